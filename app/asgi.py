@@ -112,8 +112,8 @@ async def application(scope, receive, send):
     proxies.behind(scope, settings.TRUSTED_PROXIES)
     if scope["type"] == "http" and scope["path"] == "/readyz" and scope["method"] in ("GET", "HEAD"):
         return await readiness(send, scope["method"])
-    if scope["type"] == "http" and (told := _away(scope["path"])):
-        return await stand_in(send, scope, told)
+    if scope["type"] == "http" and (answer := _away(scope["path"])):
+        return await stand_in(send, scope, answer)
     waits = WAITING.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
     if waits is not None:
         return await waits(scope, receive, send)
@@ -137,8 +137,8 @@ def _away(path):
     return alarms.away() if ready.stays_ill("database") and not path.startswith(WITHOUT_DATABASE) else []
 
 
-async def stand_in(send, scope, told):
-    headers, body = await asyncio.to_thread(errors.away, scope["path"], told)
+async def stand_in(send, scope, answer):
+    headers, body = await asyncio.to_thread(errors.away, scope["path"], answer)
     await send({"type": "http.response.start", "status": 503, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 

@@ -183,8 +183,8 @@ def _said(name: str, asked: Future) -> str:
 
 def answer() -> tuple[int, bytes]:
     """Status and body: 200 when every part is well, else 503; each part by name. It says nothing about the fleet."""
-    said = parts()
-    body = {"ready": not any(said.values()), "parts": {name: why or "ok" for name, why in said.items()}}
+    found = parts()
+    body = {"ready": not any(found.values()), "parts": {name: why or "ok" for name, why in found.items()}}
     return 200 if body["ready"] else 503, json.dumps(body, indent=2).encode()
 
 

@@ -129,12 +129,12 @@ async def orders_poll(scope: Scope, receive: Receive, send: Send) -> None:
             beside |= shown if found else await THREADS.run(_log, caller.node, found, _size(scope))
         except TROUBLE as own:
             return await _answer(send, caller, 503, {"reason": trouble(own)})
-    said = {"orders": found, "at": timezone.now().isoformat(), **beside} if found or beside else {}
-    await _answer(send, caller, 200 if said else 204, said)
+    answer = {"orders": found, "at": timezone.now().isoformat(), **beside} if found or beside else {}
+    await _answer(send, caller, 200 if answer else 204, answer)
 
 
-async def _answer(send: Send, caller: Caller, status: int, said: dict) -> None:
-    body = canonical(said) if said else b""
+async def _answer(send: Send, caller: Caller, status: int, answer: dict) -> None:
+    body = canonical(answer) if answer else b""
     await _start(send, status, JSON | sign_answer(caller.secret, status, body, caller.signed.nonce))
     await _body(send, body)
 
@@ -167,8 +167,8 @@ def _now_told(node: str) -> bool:
 
 
 def _size(scope: Scope) -> int:
-    said = _first(scope, "size")
-    return int(said) if re.fullmatch(r"[0-9]{1,12}", said) else 0
+    given = _first(scope, "size")
+    return int(given) if re.fullmatch(r"[0-9]{1,12}", given) else 0
 
 
 async def _orders(node: str, size: int, wait_seconds: float, receive: Receive) -> tuple[list[order_envelope.Offer], dict[str, Any]]:
@@ -192,8 +192,8 @@ def _offers(node: str, size: int) -> tuple[list[order_envelope.Offer], dict[str,
 
 
 def _wait_seconds(scope: Scope) -> int:
-    said = _first(scope, "wait")
-    return min(int(said), WAIT_SECONDS_MAX) if re.fullmatch(r"[0-9]{1,3}", said) else 0
+    given = _first(scope, "wait")
+    return min(int(given), WAIT_SECONDS_MAX) if re.fullmatch(r"[0-9]{1,3}", given) else 0
 
 
 @contextmanager

@@ -52,7 +52,10 @@ KINDS = {
             "test_situation.py": "workflows/situations/tests/test_{module}.py",
         },
         "workflows/situations/__init__.py",
-        ("explain its words in a table of workflows/vocabulary, where a source has a word for it",),
+        (
+            "say what decides it and what is advised of it in workflows/situations/_kinds_of_*.py, then python -m workflows.situations_page",
+            "explain its words in a table of workflows/vocabulary, where a source has a word for it",
+        ),
     ),
     "collector": Kind(
         "agents/collectors",

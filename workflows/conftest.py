@@ -8,5 +8,5 @@ from workflows.tests import tally
 @pytest.fixture(autouse=True)
 def _tally(record_property):
     yield
-    for told in tally.take():
-        record_property(tally.PROPERTY, list(told))
+    for counted in tally.take():
+        record_property(tally.PROPERTY, list(counted))

@@ -44,10 +44,8 @@ def faults() -> Iterator[tuple[seals.Kind, tuple, str]]:
 
 def _wrong(**which) -> Iterator[tuple[seals.Kind, tuple, str]]:
     people = User.objects.filter(**which).annotate(there=Count("authenticator")).exclude(there=F("factors"))
-    for pk, said, there in people.values_list("pk", "factors", "there"):
-        why = (
-            f"This account has {said} rows of second factors by its seal, and {there} are there: somebody changed that outside the portal."
-        )
+    for pk, factors, there in people.values_list("pk", "factors", "there"):
+        why = f"This account has {factors} rows of second factors by its seal, and {there} are there: somebody changed that outside the portal."
         yield from ((USER, row, why) for row in seals.read(USER, pk=pk))
 
 

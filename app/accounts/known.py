@@ -13,21 +13,21 @@ NAMES_MAX = 5  # people who share a browser
 
 def browser(name: str, request: HttpRequest | None) -> str:
     """The id of this browser if this person has signed in with it before, else ""."""
-    said = _read(request)
-    return said["id"] if _mark(name) in said["names"] else ""
+    answer = _read(request)
+    return answer["id"] if _mark(name) in answer["names"] else ""
 
 
 def remember(name: str, request: HttpRequest) -> None:
-    said = _read(request)
-    names = [mark for mark in said["names"] if mark != _mark(name)]
-    request.known_browser = {"id": said["id"] or secrets.token_urlsafe(12), "names": [_mark(name), *names][:NAMES_MAX]}
+    answer = _read(request)
+    names = [mark for mark in answer["names"] if mark != _mark(name)]
+    request.known_browser = {"id": answer["id"] or secrets.token_urlsafe(12), "names": [_mark(name), *names][:NAMES_MAX]}
 
 
 def middleware(get_response):
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        if said := getattr(request, "known_browser", None):
-            value = signing.dumps(said, salt=SALT)
+        if known_browser := getattr(request, "known_browser", None):
+            value = signing.dumps(known_browser, salt=SALT)
             response.set_cookie(COOKIE, value, KEPT_SECONDS, secure=request.is_secure(), httponly=True, samesite="Lax")
         return response
 

@@ -141,7 +141,7 @@ def _not_oneself(by: User | None, person: User, what: str) -> None:
 def _told(what: str, by: User | None, person: User, body: dict, changed: waiting.Changed | None = None) -> None:
     """`changed` is what may have to wait."""
     waits = changed is not None and changed.waits
-    said = {"of": person.username, **body, **({"counts_at": changed.counts_at} if waits else {})}
-    ledger.record(what, said, by.username if by else waiting.HOST)
+    fields = {"of": person.username, **body, **({"counts_at": changed.counts_at} if waits else {})}
+    ledger.record(what, fields, by.username if by else waiting.HOST)
     if waits:
         waiting.tell_asked(changed)

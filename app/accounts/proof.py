@@ -24,9 +24,9 @@ def signed_in(sender, request, user, **_) -> None:
         _note(request, getattr(request, ELSEWHERE, timezone.now()))
 
 
-def step_completed(sender, request, user, method, **said) -> None:
+def step_completed(sender, request, user, method, **fields) -> None:
     """Somebody who is signed in proved it once more on a page of django-allauth."""
-    if said.get("reauthenticated"):
+    if fields.get("reauthenticated"):
         if why := believing.why_not(user):
             raise PermissionDenied(why)
         _note(request, timezone.now())
@@ -35,8 +35,8 @@ def step_completed(sender, request, user, method, **said) -> None:
 
 def proved_at(request: HttpRequest) -> datetime | None:
     """When this browser's person last proved who it is; None when nothing says so."""
-    said = request.session.get(PROVED)
-    return datetime.fromtimestamp(said, UTC) if isinstance(said, int | float) else None
+    proved = request.session.get(PROVED)
+    return datetime.fromtimestamp(proved, UTC) if isinstance(proved, int | float) else None
 
 
 def is_fresh(at: datetime | None, now: datetime) -> bool:

@@ -45,16 +45,16 @@ class Door(OpenIDConnectOAuth2Adapter):
 
     def check(self) -> None:
         """Whether this is the provider we mean: nobody is sent to another, and no other's word is taken."""
-        said, wanted = self.openid_config.get("issuer"), self.get_provider().app.settings["issuer"]
-        if said != wanted:
-            raise Refused(f"The provider calls itself {said}, and this portal expects {wanted} (SLOTLIGHT_OIDC_ISSUER).")
+        issuer, wanted = self.openid_config.get("issuer"), self.get_provider().app.settings["issuer"]
+        if issuer != wanted:
+            raise Refused(f"The provider calls itself {issuer}, and this portal expects {wanted} (SLOTLIGHT_OIDC_ISSUER).")
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token, **kwargs) -> SocialLogin:
         self.check()
-        said = kwargs["response"].get("id_token")
-        if not said:
+        id_token = kwargs["response"].get("id_token")
+        if not id_token:
             raise Refused("The provider sent no ID token, so nothing says who you are.")
-        claims = self._decode_id_token(app, said)
+        claims = self._decode_id_token(app, id_token)
         nonce = request.session.pop(NONCE, "")
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
             raise Refused("The provider's answer belongs to another sign-in than the one this browser began. Begin again.")
@@ -79,10 +79,10 @@ class Door(OpenIDConnectOAuth2Adapter):
         """What only the userinfo endpoint says; groups often stand there alone."""
         if "userinfo_endpoint" not in self.openid_config:
             return {}
-        said = self._fetch_user_info(access_token)
-        if said.get("sub") != subject:
+        answer = self._fetch_user_info(access_token)
+        if answer.get("sub") != subject:
             raise Refused("The provider's two answers are about different people. Tell whoever runs it.")
-        return said
+        return answer
 
 
 def answers(view: Callable[[HttpRequest, Door], HttpResponse]) -> Callable[..., HttpResponse]:
@@ -158,8 +158,8 @@ class Elsewhere(DefaultSocialAccountAdapter):
         except Refused as refused:
             _record_refusal(claims, str(refused))
             raise ImmediateHttpResponse(refusal(request, refused)) from None
-        said = claims.get("auth_time")
-        setattr(request, proof.ELSEWHERE, datetime.fromtimestamp(said, UTC) if isinstance(said, int) else NEVER)
+        auth_time = claims.get("auth_time")
+        setattr(request, proof.ELSEWHERE, datetime.fromtimestamp(auth_time, UTC) if isinstance(auth_time, int) else NEVER)
 
 
 def admit(claims: dict, known: User | None) -> User:
@@ -199,8 +199,8 @@ def _person(name: str) -> User:
 def roles_of(claims: dict) -> set[tuple[str, str]]:
     """(role, team) of every group that is mapped."""
     claim = get_adapter().get_app(None, PROVIDER).settings["groups_claim"]
-    said = claims.get(claim, [])
-    groups = said if isinstance(said, list) else [said]
+    names = claims.get(claim, [])
+    groups = names if isinstance(names, list) else [names]
     return {one for group in groups for one in settings.OIDC_ROLES.get(str(group), ())}
 
 
@@ -229,7 +229,7 @@ def _give_roles(person: User, wanted: Iterable[tuple[str, str]]) -> None:
 def _record_refusal(claims: dict, why: str) -> None:
     try:
         with transaction.atomic():
-            said = {"name": str(claims.get("preferred_username", "")), "subject": str(claims["sub"]), "why": why}
-            ledger.record("person.sign-in-refused", said, "portal")
+            fields = {"name": str(claims.get("preferred_username", "")), "subject": str(claims["sub"]), "why": why}
+            ledger.record("person.sign-in-refused", fields, "portal")
     except ledger.LedgerDown:
         log.exception("The ledger could not be told of a refused sign-in.")

@@ -108,15 +108,15 @@ def key(one: Changed) -> str:
 def tell_asked(one: Changed) -> None:
     """A change that was just written: administrators and the person are to hear of it while it can be withdrawn."""
     if one.waits:
-        said = {"of": person_of(one).username, "what": words(one), "role": one.pk if isinstance(one, Membership) else None}
-        said["until"] = one.counts_at.isoformat()
-        outbox.put([outbox.Happening("person-waits", f"person-waits:{key(one)}", said=said)])
+        fields = {"of": person_of(one).username, "what": words(one), "role": one.pk if isinstance(one, Membership) else None}
+        fields["until"] = one.counts_at.isoformat()
+        outbox.put([outbox.Happening("person-waits", f"person-waits:{key(one)}", said=fields)])
 
 
 def tell(of: str, what: str, because: str) -> None:
     """A change that counts now, or was withdrawn."""
-    said = {"of": of, "what": what, "because": because}
-    outbox.put([outbox.Happening("person-changed", f"person-changed:{of}:{timezone.now().isoformat()}", said=said)])
+    fields = {"of": of, "what": what, "because": because}
+    outbox.put([outbox.Happening("person-changed", f"person-changed:{of}:{timezone.now().isoformat()}", said=fields)])
 
 
 def tell_made_on_the_host(sender, person: User, **_) -> None:

@@ -54,9 +54,9 @@ class Api(NinjaAPI):
 
 
 def _correct(operation: dict[str, Any]) -> None:
-    for status, told in operation["responses"].items():
-        if status >= 400 and "application/json" in told.get("content", {}):
-            told["content"] = {problems.MEDIA: told["content"].pop("application/json")}
+    for status, response in operation["responses"].items():
+        if status >= 400 and "application/json" in response.get("content", {}):
+            response["content"] = {problems.MEDIA: response["content"].pop("application/json")}
     for name, media in BYTES.items():
         if operation["operationId"].endswith(name):
             operation["responses"][200]["content"] = {media: {"schema": {"type": "string", "format": "binary"}}}

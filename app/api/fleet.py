@@ -267,9 +267,9 @@ def node(request, name: Name):
 
 
 def nothing_said(name: str) -> dict:
-    said = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
+    versions = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
     silence = Judgement("unknown", (why := f"{name} has not reported yet.",), (), (why,))
-    return said | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
+    return versions | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
 
 
 def judgement(judged: Judgement) -> dict:
@@ -338,10 +338,10 @@ def situation_line(one: Situation) -> dict:
 def situation(request, pk: Number):
     """One situation with the lines that show it, and the runbooks that answer it."""
     [one] = unexplained_reviews.voice([get_object_or_404(Situation.objects.select_related("node"), pk=pk)])
-    told = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
-    told |= {"advice": one.data.get("cures", []), "no_replacement": one.data.get("gate", False)}
+    values = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
+    values |= {"advice": one.data.get("cures", []), "no_replacement": one.data.get("gate", False)}
     runs = Run.objects.filter(situation_key=one.key, ended_at=None).values_list("pk", flat=True)
-    return situation_line(one) | told | {"sure": one.data.get("sure", True), "open_runs": list(runs)}
+    return situation_line(one) | values | {"sure": one.data.get("sure", True), "open_runs": list(runs)}
 
 
 @router.get("/disks", response=answers(Page[DiskOut]), auth=Scoped(READ), url_name="api-disks")

@@ -125,8 +125,8 @@ def of_valkey() -> Iterator[Metric]:
     yield by("queue_length", "Messages that wait for a worker.", "queue", {QUEUE: valkey().llen(QUEUE)})
     yield by("queue_unacknowledged", "Messages that a worker has taken and not finished.", "queue", {QUEUE: valkey().hlen("unacked")})
     ages = {"worker": heartbeats.age_seconds(heartbeats.WORKER), "beat": heartbeats.age_seconds(heartbeats.BEAT)}
-    heard = {who: age for who, age in ages.items() if age is not None}
-    yield by("heard_seconds", "How long ago worker and beat were last heard; absent when never.", "part", heard)
+    ages_known = {who: age for who, age in ages.items() if age is not None}
+    yield by("heard_seconds", "How long ago worker and beat were last heard; absent when never.", "part", ages_known)
 
 
 def of_this_process() -> Iterator[Metric]:
@@ -150,10 +150,10 @@ class Collected:
 
 
 def _read() -> Iterator[Metric]:
-    said = readiness.parts()
-    yield by("up", "Whether each part of the portal is well; see /readyz.", "part", {part: float(not why) for part, why in said.items()})
+    parts = readiness.parts()
+    yield by("up", "Whether each part of the portal is well; see /readyz.", "part", {part: float(not why) for part, why in parts.items()})
     for ask in (
-        without_the_database if said["database"] else of_the_database,
+        without_the_database if parts["database"] else of_the_database,
         of_valkey,
     ):  # a scrape that waits for it tells nothing at all
         try:

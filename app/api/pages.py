@@ -32,9 +32,9 @@ def listed(request: HttpRequest) -> HttpResponse:
     if wrong := proof.lacks(request, form.cleaned_data["password"]):
         form.add_error("password", wrong)
         return _page(request, form, 422)
-    said = form.cleaned_data
+    cleaned = form.cleaned_data
     try:
-        token, text = tokens.make(request.user, said["name"], said["scopes"], LIVES[said["life"]].lasts, proof.proved_at(request))
+        token, text = tokens.make(request.user, cleaned["name"], cleaned["scopes"], LIVES[cleaned["life"]].lasts, proof.proved_at(request))
     except (tokens.NotMade, LedgerDown) as why:
         form.add_error(None, str(why))
         return _page(request, form, 422)
@@ -76,5 +76,5 @@ def revoke_of(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("person", person.username)
 
 
-def _number(said: str) -> int:
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 19 else 0
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0

@@ -72,9 +72,9 @@ class Problem(Exception):
 
 def answer(kind: str, detail: str, verdicts: Iterable = (), headers: dict[str, str] | None = None) -> HttpResponse:
     status, title, do = KINDS[kind]
-    said = {"type": f"urn:slotlight:{kind}", "title": title, "detail": detail, "do": do}
-    said["verdicts"] = [{"guard": v.guard, "outcome": v.outcome, "reason": v.reason} for v in verdicts]
-    body = json.dumps(said | {"status": status}, ensure_ascii=False)
+    fields = {"type": f"urn:slotlight:{kind}", "title": title, "detail": detail, "do": do}
+    fields["verdicts"] = [{"guard": v.guard, "outcome": v.outcome, "reason": v.reason} for v in verdicts]
+    body = json.dumps(fields | {"status": status}, ensure_ascii=False)
     response = HttpResponse(body, status=status, content_type=MEDIA, headers={"Cache-Control": "no-store"} | (headers or {}))
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="slotlight"'

@@ -291,8 +291,8 @@ def given_by_hand(hand: Said | None, token: Token) -> Said | None:
 
 
 def option(one, book) -> Said:
-    told = run_page.choice(one, book)
-    return {name: told[name] for name in ("value", "title", "detail", "against", "by_hand")} | {"fits": told["fit"]}
+    fields = run_page.choice(one, book)
+    return {name: fields[name] for name in ("value", "title", "detail", "against", "by_hand")} | {"fits": fields["fit"]}
 
 
 def step_line(line: Said) -> Said:
@@ -327,13 +327,13 @@ def _answer(person, body: Start) -> Run:
 @router.post("/runs/{int:pk}/acts/{str:act}", response=answers(RunFull), auth=Scoped(OPERATE), url_name="api-run-act")
 def act(request, pk: Number, act: Act, body: Asked):
     """One act on a run as its reader saw it. An old version is answered 409; then the run is to be read again, and nothing was done."""
-    said = body.dict(exclude={"version", "holder"}) | {"holder": str(body.holder)}
-    return _done(request.auth, pk, body.version, act, said)
+    fields = body.dict(exclude={"version", "holder"}) | {"holder": str(body.holder)}
+    return _done(request.auth, pk, body.version, act, fields)
 
 
-def _done(token, pk: int, version: int, act: str, said: dict[str, str]) -> Said:
+def _done(token, pk: int, version: int, act: str, fields: dict[str, str]) -> Said:
     run = found_run(pk)
-    what = partial(perform_action.do, pk, version, act, token.person, token.proved_at, said)
+    what = partial(perform_action.do, pk, version, act, token.person, token.proved_at, fields)
     by_token(token, f"run.{act}", what, run=str(pk), node=run.node)
     return full(found_run(pk), token)
 
@@ -348,8 +348,8 @@ def approvals(request):
 def waiting(run: Run, yours: bool) -> Said:
     state = run.here
     plan = state.plan or {}
-    said = {"lost": list(plan_losses.lost(plan)), "must_accept": plan_losses.to_accept(plan), "argv": list(plan.get("argv", ()))}
-    return run_line(run) | said | {"yours": yours, "plan_digest": state.plan_digest}
+    fields = {"lost": list(plan_losses.lost(plan)), "must_accept": plan_losses.to_accept(plan), "argv": list(plan.get("argv", ()))}
+    return run_line(run) | fields | {"yours": yours, "plan_digest": state.plan_digest}
 
 
 @router.post("/approvals/{int:pk}/approve", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-approve")

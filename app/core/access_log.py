@@ -74,8 +74,8 @@ def tell(scope: Scope, status: int, seconds: float) -> None:
 
 def who(request: HttpRequest) -> str:
     """The person or the node, as far as answering the request has asked for it already."""
-    if said := getattr(request, "who", ""):
-        return said
+    if name := getattr(request, "who", ""):
+        return name
     user = request.__dict__.get("user")
     if user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
         return ""

@@ -23,8 +23,8 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    said = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
-    why = "" if said.startswith(UNSAID[0]) and said.endswith(UNSAID[1]) else said
+    text = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
+    why = "" if text.startswith(UNSAID[0]) and text.endswith(UNSAID[1]) else text
     return render(request, "404.html", {"why": why, "path": request.path}, status=404)
 
 
@@ -58,13 +58,13 @@ def away(path: str, alarms: Sequence[Any]) -> tuple[list[tuple[bytes, bytes]], b
     first = alarms[0]
     if path.startswith("/api/"):
         kind = "application/problem+json"
-        said = {
+        fields = {
             "type": "urn:slotlight:database-down",
             "title": first.title,
             "detail": f"ALARM: {first.title}. {first.text}",
             "do": first.do,
         }
-        content = json.dumps(said | {"verdicts": [], "status": 503})
+        content = json.dumps(fields | {"verdicts": [], "status": 503})
     elif path == "/healthz":
         kind, content = "text/plain", "The database does not answer.\n"
     else:
@@ -79,8 +79,8 @@ def too_large(path: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
         kind, content = "application/json", json.dumps({"reason": why})
     elif path.startswith("/api/"):
         kind = "application/problem+json"
-        said = {"type": "urn:slotlight:too-large", "title": "The request is too large.", "detail": why, "do": "Send less at a time."}
-        content = json.dumps(said | {"verdicts": [], "status": 413})
+        fields = {"type": "urn:slotlight:too-large", "title": "The request is too large.", "detail": why, "do": "Send less at a time."}
+        content = json.dumps(fields | {"verdicts": [], "status": 413})
     else:
         kind, content = "text/html; charset=utf-8", render_to_string("413.html", {"why": why})
     return [(b"content-type", kind.encode()), (b"cache-control", b"no-store"), (b"connection", b"close")], content.encode()

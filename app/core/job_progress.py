@@ -33,9 +33,9 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def told_to(tell: Tell) -> Iterator[None]:
+def told_to(report: Tell) -> Iterator[None]:
     """What `over` and `begin` say in here goes to `tell`."""
-    token = _tell.set(tell)
+    token = _tell.set(report)
     try:
         yield
     finally:
@@ -60,18 +60,18 @@ def over(things: Collection[T], doing: str) -> Iterator[T]:
 
 def over_many(things: Iterable[T], doing: str, of: int) -> Iterator[T]:
     """For what comes one by one and was counted before."""
-    tell, last = _tell.get(), 0.0
+    report, last = _tell.get(), 0.0
     for number, thing in enumerate(things):
-        if tell is not None and time.monotonic() - last >= EVERY_SECONDS:
-            tell(doing, number, of)
+        if report is not None and time.monotonic() - last >= EVERY_SECONDS:
+            report(doing, number, of)
             last = time.monotonic()
         yield thing
 
 
 def begin(doing: str) -> None:
     """Something that has no parts to count."""
-    if (tell := _tell.get()) is not None:
-        tell(doing, 0, 0)
+    if (report := _tell.get()) is not None:
+        report(doing, 0, 0)
 
 
 def _key(person: int, name: str) -> str:
@@ -90,7 +90,7 @@ def _keep(key: str, doing: str, through: int, of: int) -> None:
 def progress(request: HttpRequest, name: str) -> HttpResponse:
     """How far one's own work of that name is; nothing yet, where it has not said."""
     try:
-        said = valkey().get(_key(request.user.pk, name))
+        stored = valkey().get(_key(request.user.pk, name))
     except redis.RedisError:
-        said = None
-    return JsonResponse(json.loads(said) if said else {}, headers={"Cache-Control": "no-store"})
+        stored = None
+    return JsonResponse(json.loads(stored) if stored else {}, headers={"Cache-Control": "no-store"})

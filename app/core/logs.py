@@ -10,7 +10,7 @@ class WithoutTokens(logging.Filter):
     """Puts dots in the place of a token, wherever in the line it stands."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        said = record.getMessage()
-        if TOKEN.search(said):
-            record.msg, record.args = TOKEN.sub(r"\1…", said), ()
+        message = record.getMessage()
+        if TOKEN.search(message):
+            record.msg, record.args = TOKEN.sub(r"\1…", message), ()
         return True

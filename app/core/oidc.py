@@ -34,10 +34,10 @@ def roles(text: str) -> dict[str, tuple[tuple[str, str], ...]]:
     """SLOTLIGHT_OIDC_ROLES, "oncall=operator@storage, leads=approver": group -> (role, team) of each; no team is the whole fleet."""
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
-        said = ROLE.fullmatch(part)
-        if said is None or said["role"] not in ROLES:
+        match = ROLE.fullmatch(part)
+        if match is None or match["role"] not in ROLES:
             raise ValueError(
                 f"SLOTLIGHT_OIDC_ROLES says {part!r}. Each part is group=role or group=role@team; roles are {', '.join(ROLES)}."
             )
-        found[said["group"]] = (*found.get(said["group"], ()), (said["role"], said["team"] or ""))
+        found[match["group"]] = (*found.get(match["group"], ()), (match["role"], match["team"] or ""))
     return found

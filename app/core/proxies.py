@@ -50,8 +50,8 @@ def _follow(scope: Scope, trusted: Iterable[Network]) -> None:
 
 
 def _named(scope: Scope, header: bytes) -> list[str]:
-    said = b",".join(value for name, value in scope["headers"] if name == header).decode("latin-1")
-    return [part.strip() for part in said.split(",") if part.strip()]
+    text = b",".join(value for name, value in scope["headers"] if name == header).decode("latin-1")
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _tell(peer: str) -> None:

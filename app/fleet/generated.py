@@ -61,8 +61,8 @@ def _take_in(number: int, captures: list[Capture], at: float) -> None:
 
 def captures_of(number: int, disks: int, now: float, kind: str | None = None) -> list[Capture]:
     """What every collector says of the node."""
-    said = _pattern(kind_of(number) if kind is None else kind, disks, int(now // 3600))
-    return [replace(capture, text=renamed(capture.text, number)) for capture in said]
+    lines = _pattern(kind_of(number) if kind is None else kind, disks, int(now // 3600))
+    return [replace(capture, text=renamed(capture.text, number)) for capture in lines]
 
 
 @lru_cache(maxsize=16)
@@ -80,5 +80,5 @@ def report(name: str, captures: list[Capture], now: float) -> dict:
     about = {"boot_id": f"generated-{name}", "version": VERSION, "mode": "observe"}
     places = {place(c.source, c.key): c.digest for c in captures}
     ages = spoken(dict.fromkeys(sorted({c.source for c in captures}), 0.0))
-    said = {"v": "2", "node": name, "taken_at": iso(now), "set": set_digest(captures=places, **about), "ages": ages}
-    return said | about | {"captures": listed(captures), "bodies": {c.digest: c.body() for c in captures}}
+    fields = {"v": "2", "node": name, "taken_at": iso(now), "set": set_digest(captures=places, **about), "ages": ages}
+    return fields | about | {"captures": listed(captures), "bodies": {c.digest: c.body() for c in captures}}

@@ -30,6 +30,6 @@ def happened(
         yield _about("situation-worse", row, to=severity)
 
 
-def _about(kind: str, row: Situation, **said: str) -> Happening:
-    key = ":".join([kind, str(row.pk), *said.values()])
-    return Happening(kind, key, row.node.name, said={"situation": row.pk, **said})
+def _about(kind: str, row: Situation, **fields: str) -> Happening:
+    key = ":".join([kind, str(row.pk), *fields.values()])
+    return Happening(kind, key, row.node.name, said={"situation": row.pk, **fields})

@@ -180,8 +180,8 @@ def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tupl
     before = earlier_captures.captures_of(pk for pk, _ in picked.values())
     texts = dict(one.bodies)
     texts |= bodies({digest for captures in before.values() for digest in captures.values()} - texts.keys())
-    said = {where: texts[digest] for where, digest in one.captures.items()}
-    return said, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
+    current = {where: texts[digest] for where, digest in one.captures.items()}
+    return current, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
 
 
 def blobs(digests: set[str]) -> dict[str, bytes]:
@@ -209,10 +209,10 @@ def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) ->
     needed = set(known.captures.values()).union(*(captures.values() for captures in before.values()))
     texts = {digest: known.bodies[digest] for digest in needed if digest in known.bodies}
     texts |= bodies(needed - texts.keys())
-    said = {where: texts[digest] for where, digest in known.captures.items()}
+    current = {where: texts[digest] for where, digest in known.captures.items()}
     then = {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before[pk].items()}
     memory = dict(known.memory)  # others may be reading what stood before
-    facts = node_facts(node.name, said, 0.0, (), earlier=then, digests=known.captures, memory=memory)
+    facts = node_facts(node.name, current, 0.0, (), earlier=then, digests=known.captures, memory=memory)
     return replace(known, bodies=texts, facts=facts, touches=touches(facts), doubts=doubts(facts), spans_read=wanted, memory=memory)
 
 

@@ -44,11 +44,11 @@ def may_be_reviewed(situation: Situation) -> bool:
 def review(situation: Situation, by: User, why: str, days: int, now: datetime) -> ReviewedWord:
     """For the whole fleet: the same word of the same source elsewhere is reviewed with it."""
     subject = situation.data["subject"]
-    said = {"text": subject["text"], "why": why, "by": by, "at": now, "until": now + timedelta(days=days)}
+    fields = {"text": subject["text"], "why": why, "by": by, "at": now, "until": now + timedelta(days=days)}
     with transaction.atomic():
-        row, _ = ReviewedWord.objects.update_or_create(sign=subject["sign"], defaults=said)
-        told = {"sign": row.sign, "text": row.text, "why": why, "until": row.until, "situation": situation.pk}
-        ledger.record("word.reviewed", told, by.get_username(), node=situation.node.name)
+        row, _ = ReviewedWord.objects.update_or_create(sign=subject["sign"], defaults=fields)
+        body = {"sign": row.sign, "text": row.text, "why": why, "until": row.until, "situation": situation.pk}
+        ledger.record("word.reviewed", body, by.get_username(), node=situation.node.name)
     ring("fleet")
     return row
 

@@ -117,17 +117,17 @@ def _inside(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _sections(tokens: list[Token]) -> Iterator[Section]:
-    heading, anchor, said, in_heading = "", "", [], False
+    heading, anchor, lines, in_heading = "", "", [], False
     for token in tokens:
         if token.type == "heading_open":
             if heading:
-                yield Section(heading, anchor, " ".join(said))
-            anchor, said, in_heading = str(token.attrGet("id") or ""), [], True
+                yield Section(heading, anchor, " ".join(lines))
+            anchor, lines, in_heading = str(token.attrGet("id") or ""), [], True
         elif in_heading:
             heading, in_heading = plain(token), False
         elif token.type in ("inline", "fence", "code_block"):
-            said.append(plain(token))
-    yield Section(heading, anchor, " ".join(said))
+            lines.append(plain(token))
+    yield Section(heading, anchor, " ".join(lines))
 
 
 def plain(token: Token) -> str:
@@ -157,9 +157,9 @@ def _hit(page: Page, section: Section, word: str) -> Hit:
     return Hit(page, section, _last_words(before), section.text[at:end], _first_words(after))
 
 
-def _first_words(said: str) -> str:
-    return said if len(said) <= SNIPPET // 2 else said[: SNIPPET // 2].rpartition(" ")[0] + " …"
+def _first_words(text: str) -> str:
+    return text if len(text) <= SNIPPET // 2 else text[: SNIPPET // 2].rpartition(" ")[0] + " …"
 
 
-def _last_words(said: str) -> str:
-    return said if len(said) <= SNIPPET // 2 else "… " + said[-SNIPPET // 2 :].partition(" ")[2]
+def _last_words(text: str) -> str:
+    return text if len(text) <= SNIPPET // 2 else "… " + text[-SNIPPET // 2 :].partition(" ")[2]

@@ -109,9 +109,9 @@ def fits(frontier: list[bytes], size: int) -> bool:
     return len(frontier) == size.bit_count()
 
 
-def identity(said: dict) -> str | None:
+def identity(fields: dict) -> str | None:
     """The row about a person that the event is about, as the database reads it out of the bytes."""
-    return None if said["run"] or said["node"] else said["body"].get("identity") or None
+    return None if fields["run"] or fields["node"] else fields["body"].get("identity") or None
 
 
 def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
@@ -122,10 +122,10 @@ def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
             walk.runs[row.event.run] = (walk.runs.get(row.event.run, (0, ""))[0] + 1, leaf.hex())
         return
     try:
-        said = row.event.said
-        columns = {name: said[name] for name in COLUMNS}
-        run, run_seq, run_prev, evidence = said["run"], said["run_seq"], said["run_prev"], said["evidence"]
-        whole = canonical(said) == bytes(row.event.body) and identity(said) == row.event.identity
+        fields = row.event.said
+        columns = {name: fields[name] for name in COLUMNS}
+        run, run_seq, run_prev, evidence = fields["run"], fields["run_seq"], fields["run_prev"], fields["evidence"]
+        whole = canonical(fields) == bytes(row.event.body) and identity(fields) == row.event.identity
     except (ValueError, TypeError, KeyError):
         found.tampered.append(f"Event {row.seq} does not read as an event.")
         return
@@ -136,8 +136,8 @@ def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
         if (run_seq, run_prev) != (str(count + 1), before):
             found.tampered.append(f"Event {row.seq} calls itself event {run_seq} of run {run}, but does not follow event {count} of it.")
         walk.runs[run] = (count + 1, leaf.hex())
-    if said["type"] in REDACTIONS:
-        walk.redactions[said["body"].get(REDACTIONS[said["type"]], "")] = f"{said['actor']}: {said['body'].get('why', '')}"
+    if fields["type"] in REDACTIONS:
+        walk.redactions[fields["body"].get(REDACTIONS[fields["type"]], "")] = f"{fields['actor']}: {fields['body'].get('why', '')}"
     for digest in evidence:
         walk.named.setdefault(digest, row.seq)
 

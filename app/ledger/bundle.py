@@ -59,14 +59,14 @@ def close(run: str, actor: str, withhold: Collection[int]) -> LedgerEvent:
     signer = checkpoints.signing_key()
     left_out = [event for event in events if event.body is None or event.run_seq in withhold]
     evidence = {digest for event in events if event not in left_out for digest in event.said["evidence"]}
-    said = {
+    fields = {
         "key": signer.fingerprint,
         "order_key": sha256(signer.order.spki).hexdigest(),
         "verifier": sha256(verify.program()).hexdigest(),
         "withheld": [bytes(event.leaf).hex() for event in left_out],
         "erased": list(Blob.objects.filter(pk__in=evidence, bytes=None).order_by("pk").values_list("pk", flat=True)),
     }
-    return record(CLOSING, said, actor, run=run)
+    return record(CLOSING, fields, actor, run=run)
 
 
 def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint, withheld: set[str], erased: list[str]) -> dict[str, bytes]:
@@ -121,8 +121,8 @@ def continues(older: LedgerCheckpoint, newer: LedgerCheckpoint) -> dict:
 
 def keys(signer: notes.Signer, checkpoint: LedgerCheckpoint) -> dict:
     """The keys that sign now, and every change of a key before, each proven to be in the ledger."""
-    said = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
-    return said | {"changes": [inclusion(event, checkpoint) for event in keyring.events(checkpoint.size)]}
+    fields = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
+    return fields | {"changes": [inclusion(event, checkpoint) for event in keyring.events(checkpoint.size)]}
 
 
 def pack(files: dict[str, bytes]) -> bytes:

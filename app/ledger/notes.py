@@ -66,8 +66,8 @@ def verifier_key(name: str, public: bytes) -> str:
 
 def signed(note: str, text: str, public: bytes) -> bool:
     """Whether `note` says `text` and bears the signature of this Ed25519 key under it, in the name of the origin."""
-    said, _, lines = note.partition("\n\n")
-    if f"{said}\n" != text:
+    signed_text, _, lines = note.partition("\n\n")
+    if f"{signed_text}\n" != text:
         return False
     prefix = f"\u2014 {origin()} "
     for each in lines.splitlines():

@@ -62,12 +62,12 @@ class Naming:
 def capture(data: bytes) -> Capture | None:
     """The capture these bytes are; None when they are something else."""
     try:
-        said = json.loads(data)
+        answer = json.loads(data)
     except ValueError:
         return None
-    if not isinstance(said, dict) or set(said) != BODY:
+    if not isinstance(answer, dict) or set(answer) != BODY:
         return None
-    return Capture(said["text"], said["outcome"], said["reason"], said["exit_code"], said["stderr"])
+    return Capture(answer["text"], answer["outcome"], answer["reason"], answer["exit_code"], answer["stderr"])
 
 
 def named_by(digest: str, event: int = 0) -> list[Naming]:
@@ -98,13 +98,13 @@ def _in_reports(digest: str) -> set[int]:
 
 def _places(event: LedgerEvent, digest: str) -> Iterator[Naming]:
     body = event.said["body"]
-    for at, said in ((event.at, body), *((each["at"], each) for each in body.get("between") or () if isinstance(each, dict))):
-        changed = said.get("changed")
+    for at, values in ((event.at, body), *((each["at"], each) for each in body.get("between") or () if isinstance(each, dict))):
+        changed = values.get("changed")
         for place, kept in changed.items() if isinstance(changed, dict) else ():
             if kept == digest:
                 yield Naming(event, place, at)
         yield from (
-            Naming(event, name, at) for name, value in said.items() if value == digest or (isinstance(value, list) and digest in value)
+            Naming(event, name, at) for name, value in values.items() if value == digest or (isinstance(value, list) and digest in value)
         )
 
 
@@ -114,8 +114,8 @@ def history(node: str, place: str, below: int) -> Iterator[tuple[str, str, Ledge
     for event in rows[:LOOKED_MAX].iterator(chunk_size=100):
         body = event.said["body"]
         sets = [(event.at, body), *((each["at"], each) for each in reversed(body.get("between") or ()))]
-        for at, said in sets:
-            if digest := said.get("changed", {}).get(place):
+        for at, captures in sets:
+            if digest := captures.get("changed", {}).get(place):
                 yield digest, at, event
 
 
@@ -133,8 +133,8 @@ def difference(older: Capture, newer: Capture) -> list[tuple[str, str]] | None:
     """The lines that differ with three around them, each with its kind; None when there is too much to compare."""
     if len(older.lines) + len(newer.lines) > 2 * DIFFED_MAX:
         return None
-    told = difflib.unified_diff(older.lines, newer.lines, n=3, lineterm="")
-    return [(KINDS.get(line[:1], ""), line) for line in list(told)[2:]]
+    differing = difflib.unified_diff(older.lines, newer.lines, n=3, lineterm="")
+    return [(KINDS.get(line[:1], ""), line) for line in list(differing)[2:]]
 
 
 KINDS = {"+": "added", "-": "gone", "@": "place"}

@@ -33,12 +33,12 @@ def send_out() -> dict[str, str]:
     newest = checkpoints.newest()
     if newest is None or not settings.CHECKPOINTS_TO:
         return {}
-    told = {named(place): _sent(place, newest) for place in settings.CHECKPOINTS_TO}
-    for place, why in told.items():
+    sent = {named(place): _sent(place, newest) for place in settings.CHECKPOINTS_TO}
+    for place, why in sent.items():
         _remember(place, newest.size, why)
         if why:
             record(NOT_SENT, {"size": newest.size, "place": place, "why": why}, "system")
-    return told
+    return sent
 
 
 def _remember(place: str, size: int, why: str) -> None:

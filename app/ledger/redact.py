@@ -26,8 +26,8 @@ def redact_event(seq: int, why: str, actor: str) -> None:
     if place.event.type.endswith(NEVER):
         raise NotRedacted(f"Event {seq} is {place.event.type}: the ledger is proven with it, so it stays.")
     with transaction.atomic(), connection.cursor() as cursor:
-        said = {"event": seq, "leaf": bytes(place.event.leaf).hex(), "why": why}
-        record("event.redacted", said, actor)
+        fields = {"event": seq, "leaf": bytes(place.event.leaf).hex(), "why": why}
+        record("event.redacted", fields, actor)
         cursor.execute("UPDATE ledger_event SET body = NULL WHERE id = %s", [place.event_id])
         terms.forget(place.event_id)
 

@@ -71,11 +71,11 @@ class Asked:
 
     def fits(self, row: tuple) -> bool:
         _, type, actor, run, node, at = row
-        told = {"run": run, "node": node}
+        fields = {"run": run, "node": node}
         return (
             (self.types is None or type in self.types)
             and (self.actors is None or actor in self.actors)
-            and all(self.fields.get(name, value) == value for name, value in told.items())
+            and all(self.fields.get(name, value) == value for name, value in fields.items())
             and self.fields.get("since", "") <= at
             and (not self.fields.get("until") or at < self.fields["until"])
         )
@@ -83,8 +83,8 @@ class Asked:
 
 def asked(query: QueryDict) -> dict[str, str]:
     """The filled fields of the form, in the one form of Unicode the ledger holds."""
-    said = {name: unicodedata.normalize("NFC", query.get(name, "")).replace("\0", "").strip() for name in FIELDS}
-    return {name: text for name, text in said.items() if text}
+    given = {name: unicodedata.normalize("NFC", query.get(name, "")).replace("\0", "").strip() for name in FIELDS}
+    return {name: text for name, text in given.items() if text}
 
 
 def faults(fields: dict[str, str]) -> list[str]:
@@ -156,8 +156,8 @@ def rows_between(since: datetime, until: datetime) -> tuple[int, int]:
 
 def before(query: QueryDict) -> int:
     """The row a page goes back from; 0, and anything that is no number, means the newest page."""
-    said = query.get("before", "")
-    return int(said) if said.isascii() and said.isdecimal() and len(said) < 19 else 0
+    given = query.get("before", "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 19 else 0
 
 
 def _candidates(what: Asked, below: int, most: int) -> list[tuple]:

@@ -54,7 +54,7 @@ def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None
     digests that the caller has kept, or found kept, in this transaction: the database is asked only about others.
     Two transactions that record for the same run follow each other.
     """
-    said = {
+    fields = {
         "v": "1",
         "type": type,
         "at": moment(at or datetime.now(UTC)),
@@ -65,18 +65,18 @@ def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None
         "run_prev": "",
         "body": plain(body),
     }
-    said["evidence"] = evidence(said["body"], frozenset(known))
+    fields["evidence"] = evidence(fields["body"], frozenset(known))
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         if run:
-            said["run_seq"], said["run_prev"] = next_of_run(cursor, str(run))
-        return insert(cursor, said)
+            fields["run_seq"], fields["run_prev"] = next_of_run(cursor, str(run))
+        return insert(cursor, fields)
 
 
-def insert(cursor, said: dict) -> LedgerEvent:
-    body = canonical(said)
+def insert(cursor, fields: dict) -> LedgerEvent:
+    body = canonical(fields)
     cursor.execute("INSERT INTO ledger_event (body) VALUES (%s) RETURNING id, leaf, run_seq", [body])
     pk, leaf, run_seq = cursor.fetchone()
-    copied = {name: said[name] for name in ("at", "actor", "type", "run", "node")}
+    copied = {name: fields[name] for name in ("at", "actor", "type", "run", "node")}
     return LedgerEvent(id=pk, body=body, leaf=bytes(leaf), run_seq=run_seq, **copied)
 
 
@@ -172,11 +172,11 @@ class _TakenBack(Exception):
 
 def try_a_write() -> None:
     """Write and seal an event, then take both back. Only the number of the event is lost."""
-    said = {"v": "1", "type": "trial", "at": moment(datetime.now(UTC)), "actor": "system", "run": "", "node": "", "run_seq": ""}
+    fields = {"v": "1", "type": "trial", "at": moment(datetime.now(UTC)), "actor": "system", "run": "", "node": "", "run_seq": ""}
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT ledger_number()")  # so that it is the head that is tried, and not a lane
-            insert(cursor, said)
+            insert(cursor, fields)
             cursor.execute("SET CONSTRAINTS ledger_event_seal IMMEDIATE")
             raise _TakenBack
     except _TakenBack:

@@ -27,9 +27,9 @@ ALIASES: list[Callable[[str], Iterable[str]]] = []
 
 
 def of_event(type: str, body: dict) -> set[str]:
-    told = {name: body.get(name) for name in TOLD_OF} if type in TELEMETRY else body
+    fields = {name: body.get(name) for name in TOLD_OF} if type in TELEMETRY else body
     found: set[str] = set()
-    for text in strings(told):
+    for text in strings(fields):
         found.update(of_text(text))
         if len(found) >= MOST:
             break
@@ -83,8 +83,8 @@ def catch_up(most: int = AT_ONCE) -> bool:
 
 
 def _terms(place: LedgerChain) -> set[str]:
-    said = place.event.said
-    return of_event(said["type"], said["body"])
+    fields = place.event.said
+    return of_event(fields["type"], fields["body"])
 
 
 def forget(event: int) -> None:

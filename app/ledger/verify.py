@@ -148,9 +148,9 @@ def read_event(line: bytes):
 
 def read_redacted(line: bytes):
     """What stands for an event whose body is withheld or erased: its number in the run, and its leaf."""
-    said = read_json(line, {"redacted", "run_seq"})
-    leaf = digest(said["redacted"]) if said else None
-    return (said | {"evidence": [], "type": "", "body": {}}, leaf) if leaf and number(said["run_seq"]) else None
+    parsed = read_json(line, {"redacted", "run_seq"})
+    leaf = digest(parsed["redacted"]) if parsed else None
+    return (parsed | {"evidence": [], "type": "", "body": {}}, leaf) if leaf and number(parsed["run_seq"]) else None
 
 
 def is_digests(value) -> bool:
@@ -184,23 +184,23 @@ def check_order(events: list, report: Report) -> None:
 def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None:
     """`signed` are the checkpoints of the bundle, smallest first; the last is the closing one."""
     size, root = signed[-1]["size"], signed[-1]["root"]
-    said = read_json(raw, {"size", "events", "consistency"})
-    if said is None or not isinstance(said["events"], list) or not isinstance(said["consistency"], list):
+    parsed = read_json(raw, {"size", "events", "consistency"})
+    if parsed is None or not isinstance(parsed["events"], list) or not isinstance(parsed["consistency"], list):
         report.tampered.append("proofs.json: this is not a list of proofs as an export writes it.")
         return
-    if number(said["size"]) != size:
-        report.tampered.append(f"proofs.json: the proofs are for a tree of {said['size']} events, the checkpoint is over {size}.")
-    if len(said["events"]) < len(events):
-        report.incomplete.append(f"proofs.json: {len(events) - len(said['events'])} events have no proof.")
-    elif len(said["events"]) > len(events):
-        report.incomplete.append(f"proofs.json: {len(said['events']) - len(events)} proofs have no event.")
-    pairs = zip(enumerate(events, 1), said["events"])  # noqa: B905
+    if number(parsed["size"]) != size:
+        report.tampered.append(f"proofs.json: the proofs are for a tree of {parsed['size']} events, the checkpoint is over {size}.")
+    if len(parsed["events"]) < len(events):
+        report.incomplete.append(f"proofs.json: {len(events) - len(parsed['events'])} events have no proof.")
+    elif len(parsed["events"]) > len(events):
+        report.incomplete.append(f"proofs.json: {len(parsed['events']) - len(events)} proofs have no event.")
+    pairs = zip(enumerate(events, 1), parsed["events"])  # noqa: B905
     seqs = [check_proof(*pair, size, root, report) for pair in pairs]
     if seqs != sorted(set(seqs)):
         report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
     if seqs and seqs[-1] != size:
         report.tampered.append(f"checkpoint: it is over {size} events, and the export is event {seqs[-1]} of the ledger, not the last.")
-    check_consistency(said["consistency"], signed, report)
+    check_consistency(parsed["consistency"], signed, report)
 
 
 def check_consistency(proofs: list, signed: list, report: Report) -> None:
@@ -235,7 +235,7 @@ def read_note(text):
     match = re.fullmatch(form, text) if isinstance(text, str) else None
     if not match:
         return None
-    signatures = [(name, unbase64(said)) for name, said in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["lines"])]
+    signatures = [(name, unbase64(signature)) for name, signature in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["lines"])]
     if any(not raw or len(raw) < 5 for _, raw in signatures):
         return None
     return {"text": match["text"].encode("utf-8", "surrogatepass"), "signatures": signatures}
@@ -260,25 +260,25 @@ class Pins:
 
 def check_keys(raw: bytes, signed: list, closing: dict, pins: Pins, report: Report) -> list:
     """Returns the order keys there were, the present one last; none where the keys cannot be believed."""
-    said = read_json(raw, {"origin", "ed25519", "fingerprint", "p256", "changes"})
-    public, spki = (digest(said["ed25519"]), spki_of(said["p256"])) if said else (None, None)
+    parsed = read_json(raw, {"origin", "ed25519", "fingerprint", "p256", "changes"})
+    public, spki = (digest(parsed["ed25519"]), spki_of(parsed["p256"])) if parsed else (None, None)
     origin = signed[-1]["origin"]
-    if not public or not spki or said["fingerprint"] != sha256(public).hexdigest() or said["origin"] != origin:
+    if not public or not spki or parsed["fingerprint"] != sha256(public).hexdigest() or parsed["origin"] != origin:
         report.tampered.append("keys.json: these are not the keys of this checkpoint as an export writes them.")
         return []
-    if closing["body"].get("key") != said["fingerprint"]:
-        report.tampered.append(f"keys.json: the export names another key than {said['fingerprint']}, which the bundle brings.")
+    if closing["body"].get("key") != parsed["fingerprint"]:
+        report.tampered.append(f"keys.json: the export names another key than {parsed['fingerprint']}, which the bundle brings.")
     if closing["body"].get("order_key") != sha256(spki).hexdigest():
         report.tampered.append("keys.json: the export names another order key than the bundle brings.")
-    changes = [read_change(item, signed[-1]) for item in said["changes"]] if isinstance(said["changes"], list) else [None]
+    changes = [read_change(item, signed[-1]) for item in parsed["changes"]] if isinstance(parsed["changes"], list) else [None]
     if None in changes or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
         report.tampered.append("keys.json: a change of key is not one that the ledger holds.")
         return []
-    known = {said["fingerprint"]} | {sha256(change["old"]).hexdigest() for change in changes if change["which"] == "ledger"}
+    known = {parsed["fingerprint"]} | {sha256(change["old"]).hexdigest() for change in changes if change["which"] == "ledger"}
     report.pinned = pins.key in known
     if pins.key and not report.pinned:
-        report.tampered.append(f"keys.json: the key is {said['fingerprint']}, not the pinned {pins.key}.")
-    report.facts.append(("key", said["fingerprint"]))
+        report.tampered.append(f"keys.json: the key is {parsed['fingerprint']}, not the pinned {pins.key}.")
+    report.facts.append(("key", parsed["fingerprint"]))
     current = {"ledger": public, "order": spki}
     for change in reversed(changes):
         which, where = change["which"], f"the change of the {change['which']} key in event {change['seq']}"
@@ -327,10 +327,10 @@ def read_change(item, closing: dict):
         return None
     if not climbs(leaf, int(index), closing["size"], path, closing["root"]):
         return None
-    which, told = event["type"].removesuffix(".key-rotated"), event["body"]
+    which, body = event["type"].removesuffix(".key-rotated"), event["body"]
     read = {"ledger": digest, "order": spki_of}.get(which)
-    old, new = (read(told.get("old")), read(told.get("new"))) if read else (None, None)
-    note = read_note(told.get("statement")) if old and new else None
+    old, new = (read(body.get("old")), read(body.get("new"))) if read else (None, None)
+    note = read_note(body.get("statement")) if old and new else None
     if note is None or note["text"] != f"{closing['origin']}/keys\n{which}\n{base64.b64encode(new).decode()}\n".encode():
         return None
     return {"seq": int(index) + 1, "which": which, "old": old, "new": new, "note": note}
@@ -465,7 +465,7 @@ def read_kept(path: Path) -> tuple:
     """The checkpoints in a file that was kept elsewhere, however many, between whatever else stands there."""
     form = r"(?:[^\n]+\n){3}\n(?:\u2014 [^ \n]+ [^ \n]+\n)+"
     text = path.read_text(encoding="utf-8", errors="replace")
-    lines = [unbase64(said) or b"" for said in re.findall(f"{ONE_LINE}([A-Za-z0-9+/=]+)", text)]
+    lines = [unbase64(proof) or b"" for proof in re.findall(f"{ONE_LINE}([A-Za-z0-9+/=]+)", text)]
     found = [read_checkpoint(note) for note in [*(note.encode() for note in re.findall(form, text)), *lines]]
     if not found or None in found:
         raise OSError("there is no checkpoint in it, or one that is not a signed note")

@@ -38,8 +38,8 @@ def check_sealed(where: str, events: list, files: dict, keys: list, verdict, rep
             f"{where}: the text of the order {body.get('order')} cannot be read here, so who approved it is not checked."
         )
         return
-    said = {"id": body.get("order"), "run": event["run"], "node": event["node"], "operation": body.get("operation")}
-    wrong = sorted(name for name, value in said.items() if order.get(name) != value)
+    fields = {"id": body.get("order"), "run": event["run"], "node": event["node"], "operation": body.get("operation")}
+    wrong = sorted(name for name, value in fields.items() if order.get(name) != value)
     if wrong:
         report.broken.append(f"{where}: the order {body.get('order')} is sealed with another {', '.join(wrong)} than the event says.")
     if order.get("effect") != "pure":

@@ -45,9 +45,9 @@ def by_openssl(kind: str, key: bytes, signature: bytes, text: bytes) -> str:
             ran = subprocess.run(["openssl", *words.split()], cwd=folder, capture_output=True, timeout=OPENSSL_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"neither the Python package `cryptography` nor `openssl` is usable here ({error})"
-    said = (ran.stdout + ran.stderr).decode("utf-8", "replace")
-    if ran.returncode == 0 and any(good in said for good in ("Verified OK", "Signature Verified Successfully")):
+    output = (ran.stdout + ran.stderr).decode("utf-8", "replace")
+    if ran.returncode == 0 and any(good in output for good in ("Verified OK", "Signature Verified Successfully")):
         return GOOD
-    if ran.returncode and any(bad in said for bad in ("erification failure", "erification Failure", "rror verifying data")):
+    if ran.returncode and any(bad in output for bad in ("erification failure", "erification Failure", "rror verifying data")):
         return BAD
-    return f"`openssl` cannot check it (Ed25519 needs OpenSSL 3): {said.strip()[:200] or 'it said nothing'}"
+    return f"`openssl` cannot check it (Ed25519 needs OpenSSL 3): {output.strip()[:200] or 'it said nothing'}"

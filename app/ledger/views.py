@@ -83,8 +83,8 @@ def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
 def told(row: LedgerChain) -> dict:
     """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
     body = row.event.said["body"]
-    says = sentence(row.event.type, row.event.actor, body)
-    return {"seq": row.seq, "event": row.event, "says": says, "short": short(body, says)}
+    text = sentence(row.event.type, row.event.actor, body)
+    return {"seq": row.seq, "event": row.event, "says": text, "short": short(body, text)}
 
 
 def _says(told: str, value: str) -> bool:
@@ -95,8 +95,8 @@ def _says(told: str, value: str) -> bool:
 def short(body: dict, told: str) -> str:
     """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
     rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _says(told, value)}
-    said = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
-    words = " · ".join(f"{name} {value}" for name, value in said.items())
+    shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
+    words = " · ".join(f"{name} {value}" for name, value in shortened.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"
 
 
@@ -105,18 +105,18 @@ def short(body: dict, told: str) -> str:
 def event(request: HttpRequest, pk: int) -> HttpResponse:
     number_if_possible()
     place = get_object_or_404(LedgerChain.objects.select_related("event"), event_id=pk)
-    said = place.event.said
+    fields = place.event.said
     signed = LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first()
     context = {
         "section": "ledger",
         "place": place,
         "event": place.event,
-        "said": said,
-        "says": sentence(place.event.type, place.event.actor, said["body"]),
-        "body": json.dumps(said["body"], ensure_ascii=False, indent=2),
+        "said": fields,
+        "says": sentence(place.event.type, place.event.actor, fields["body"]),
+        "body": json.dumps(fields["body"], ensure_ascii=False, indent=2),
         "raw": bytes(place.event.body).decode() if place.event.body is not None else "",
         "hashes": {"leaf": bytes(place.event.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()},
-        "evidence": Blob.objects.filter(pk__in=said["evidence"]).defer("bytes").order_by("pk"),
+        "evidence": Blob.objects.filter(pk__in=fields["evidence"]).defer("bytes").order_by("pk"),
         "checkpoint": signed,
         "proof": proof_of(place, signed) if signed else {},
         "before": neighbour(place.seq - 1),
@@ -162,7 +162,9 @@ def evidence_page(request: HttpRequest, digest: str) -> HttpResponse:
     kept = get_object_or_404(Blob.objects.defer("bytes"), pk=digest)
     looking.looked(request.user.get_username(), digest)
     take_words_if_possible()
-    namings = origins.named_by(digest, int(said) if (said := request.GET.get("event", "")).isdecimal() and len(said) < 19 else 0)
+    namings = origins.named_by(
+        digest, int(event_id) if (event_id := request.GET.get("event", "")).isdecimal() and len(event_id) < 19 else 0
+    )
     context = {"section": "ledger", "kept": kept, "digest": digest, "namings": namings}
     try:
         context |= reading(blob(digest), kept.media) | compared(namings, digest)
@@ -175,11 +177,11 @@ def evidence_page(request: HttpRequest, digest: str) -> HttpResponse:
 
 def reading(data: bytes, media: str) -> dict:
     """A capture by its parts, another text by its lines."""
-    said = origins.capture(data)
-    if said is None and not media.startswith(READABLE):
+    capture = origins.capture(data)
+    if capture is None and not media.startswith(READABLE):
         return {"binary": True}
-    lines = said.lines if said else pretty(data).split("\n")
-    return {"said": said, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
+    lines = capture.lines if capture else pretty(data).split("\n")
+    return {"said": capture, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
 
 
 def pretty(data: bytes) -> str:

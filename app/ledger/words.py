@@ -142,8 +142,8 @@ def _first(*names: str) -> Callable[[Body], str]:
 
 def _counted(body: Body) -> str:
     words = {"changed": "capture% changed", "gone": "source% gone", "opened": "situation% opened", "closed": "situation% closed"}
-    counts = {said: len(body.get(name) or ()) for name, said in (words | {"between": "set% in between"}).items()}
-    return ", ".join(f"{count} {said.replace('%', '' if count == 1 else 's')}" for said, count in counts.items() if count)
+    counts = {names: len(body.get(name) or ()) for name, names in (words | {"between": "set% in between"}).items()}
+    return ", ".join(f"{count} {noun.replace('%', '' if count == 1 else 's')}" for noun, count in counts.items() if count)
 
 
 def _verdict(body: Body) -> str:
@@ -280,5 +280,5 @@ def who(actor: str) -> str:
 
 def sentence(type: str, actor: str, body: Body) -> str:
     """One sentence that says what happened."""
-    told = f"{who(actor)} {said(type, body)}"
-    return told if told.endswith((".", "!", "?", "…")) else f"{told}."
+    text = f"{who(actor)} {said(type, body)}"
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -55,12 +55,12 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
             return unsigned(503, trouble(own))
         request.who = caller.node
         try:
-            status, said = view(caller, read_json(body, request.headers.get("Content-Encoding", "")), **kwargs)
+            status, answer = view(caller, read_json(body, request.headers.get("Content-Encoding", "")), **kwargs)
         except BadBody as error:
-            status, said = 400, {"reason": str(error)}
+            status, answer = 400, {"reason": str(error)}
         except TROUBLE as own:
-            status, said = 503, {"reason": trouble(own)}
-        return signed_answer(caller, status, said)
+            status, answer = 503, {"reason": trouble(own)}
+        return signed_answer(caller, status, answer)
 
     door.is_signed = True
     return door
@@ -96,12 +96,12 @@ def read_body(request: HttpRequest) -> bytes:
 
 def read_json(body: bytes, encoding: str) -> dict:
     try:
-        said = json.loads(unpacked(body, encoding, JSON_BYTES_MAX))
+        answer = json.loads(unpacked(body, encoding, JSON_BYTES_MAX))
     except (ValueError, RecursionError) as error:
         raise BadBody(f"The body is not JSON: {error}.") from None
-    if not isinstance(said, dict):
+    if not isinstance(answer, dict):
         raise BadBody("The body is not a JSON object.")
-    return said
+    return answer
 
 
 def unpacked(body: bytes, encoding: str, bytes_max: int) -> bytes:
@@ -120,8 +120,8 @@ def _inflate(body: bytes, bytes_max: int) -> bytes:
     return data
 
 
-def signed_answer(caller: Caller, status: int, said: dict) -> HttpResponse:
-    body = canonical(said)
+def signed_answer(caller: Caller, status: int, answer: dict) -> HttpResponse:
+    body = canonical(answer)
     return _answer(status, body, sign_answer(caller.secret, status, body, caller.signed.nonce))
 
 

@@ -20,8 +20,8 @@ class AddNode(forms.Form):
         name = cleaned.get("name")
         enrolled = Node.objects.filter(name=name, state=Node.State.ENROLLED).first() if name else None
         if enrolled is not None and cleaned.get("again") != name:
-            said = f"{name} has an agent already. Enrolling it anew shuts that one out. If you mean it, type the name again below."
-            self.add_error("again", said)
+            text = f"{name} has an agent already. Enrolling it anew shuts that one out. If you mean it, type the name again below."
+            self.add_error("again", text)
         return cleaned
 
 

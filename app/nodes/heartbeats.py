@@ -107,11 +107,11 @@ async def reports(scope: Scope, receive: Receive, send: Send, otherwise: App) ->
     """`POST /agent/v1/reports`."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     body = await _short_body(headers, receive)
-    said = _heartbeat(body, headers) if body is not None else None
-    if said is None:
+    heartbeat = _heartbeat(body, headers) if body is not None else None
+    if heartbeat is None:
         return await otherwise(scope, receive if body is None else _again(body, receive), send)
     try:
-        status, answer, beat = await _answer(scope, headers, body, said)
+        status, answer, beat = await _answer(scope, headers, body, heartbeat)
     except BadSignature as error:
         return await _say(send, 401, canonical({"reason": str(error)}), {})
     except TROUBLE as own:
@@ -121,40 +121,47 @@ async def reports(scope: Scope, receive: Receive, send: Send, otherwise: App) ->
     await _say(send, status, data, sign_answer(beat.key.secret, status, data, beat.signed.nonce))
 
 
-async def _answer(scope: Scope, headers: dict[str, str], body: bytes, said: dict) -> tuple[int, dict, Beat]:
+async def _answer(scope: Scope, headers: dict[str, str], body: bytes, answer: dict) -> tuple[int, dict, Beat]:
     """Raises BadSignature and TROUBLE."""
     now = timezone.now()
     key = await _key(headers)
     signed = verify_request(key.secret, "POST", scope["path"], scope["query_string"].decode("latin-1"), headers, body)
     check_fresh(signed, now.timestamp(), 0)
     try:
-        beat = _beat(key, signed, said, now)
+        beat = _beat(key, signed, answer, now)
         reason = ""
     except (BadReport, ValueError, OverflowError) as bad:
         beat, reason = Beat(key, signed, NO_SET, now, "{}"), str(bad)  # its counter is used up all the same
     outcome, journal, newest = await _together.write(beat)
     about = {"journal": journal} if journal else {}
     if outcome == "refused":
-        return *await THREADS.run(_refused, key, signed, said.get("nonce"), now), beat
+        return *await THREADS.run(_refused, key, signed, answer.get("nonce"), now), beat
     if newest != key.newest:
         await THREADS.run(believed_since, key, signed.key_id, newest)
     if reason:
         return 422, {"reason": reason}, beat
-    if outcome == "stay" and (why := await THREADS.run(_other_stay, key.pk, said.get("nonce", ""), now)):
+    if outcome == "stay" and (why := await THREADS.run(_other_stay, key.pk, answer.get("nonce", ""), now)):
         return 409, {"reason": why, "duplicate": True}, beat
     if outcome != "kept":
-        return 200, await THREADS.run(_receive, beat, said) | about, beat
+        return 200, await THREADS.run(_receive, beat, answer) | about, beat
     return 200, {"missing": [], "at": now.isoformat()} | about, beat
 
 
-def _beat(key: Key, signed: Signed, said: dict, now: datetime) -> Beat:
-    report = check(key.node, said)
-    at = now - timedelta(seconds=max(0.0, signed.created - seconds_of(str(said.get("taken_at")))))
-    nonce = said.get("nonce", "")
+def _beat(key: Key, signed: Signed, heartbeat: dict, now: datetime) -> Beat:
+    report = check(key.node, heartbeat)
+    at = now - timedelta(seconds=max(0.0, signed.created - seconds_of(str(heartbeat.get("taken_at")))))
+    nonce = heartbeat.get("nonce", "")
     if nonce and not sessions.is_nonce(nonce):
         raise BadReport("The nonce is none. Update the agent.")
     return Beat(
-        key, signed, report.set, at, json.dumps(intake.asked_at(report.ages, at)), nonce, sessions.journal_of(said), sessions.held_of(said)
+        key,
+        signed,
+        report.set,
+        at,
+        json.dumps(intake.asked_at(report.ages, at)),
+        nonce,
+        sessions.journal_of(heartbeat),
+        sessions.held_of(heartbeat),
     )
 
 
@@ -171,9 +178,9 @@ def _other_stay(key: int, nonce: str, now: datetime) -> str:
     return sessions.heard(key, nonce, now) or NodeKey.objects.values_list("doubled_why", flat=True).get(pk=key)
 
 
-def _receive(beat: Beat, said: dict) -> dict:
+def _receive(beat: Beat, heartbeat: dict) -> dict:
     try:
-        return {"missing": intake.receive(beat.key.node, said, beat.at), "at": beat.at.isoformat()}
+        return {"missing": intake.receive(beat.key.node, heartbeat, beat.at), "at": beat.at.isoformat()}
     except intake.NeedFull:
         return {"need": "full", "at": beat.at.isoformat()}
 
@@ -239,10 +246,10 @@ async def _key(headers: dict[str, str]) -> Key:
 def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:
     """What it says, when it is one that says no more than "as before"."""
     try:
-        said = read_json(unpacked(body, headers.get("content-encoding", ""), BYTES_MAX), "")
+        parsed = read_json(unpacked(body, headers.get("content-encoding", ""), BYTES_MAX), "")
     except BadBody:
         return None  # much that packs well is no heartbeat either, and to read it here would hold up everybody
-    return said if said.keys() - MORE == FIELDS else None
+    return parsed if parsed.keys() - MORE == FIELDS else None
 
 
 async def _short_body(headers: dict[str, str], receive: Receive) -> bytes | None:
@@ -260,10 +267,10 @@ async def _short_body(headers: dict[str, str], receive: Receive) -> bytes | None
 
 def _again(body: bytes, receive: Receive) -> Receive:
     """A `receive` that begins with what was read already."""
-    said = iter([{"type": "http.request", "body": body, "more_body": False}])
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def again() -> dict:
-        message = next(said, None)
+        message = next(messages, None)
         return await receive() if message is None else message
 
     return again

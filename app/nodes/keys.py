@@ -90,11 +90,11 @@ def issue_token(name: str, by: str, user=None) -> str:
     return token
 
 
-def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
+def enrol(fields: Mapping[str, object], now: datetime) -> NodeKey:
     """Give the node the key its agent made. The same token with the same key answers again; with another key never."""
-    secret, name = _secret(said.get("key")), str(said.get("node"))
+    secret, name = _secret(fields.get("key")), str(fields.get("node"))
     with transaction.atomic():
-        token = EnrolToken.objects.select_for_update(of=["self"]).filter(token_hash=sha256_hex(str(said.get("token")).encode())).first()
+        token = EnrolToken.objects.select_for_update(of=["self"]).filter(token_hash=sha256_hex(str(fields.get("token")).encode())).first()
         if token is None or token.node.name != name:
             raise EnrolRefused(f"This token is not one of node {name[:63]}. Make one with `./run manage add_node {name[:63]}`.")
         if why := seals.why_not(EnrolToken, pk=token.pk):
@@ -103,7 +103,7 @@ def enrol(said: Mapping[str, object], now: datetime) -> NodeKey:
         if known is not None:  # the first answer was lost on the way
             return known
         _use(token, now)
-        return _admit(token.node, secret, said, now)
+        return _admit(token.node, secret, fields, now)
 
 
 def revoke(node: Node, by, now: datetime) -> list[str]:
@@ -146,13 +146,13 @@ def _use(token: EnrolToken, now: datetime) -> None:
     token.save(update_fields=["used_at"])
 
 
-def _admit(node: Node, secret: bytes, said: Mapping[str, object], now: datetime) -> NodeKey:
+def _admit(node: Node, secret: bytes, fields: Mapping[str, object], now: datetime) -> NodeKey:
     """The node has one key: whoever enrols last, with a token a person made, is its agent."""
     if NodeKey.objects.filter(key_id=fingerprint(secret)).exists():
         raise EnrolRefused("This key was used before. Remove the agent's key file and enrol again.")
     revoked = [key.key_id for key in node.keys.filter(revoked_at__isnull=True)]
     _forget(node, revoked, now)
-    hostname, version = str(said.get("hostname", ""))[:255], str(said.get("version", ""))[:40]
+    hostname, version = str(fields.get("hostname", ""))[:255], str(fields.get("version", ""))[:40]
     key_id = fingerprint(secret)
     key = NodeKey.objects.create(node=node, key_id=key_id, secret=vault.seal(secret, key_id), hostname=hostname, created_at=now)
     Node.objects.filter(pk=node.pk).update(state=Node.State.ENROLLED, version=version)
@@ -258,5 +258,5 @@ def _jumped(key: Key, counter: int, highest: int, now: datetime) -> None:
             return
         for topic in ("fleet", f"node:{key.node}"):
             ring(topic)
-        said = {"key_id": fingerprint(key.secret), "counter": str(counter), "highest": str(highest)}
-        ledger.record("node.counter-jump", said, "portal", node=key.node)
+        fields = {"key_id": fingerprint(key.secret), "counter": str(counter), "highest": str(highest)}
+        ledger.record("node.counter-jump", fields, "portal", node=key.node)

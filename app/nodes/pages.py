@@ -98,9 +98,9 @@ def _checked(file: str) -> str:
 
 
 def agent_stamp(request: HttpRequest, name: str) -> Any:
-    said = NodeKey.objects.filter(node__name=name).order_by("pk").values_list("pk", "revoked_at", "doubled_at", "held", "nonce_at")
+    rows = NodeKey.objects.filter(node__name=name).order_by("pk").values_list("pk", "revoked_at", "doubled_at", "held", "nonce_at")
     tokens = EnrolToken.objects.filter(node__name=name, used_at=None).values_list("pk")
-    return list(said), list(tokens), list(Node.objects.filter(name=name).values_list("mode", "version")), minute()
+    return list(rows), list(tokens), list(Node.objects.filter(name=name).values_list("mode", "version")), minute()
 
 
 @login_required

@@ -65,15 +65,15 @@ def told(repeat: Repeat, nonce: object, now: datetime) -> tuple[int, dict]:
     return (409, {"reason": why, "duplicate": True}) if why else (401, repeat.answer)
 
 
-def journal_of(said: Mapping[str, object]) -> str:
+def journal_of(fields: Mapping[str, object]) -> str:
     """How far the agent says its journal is; "" when it says nothing that can be read."""
-    text = said.get("journal", "")
+    text = fields.get("journal", "")
     return text if isinstance(text, str) and JOURNAL.fullmatch(text) else ""
 
 
-def held_of(said: Mapping[str, object]) -> str:
+def held_of(fields: Mapping[str, object]) -> str:
     """Why the agent says it holds itself back."""
-    text = said.get("held", "")
+    text = fields.get("held", "")
     return text.replace("\0", "")[:HELD_MAX] if isinstance(text, str) else ""
 
 
@@ -87,10 +87,10 @@ WHERE id = %(key)s
 """
 
 
-def note(key: int, said: Mapping[str, object]) -> None:
+def note(key: int, fields: Mapping[str, object]) -> None:
     """Keep what an agent says of itself. The farthest journal stays: one that was put back is told so."""
     with connection.cursor() as cursor:
-        cursor.execute(NOTE, {"key": key, "journal": journal_of(said), "held": held_of(said)})
+        cursor.execute(NOTE, {"key": key, "journal": journal_of(fields), "held": held_of(fields)})
 
 
 def is_nonce(nonce: object) -> bool:

@@ -24,8 +24,8 @@ class KeyLost(forms.KeyLost):
 
 def key_path() -> Path:
     """Beside the ledger's key, unless `SLOTLIGHT_NODES_KEY` says otherwise."""
-    said = os.environ.get("SLOTLIGHT_NODES_KEY", "")
-    return Path(said) if said else Path(settings.SLOTLIGHT_LEDGER_KEY).with_name("nodes.key")
+    setting = os.environ.get("SLOTLIGHT_NODES_KEY", "")
+    return Path(setting) if setting else Path(settings.SLOTLIGHT_LEDGER_KEY).with_name("nodes.key")
 
 
 def seal(secret: bytes, key_id: str) -> bytes:

@@ -40,16 +40,16 @@ def enrol(request: HttpRequest) -> HttpResponse:
 
 
 @signed
-def reports(caller: keys.Caller, said: dict) -> Answer:
+def reports(caller: keys.Caller, body: dict) -> Answer:
     now = timezone.now()
-    if why := session_fault(caller, said.get("nonce", ""), now):
+    if why := session_fault(caller, body.get("nonce", ""), now):
         return 409, {"reason": why, "duplicate": True}
-    if (sessions.journal_of(said) or caller.journal, sessions.held_of(said)) != (caller.journal, caller.held):
-        sessions.note(caller.key, said)
+    if (sessions.journal_of(body) or caller.journal, sessions.held_of(body)) != (caller.journal, caller.held):
+        sessions.note(caller.key, body)
     about = {"at": now.isoformat()} | ({"journal": caller.journal} if caller.journal else {})
     try:
-        taken_at = now - timedelta(seconds=caller.elapsed_seconds(seconds_of(str(said.get("taken_at")))))
-        missing = intake.receive(caller.node, said, taken_at)
+        taken_at = now - timedelta(seconds=caller.elapsed_seconds(seconds_of(str(body.get("taken_at")))))
+        missing = intake.receive(caller.node, body, taken_at)
     except intake.NeedFull:
         return 200, {"need": "full"} | about
     except (intake.BadReport, ValueError, OverflowError) as error:
@@ -60,19 +60,19 @@ def reports(caller: keys.Caller, said: dict) -> Answer:
 
 
 @signed
-def claim(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.claim(caller.node, order_id, str(said.get("digest")), said.get("approvals")))
+def claim(caller: keys.Caller, body: dict, order_id: str) -> Answer:
+    return _go(orders.claim(caller.node, order_id, str(body.get("digest")), body.get("approvals")))
 
 
 @signed
-def start(caller: keys.Caller, said: dict, order_id: str) -> Answer:
-    return _go(orders.start(caller.node, order_id, str(said.get("digest"))))
+def start(caller: keys.Caller, body: dict, order_id: str) -> Answer:
+    return _go(orders.start(caller.node, order_id, str(body.get("digest"))))
 
 
 @signed
-def receipt(caller: keys.Caller, said: dict, order_id: str) -> Answer:
+def receipt(caller: keys.Caller, body: dict, order_id: str) -> Answer:
     """Taken from whoever has the key, even from two machines: what a node did is never thrown away."""
-    return _go(orders.receipt(caller.node, order_id, said))
+    return _go(orders.receipt(caller.node, order_id, body))
 
 
 def _go(reason: str) -> Answer:

@@ -48,8 +48,8 @@ class Alarm:
 def _doubtful(counter, enrolled):
     """The keys that any alarm may be about: with a counter above this one, or of a node that enrolled before then and never reported."""
     unheard = Q(node__state=Node.State.ENROLLED, node__last_report_at=None, created_at__lte=enrolled)
-    told = Q(doubled_at__isnull=False) | Q(jumped_at__isnull=False) | ~Q(held="")
-    live = NodeKey.objects.filter(told | unheard | Q(counter__gt=counter), revoked_at=None).exclude(node__state=Node.State.RETIRED)
+    doubtful = Q(doubled_at__isnull=False) | Q(jumped_at__isnull=False) | ~Q(held="")
+    live = NodeKey.objects.filter(doubtful | unheard | Q(counter__gt=counter), revoked_at=None).exclude(node__state=Node.State.RETIRED)
     return live.select_related("node").order_by("node__name")
 
 
@@ -117,7 +117,7 @@ def _unreachable(now: datetime) -> int:
     return milliseconds(now + timedelta(days=1))
 
 
-def database_hangs(told: Told) -> Iterator[Alarm]:
+def database_hangs(sources: Told) -> Iterator[Alarm]:
     """Told without the database: on the page that stands in for all others, in /metrics and by the API. No notice can go out meanwhile."""
     if why := readiness.stays_ill("database"):
         yield Alarm(
@@ -131,9 +131,9 @@ def database_hangs(told: Told) -> Iterator[Alarm]:
         )
 
 
-def database_hung(told: Told) -> Iterator[Alarm]:
+def database_hung(sources: Told) -> Iterator[Alarm]:
     """For a day after it: nobody could be told while it lasted."""
-    for one in told.hung[:1]:
+    for one in sources.hung[:1]:
         title, text, do = hung_words(one)
         yield Alarm(
             "database-hung", "database-hung", title, text, do, "/readyz", datetime.fromisoformat(one.said["began"]), severity="watch"
@@ -157,7 +157,7 @@ def _second(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def disk_full(told: Told) -> Iterator[Alarm]:
+def disk_full(sources: Told) -> Iterator[Alarm]:
     """The database's own disk as this process last found it, and the disk under the portal's data folder as it is."""
     of_postgresql = "" if readiness.stays_ill("database") else readiness.stays_ill("disk")  # a database that hangs says nothing of its disk
     if why := of_postgresql or readiness.nearly_full():
@@ -171,9 +171,9 @@ def disk_full(told: Told) -> Iterator[Alarm]:
         )
 
 
-def ledger_contradicted(told: Told) -> Iterator[Alarm]:
+def ledger_contradicted(sources: Told) -> Iterator[Alarm]:
     """One alarm, however many agents say so: each of them keeps the checkpoint it was shown, and what it is shown now does not continue it."""
-    shrank = [key for key in told.keys if ACCEPT in key.held]
+    shrank = [key for key in sources.keys if ACCEPT in key.held]
     if not shrank:
         return
     names = [key.node.name for key in shrank]
@@ -191,9 +191,9 @@ def ledger_contradicted(told: Told) -> Iterator[Alarm]:
     )
 
 
-def ledger_broken(told: Told) -> Iterator[Alarm]:
+def ledger_broken(sources: Told) -> Iterator[Alarm]:
     """As the worker found it."""
-    for one in told.broken[:1]:
+    for one in sources.broken[:1]:
         yield Alarm(
             "ledger-broken",
             "ledger-broken",
@@ -205,10 +205,10 @@ def ledger_broken(told: Told) -> Iterator[Alarm]:
         )
 
 
-def identity_refused(told: Told) -> Iterator[Alarm]:
+def identity_refused(sources: Told) -> Iterator[Alarm]:
     """For each person about whom the database says something that this portal did not write there."""
     found: dict[str, list[Refusal]] = {}
-    for one in told.refused:
+    for one in sources.refused:
         found.setdefault(one.person, []).append(one)
     for person, rows in found.items():
         yield Alarm(
@@ -224,8 +224,8 @@ def identity_refused(told: Told) -> Iterator[Alarm]:
         )
 
 
-def checkpoint_not_sent(told: Told) -> Iterator[Alarm]:
-    for one in told.unsent:
+def checkpoint_not_sent(sources: Told) -> Iterator[Alarm]:
+    for one in sources.unsent:
         last = (
             f"The last one that went there was over {one.size} events, at {one.sent_at:%Y-%m-%d %H:%M} UTC"
             if one.sent_at
@@ -243,7 +243,7 @@ def checkpoint_not_sent(told: Told) -> Iterator[Alarm]:
         )
 
 
-def identity_key_lost(told: Told) -> Iterator[Alarm]:
+def identity_key_lost(sources: Told) -> Iterator[Alarm]:
     if why := seals.why_no_key():
         yield Alarm(
             "identity-key-lost",
@@ -255,8 +255,8 @@ def identity_key_lost(told: Told) -> Iterator[Alarm]:
         )
 
 
-def key_doubled(told: Told) -> Iterator[Alarm]:
-    for key in (key for key in told.keys if key.doubled_at is not None):
+def key_doubled(sources: Told) -> Iterator[Alarm]:
+    for key in (key for key in sources.keys if key.doubled_at is not None):
         yield Alarm(
             "key-doubled",
             f"key-doubled:{key.key_id}",
@@ -270,9 +270,9 @@ def key_doubled(told: Told) -> Iterator[Alarm]:
         )
 
 
-def counter_jumped(told: Told) -> Iterator[Alarm]:
+def counter_jumped(sources: Told) -> Iterator[Alarm]:
     """A request that no agent can have numbered so: taken today's way it is turned away, and an older portal may have taken one."""
-    for key in (key for key in told.keys if key.jumped_at is not None or key.counter > _unreachable(told.at)):
+    for key in (key for key in sources.keys if key.jumped_at is not None or key.counter > _unreachable(sources.at)):
         yield Alarm(
             "counter-jumped",
             f"counter-jumped:{key.key_id}",
@@ -287,9 +287,9 @@ def counter_jumped(told: Told) -> Iterator[Alarm]:
         )
 
 
-def agent_held(told: Told) -> Iterator[Alarm]:
+def agent_held(sources: Told) -> Iterator[Alarm]:
     """An agent holds itself back for another reason: its journal was put back, its keys are missing, its key is used elsewhere."""
-    for key in (key for key in told.keys if key.held and ACCEPT not in key.held and key.doubled_at is None):
+    for key in (key for key in sources.keys if key.held and ACCEPT not in key.held and key.doubled_at is None):
         yield Alarm(
             "agent-held",
             f"agent-held:{key.key_id}",
@@ -302,9 +302,9 @@ def agent_held(told: Told) -> Iterator[Alarm]:
         )
 
 
-def never_reported(told: Told) -> Iterator[Alarm]:
-    unheard = (key for key in told.keys if key.node.state == Node.State.ENROLLED and key.node.last_report_at is None)
-    for key in (key for key in unheard if (told.at - key.created_at).total_seconds() >= NEVER_SECONDS):
+def never_reported(sources: Told) -> Iterator[Alarm]:
+    unheard = (key for key in sources.keys if key.node.state == Node.State.ENROLLED and key.node.last_report_at is None)
+    for key in (key for key in unheard if (sources.at - key.created_at).total_seconds() >= NEVER_SECONDS):
         yield Alarm(
             "never-reported",
             f"never-reported:{key.key_id}",
@@ -322,7 +322,7 @@ def _agent(key: NodeKey) -> str:
     return reverse("node-agent", args=[key.node.name])
 
 
-def agents_unreadable(told: Told) -> Iterator[Alarm]:
+def agents_unreadable(sources: Told) -> Iterator[Alarm]:
     """Asked of this process: web and worker may be other users, or on other machines."""
     if why := vault.fault():
         yield Alarm(
@@ -363,8 +363,8 @@ def stamp(now: datetime) -> list[tuple[str, str, str]]:
 
 def standing(now: datetime, kinds: Iterable[str] = KINDS) -> list[Alarm]:
     """Every alarm that stands, the worst kinds first."""
-    told = Told(now)
-    return [alarm for kind in kinds for alarm in KINDS[kind](told)]
+    sources = Told(now)
+    return [alarm for kind in kinds for alarm in KINDS[kind](sources)]
 
 
 def away() -> list[Alarm]:

@@ -49,38 +49,38 @@ def read(body: bytes) -> list[Alert]:
     """Raises BadPayload."""
     need(len(body) <= BYTES_MAX, f"The payload is larger than {BYTES_MAX} bytes. Set max_alerts in the receiver.")
     try:
-        said = json.loads(body)
+        answer = json.loads(body)
     except (ValueError, RecursionError):
         raise BadPayload("The body is no JSON.") from None
-    need(isinstance(said, dict), "The body is no JSON object.")
-    need(said.get("version") == "4", f"The payload says version {str(said.get('version'))[:20]!r}; this door reads version 4.")
-    alerts = said.get("alerts")
+    need(isinstance(answer, dict), "The body is no JSON object.")
+    need(answer.get("version") == "4", f"The payload says version {str(answer.get('version'))[:20]!r}; this door reads version 4.")
+    alerts = answer.get("alerts")
     need(isinstance(alerts, list) and len(alerts) <= ALERTS_MAX, f"alerts must be a list of at most {ALERTS_MAX}.")
     return [_alert(one) for one in alerts]
 
 
-def _alert(said: object) -> Alert:
-    need(isinstance(said, dict), "An alert is no JSON object.")
-    need(said.get("status") in ("firing", "resolved"), "An alert is neither firing nor resolved.")
-    fingerprint = said.get("fingerprint")
+def _alert(value: object) -> Alert:
+    need(isinstance(value, dict), "An alert is no JSON object.")
+    need(value.get("status") in ("firing", "resolved"), "An alert is neither firing nor resolved.")
+    fingerprint = value.get("fingerprint")
     need(isinstance(fingerprint, str) and FINGERPRINT.fullmatch(fingerprint), "An alert has no fingerprint in hexadecimal.")
-    notes = _texts(said, "annotations")
+    notes = _texts(value, "annotations")
     summary = notes.get("summary") or notes.get("description", "")
     return Alert(
-        fingerprint, said["status"] == "firing", _texts(said, "labels"), summary, _moment(said, "startsAt"), _moment(said, "endsAt")
+        fingerprint, value["status"] == "firing", _texts(value, "labels"), summary, _moment(value, "startsAt"), _moment(value, "endsAt")
     )
 
 
-def _texts(said: dict, name: str) -> dict[str, str]:
-    texts = said.get(name, {})
+def _texts(labels: dict, name: str) -> dict[str, str]:
+    texts = labels.get(name, {})
     is_text = isinstance(texts, dict) and all(isinstance(value, str) for value in texts.values())
     need(is_text and len(texts) <= LABELS_MAX, f"The {name} of an alert are no list of at most {LABELS_MAX} texts.")
     return {key[:TEXT_MAX].replace("\0", ""): value[:TEXT_MAX].replace("\0", "") for key, value in texts.items()}
 
 
-def _moment(said: dict, name: str) -> datetime:
+def _moment(fields: dict, name: str) -> datetime:
     try:
-        at = datetime.fromisoformat(said.get(name, ""))
+        at = datetime.fromisoformat(fields.get(name, ""))
     except (ValueError, TypeError):
         raise BadPayload(f"The {name} of an alert is no time.") from None
     need(at.tzinfo is not None, f"The {name} of an alert has no time zone.")
@@ -124,7 +124,7 @@ def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) ->
     open_row = OutsideAlert.objects.filter(hook=hook, fingerprint=alert.fingerprint, resolved_at=None)
     if not alert.firing:
         return bool(open_row.update(resolved_at=alert.ends_at if alert.starts_at <= alert.ends_at <= now else now, heard_at=now))
-    said = {
+    fields = {
         "node": nodes.get(alert.where),
         "where": alert.where,
         "name": alert.name,
@@ -135,7 +135,7 @@ def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) ->
     }
     before = open_row.values("node_id", "where", "name", "severity", "summary", "labels", "starts_at").first()
     _row, made = OutsideAlert.objects.update_or_create(
-        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=said | {"heard_at": now}
+        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=fields | {"heard_at": now}
     )
-    node = said.pop("node")
-    return made or before != said | {"node_id": node.pk if node else None}
+    node = fields.pop("node")
+    return made or before != fields | {"node_id": node.pk if node else None}

@@ -28,26 +28,26 @@ def keep(channel: Channel, url: str, user: User) -> Channel:
     with transaction.atomic():
         channel.save()
         ring("notices")
-        said = described(channel) | {"url": "new" if url else "kept"}
-        ledger.record("channel.added" if is_new else "channel.changed", said, user.username)
+        described_as = described(channel) | {"url": "new" if url else "kept"}
+        ledger.record("channel.added" if is_new else "channel.changed", described_as, user.username)
     return channel
 
 
 def described(channel: Channel) -> dict[str, Any]:
     """A channel as the ledger may know it."""
     quiet = f"{channel.quiet_from:%H:%M} to {channel.quiet_until:%H:%M}" if channel.quiet_from else ""
-    said = {name: str(getattr(channel, name)) for name in SHOWN}
-    return {"channel": channel.pk, **said, "team": str(channel.team or ""), "quiet": quiet}
+    values = {name: str(getattr(channel, name)) for name in SHOWN}
+    return {"channel": channel.pk, **values, "team": str(channel.team or ""), "quiet": quiet}
 
 
 def remove(channel: Channel, user: User) -> None:
     """With its notices. Who was told what through it stays in the ledger."""
     ledger.refuse_if_broken()
     with transaction.atomic():
-        said = described(channel)
+        described_as = described(channel)
         channel.delete()
         ring("notices")
-        ledger.record("channel.removed", said, user.username)
+        ledger.record("channel.removed", described_as, user.username)
 
 
 def try_out(channel: Channel, user: User) -> Notice:

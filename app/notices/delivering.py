@@ -99,10 +99,10 @@ def _end(notice: Notice, tried: sending.Tried, now: datetime, state: str) -> Non
 def _record(notice: Notice, state: str) -> None:
     """Who was told what, and when. A notice that the ledger is broken is sent all the same."""
     what = "notice.delivered" if notice.state == Notice.State.SENT else "notice.not-delivered"
-    said = {"notice": notice.pk, "channel": notice.channel.name, "kind": notice.kind, "title": notice.title, "reason": notice.reason}
-    said |= {"state": state, "incident": notice.incident} if state else {}
+    fields = {"notice": notice.pk, "channel": notice.channel.name, "kind": notice.kind, "title": notice.title, "reason": notice.reason}
+    fields |= {"state": state, "incident": notice.incident} if state else {}
     try:
         with transaction.atomic():
-            ledger.record(what, said | {"tries": notice.attempts}, "portal", run=str(notice.run or ""), node=notice.node)
+            ledger.record(what, fields | {"tries": notice.attempts}, "portal", run=str(notice.run or ""), node=notice.node)
     except (ledger.LedgerDown, DatabaseError):
         log.exception("The ledger could not be told of notice %s.", notice.pk)

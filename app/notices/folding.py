@@ -72,9 +72,9 @@ class Book(Protocol):
     def last(self, incident: str) -> Before | None: ...
 
 
-def messages(told: Iterable[Told], book: Book) -> list[Message]:
+def messages(entries: Iterable[Told], book: Book) -> list[Message]:
     groups: dict[tuple[str, str], list[Told]] = {}
-    for one in told:
+    for one in entries:
         if not one.said.ends:
             groups.setdefault((one.kind, one.said.fold), []).append(one)
         elif one.said.about in book.known:  # else nobody was told of its beginning
@@ -110,13 +110,13 @@ def _led(group: list[Told]) -> list[Told]:
 
 
 def _of_one(lead: Told, others: list[Told]) -> Message:
-    said = lead.said
-    title = f"{said.title} (and {len(others)} more with the same cause)" if others else said.title
-    lines = (*said.lines, *_listed("With the same cause:", [one.said.title for one in others]))
+    content = lead.said
+    title = f"{content.title} (and {len(others)} more with the same cause)" if others else content.title
+    lines = (*content.lines, *_listed("With the same cause:", [one.said.title for one in others]))
     severity = min((one.said.severity for one in (lead, *others)), key=rank)
     members = tuple(dict.fromkeys(member for one in (lead, *others) for member in one.said.members or (one.said.about,) if member))
-    first = (lead.kind, lead.key, said.fold, severity, said.urgent, title, lines, said.path, lead.node, lead.run)
-    return Message(*first, daily=said.daily, ends=said.ends, incident=said.about, members=members)
+    first = (lead.kind, lead.key, content.fold, severity, content.urgent, title, lines, content.path, lead.node, lead.run)
+    return Message(*first, daily=content.daily, ends=content.ends, incident=content.about, members=members)
 
 
 def _flood(made: list[Message], alone: bool) -> list[Message]:

@@ -86,11 +86,11 @@ def _situation(happening: Happening) -> Situation | None:
 
 
 def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Said:
-    said = Said(title, lines, row.get_absolute_url(), row.severity, urgent, about=about(row.key))
+    content = Said(title, lines, row.get_absolute_url(), row.severity, urgent, about=about(row.key))
     if _is_daily(row):
-        return replace(said, urgent=False, fold=f"word:{_sign(row)}", daily=True, leads=_is_first_to_say(row))
+        return replace(content, urgent=False, fold=f"word:{_sign(row)}", daily=True, leads=_is_first_to_say(row))
     root = _root(row)
-    return replace(said, fold=f"situation:{root.pk}", leads=root.pk == row.pk)
+    return replace(content, fold=f"situation:{root.pk}", leads=root.pk == row.pk)
 
 
 def about(key: str) -> str:
@@ -124,8 +124,8 @@ def _judged_anew(happening: Happening) -> Said | None:
     head = f"This release of the portal judges more than the one before it. On {happening.node} it opened:"
     count = f"{len(listed)} situation{'s' if len(listed) > 1 else ''}"
     title = f"{happening.node}: {count} seen for the first time by this release: {listed[0].title}"
-    said = Said(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
-    return replace(said, about=happening.key, members=tuple(about(row.key) for row in listed))
+    content = Said(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
+    return replace(content, about=happening.key, members=tuple(about(row.key) for row in listed))
 
 
 def _root(row: Situation) -> Situation:
@@ -283,9 +283,9 @@ def _node_silent(happening: Happening) -> Said | None:
     last = datetime.fromisoformat(happening.said["heard"])
     if not Node.objects.filter(name=happening.node, last_report_at=last).exists():
         return None  # it has reported since
-    heard = when(last)
+    last_report = when(last)
     lines = (
-        f"Its last report was taken at {heard}. What the portal shows of it is as old as that, and no guard believes it.",
+        f"Its last report was taken at {last_report}. What the portal shows of it is as old as that, and no guard believes it.",
         f"On {happening.node}: “slotlight-agent status”, then “slotlight-agent doctor”. If it does not answer at all, look at its console.",
     )
     page = reverse("node", args=[happening.node])
@@ -331,17 +331,17 @@ def _ledger_well(happening: Happening) -> Said | None:
 
 
 def _alarm(happening: Happening) -> Said | None:
-    said = happening.said
+    details = happening.said
     if happening.over:
         return None
-    told = said["title"], (said["text"], said["do"]), said["path"], said["severity"]
-    return Said(*told, fold=happening.key, about=f"alarm:{said['key']}")
+    parts = details["title"], (details["text"], details["do"]), details["path"], details["severity"]
+    return Said(*parts, fold=happening.key, about=f"alarm:{details['key']}")
 
 
 def _alarm_over(happening: Happening) -> Said | None:
-    said = happening.said
-    told = f"Over: {said['title']}", (), said["path"], said["severity"]
-    return Said(*told, urgent=False, fold=happening.key, about=f"alarm:{said['key']}", ends=True)
+    details = happening.said
+    parts = f"Over: {details['title']}", (), details["path"], details["severity"]
+    return Said(*parts, urgent=False, fold=happening.key, about=f"alarm:{details['key']}", ends=True)
 
 
 def _database_hung(happening: Happening) -> Said | None:
@@ -357,24 +357,24 @@ def _database_hung(happening: Happening) -> Said | None:
 
 def _person_waits(happening: Happening) -> Said | None:
     """Quiet hours hold it back: it waits a whole day."""
-    said, until = happening.said, datetime.fromisoformat(happening.said["until"])
-    rows = User.objects.filter(username=said["of"]) if said["role"] is None else Membership.objects.filter(pk=said["role"])
+    details, until = happening.said, datetime.fromisoformat(happening.said["until"])
+    rows = User.objects.filter(username=details["of"]) if details["role"] is None else Membership.objects.filter(pk=details["role"])
     if not rows.filter(counts_at=until).exists():
         return None  # confirmed or withdrawn, which is told of itself
     lines = (
-        f"{said['what']}. It counts from {when(until)}. If you are {said['of']} and did not ask for it, withdraw it on the page of your account.",
+        f"{details['what']}. It counts from {when(until)}. If you are {details['of']} and did not ask for it, withdraw it on the page of your account.",
         "A second administrator looks at the page of that person, and confirms it there if it is right. If it is not: withdraw it there.",
     )
-    page = reverse("person", args=[said["of"]])
-    title = f"To be confirmed or withdrawn: {said['of']}, {said['what']}"
+    page = reverse("person", args=[details["of"]])
+    title = f"To be confirmed or withdrawn: {details['of']}, {details['what']}"
     return Said(title, lines, page, urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
 
 
 def _person_changed(happening: Happening) -> Said:
-    said, page = happening.said, reverse("person", args=[happening.said["of"]])
-    because = said["because"][:1].upper() + said["because"][1:]  # a name in it stays as it is
+    details, page = happening.said, reverse("person", args=[happening.said["of"]])
+    because = details["because"][:1].upper() + details["because"][1:]  # a name in it stays as it is
     lines = (f"{because}.", "If that is not right, switch the account off on the page of that person.")
-    return Said(f"What {said['of']} may do: {said['what']}", lines, page, urgent=False, fold=happening.key)
+    return Said(f"What {details['of']} may do: {details['what']}", lines, page, urgent=False, fold=happening.key)
 
 
 KINDS: Mapping[str, Read] = {

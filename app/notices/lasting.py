@@ -87,8 +87,8 @@ def keep(channel: Channel, abouts: Iterable[str], key: str) -> None:
 def standing(notice: Notice) -> set[str]:
     """What stands of all that was told under the key of this notice."""
     rows = Incident.objects.filter(channel=notice.channel_id, key=notice.incident).values_list("about", flat=True)
-    told = {*notice.members, *rows}
-    return told - over(told)
+    keys = {*notice.members, *rows}
+    return keys - over(keys)
 
 
 def state(notice: Notice, stands: Collection[str]) -> str:

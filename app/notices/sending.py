@@ -119,7 +119,7 @@ class Letter(NamedTuple):
     incident: str = ""
 
 
-def send(channel: Channel, said: Letter) -> Tried:
+def send(channel: Channel, written: Letter) -> Tried:
     """At most SECONDS_MAX long. Never raises for what the other side does."""
     try:
         target = read(revealed(channel))
@@ -129,13 +129,13 @@ def send(channel: Channel, said: Letter) -> Tried:
         )
     except BadURL as bad:
         return Tried(False, str(bad))
-    pagers.adapt(target, channel, said.incident, said.state)
+    pagers.adapt(target, channel, written.incident, written.state)
     letter = apprise.Apprise()
     letter.add(target)
     result = letter.notify(
-        body=said.body,
-        title=said.title,
-        notify_type=apprise.NotifyType.SUCCESS if said.state == "resolved" else TYPES[said.severity],
+        body=written.body,
+        title=written.title,
+        notify_type=apprise.NotifyType.SUCCESS if written.state == "resolved" else TYPES[written.severity],
         body_format=apprise.NotifyFormat.TEXT,
         timeout=SECONDS_MAX,
         log_level=apprise.logging.DEBUG,

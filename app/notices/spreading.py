@@ -31,10 +31,10 @@ def spread(now: datetime) -> None:
             return settle(now)
         if waiting[0].at > now - timedelta(seconds=GATHER_SECONDS):
             return
-        told = [one for happening in waiting if (one := _read(happening))]
-        teams = dict(Node.objects.filter(name__in={one.node for one in told}).values_list("name", "team_id"))
+        entries = [one for happening in waiting if (one := _read(happening))]
+        teams = dict(Node.objects.filter(name__in={one.node for one in entries}).values_list("name", "team_id"))
         for channel in Channel.objects.filter(is_on=True):
-            address(channel, [one for one in told if one.said.ends or _concerns(channel, one, teams)], now)
+            address(channel, [one for one in entries if one.said.ends or _concerns(channel, one, teams)], now)
         Happening.objects.filter(pk__in=[happening.pk for happening in waiting]).update(spread_at=now)
         ring("notices")
 
@@ -48,20 +48,20 @@ def _mine() -> bool:
 def _read(happening: Happening) -> Told | None:
     """In words, if it is still so. One that cannot be worded is told of as it is, and silences no other."""
     try:
-        said = KINDS[happening.kind](happening)
+        content = KINDS[happening.kind](happening)
     except DatabaseError:
         raise
     except Exception:
         log.exception("There are no words for %s.", happening.key)
         lines = (f"The portal has no words for it. It came at {when(happening.at)}. The worker's log says more.",)
-        said = Said(f"Something happened: {happening.kind}", lines, "/", fold=happening.key)
-    return Told(happening.kind, happening.key, happening.node, happening.run, said) if said else None
+        content = Said(f"Something happened: {happening.kind}", lines, "/", fold=happening.key)
+    return Told(happening.kind, happening.key, happening.node, happening.run, content) if content else None
 
 
-def _concerns(channel: Channel, told: Told, teams: Mapping[str, int | None]) -> bool:
+def _concerns(channel: Channel, entry: Told, teams: Mapping[str, int | None]) -> bool:
     """What belongs to no node concerns everybody."""
-    is_near = channel.team_id is None or not told.node or teams.get(told.node) == channel.team_id
-    return is_near and rank(told.said.severity) <= rank(channel.severity)
+    is_near = channel.team_id is None or not entry.node or teams.get(entry.node) == channel.team_id
+    return is_near and rank(entry.said.severity) <= rank(channel.severity)
 
 
 class Book(lasting.Book):
@@ -78,14 +78,14 @@ def _before(notice: Notice | None) -> Before | None:
     return Before(notice.pk, notice.severity, notice.incident) if notice else None
 
 
-def address(channel: Channel, told: list[Told], now: datetime) -> None:
+def address(channel: Channel, entries: list[Told], now: datetime) -> None:
     """An end goes to whoever was told of the beginning, also where the severity or the team has changed since."""
     service = pagers.of(channel)
     book = Book(channel, service.keeps_incidents)
-    for message in messages(told, book):
+    for message in messages(entries, book):
         if not (message.ends and service.only_opens):
             _keep(channel, message, now, book.alone)
-    ended = {book.known[one.said.about] for one in told if one.said.ends and one.said.about in book.known}
+    ended = {book.known[one.said.about] for one in entries if one.said.ends and one.said.about in book.known}
     Incident.objects.filter(channel=channel, key__in=ended - book.lasts).delete()
 
 
@@ -182,5 +182,5 @@ def _release(channel: Channel, notices: list[Notice], now: datetime) -> None:
 
 def _again(notice: Notice, held: list[Notice]) -> Message:
     others = Notice.objects.filter(channel=notice.channel, incident=notice.incident).exclude(pk__in=[one.pk for one in held])
-    said = {name: getattr(notice, name) for name in SAID} | {"members": tuple(notice.members)}
-    return Message(**said, key=notice.key, lines=(), is_known=bool(notice.incident) and others.exists())
+    again = {name: getattr(notice, name) for name in SAID} | {"members": tuple(notice.members)}
+    return Message(**again, key=notice.key, lines=(), is_known=bool(notice.incident) and others.exists())

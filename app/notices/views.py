@@ -138,8 +138,8 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
-    said = "A test is on its way. What came back stands here within seconds."
-    return _act(request, lambda: channels.try_out(one, request.user), said, "channel", "channel", pk)
+    text = "A test is on its way. What came back stands here within seconds."
+    return _act(request, lambda: channels.try_out(one, request.user), text, "channel", "channel", pk)
 
 
 @needs(NOTICES)
@@ -149,13 +149,13 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
     return _act(request, lambda: channels.send_again(one, request.user), "It is sent again.", "notices", "notices")
 
 
-def _act(request: HttpRequest, act, said: str, to: str, back: str, *args) -> HttpResponse:
+def _act(request: HttpRequest, act, text: str, to: str, back: str, *args) -> HttpResponse:
     try:
         act()
     except LedgerDown as down:
         messages.error(request, str(down))
         return redirect(back, *args)
-    messages.success(request, said)
+    messages.success(request, text)
     return redirect(to, *(args if to == back else ()))
 
 
@@ -170,9 +170,9 @@ def add_hook(request: HttpRequest) -> HttpResponse:
     """The token is in the answer to this POST and nowhere else, ever."""
     form, context = HookForm(request.POST), {"section": "notices"}
     if form.is_valid():
-        hook, said = form.save(commit=False), {}
-        if _done(form, lambda: said.update(token=channels.add_hook(hook, request.user))):
-            context |= {"hook": hook, "address": request.build_absolute_uri(f"/hooks/alertmanager/{said['token']}")}
+        hook, values = form.save(commit=False), {}
+        if _done(form, lambda: values.update(token=channels.add_hook(hook, request.user))):
+            context |= {"hook": hook, "address": request.build_absolute_uri(f"/hooks/alertmanager/{values['token']}")}
     return render(request, "notices/hook.html", context | {"form": form}, status=200 if "hook" in context else 422)
 
 
@@ -181,8 +181,8 @@ def add_hook(request: HttpRequest) -> HttpResponse:
 @fresh
 def revoke_hook(request: HttpRequest, pk: int) -> HttpResponse:
     hook = get_object_or_404(Hook, pk=pk, revoked_at=None)
-    said = f"{hook.name} is shut. What it had said and not resolved is over."
-    return _act(request, lambda: channels.revoke_hook(hook, request.user), said, "notices", "notices")
+    text = f"{hook.name} is shut. What it had said and not resolved is over."
+    return _act(request, lambda: channels.revoke_hook(hook, request.user), text, "notices", "notices")
 
 
 @csrf_exempt

@@ -63,10 +63,10 @@ def silent(now: datetime, since: datetime) -> Iterator[Put]:
 
 def heard() -> Iterator[Put]:
     """Nodes that were told of as silent and have reported since."""
-    told = Happening.objects.filter(kind="node-silent", over=False)
-    again = Node.objects.filter(name__in=told.values("node")).values_list("name", "last_report_at")
+    silent_before = Happening.objects.filter(kind="node-silent", over=False)
+    again = Node.objects.filter(name__in=silent_before.values("node")).values_list("name", "last_report_at")
     reported = dict(again)
-    for one in told:
+    for one in silent_before:
         if (last := reported.get(one.node)) is not None and last > datetime.fromisoformat(one.said["heard"]):
             Happening.objects.filter(pk=one.pk).update(over=True)
             yield Put("node-heard", f"node-heard:{one.pk}", one.node)
@@ -76,8 +76,8 @@ def expiring(now: datetime) -> Iterator[Put]:
     """Approved plans that nobody has carried out."""
     soon = Approval.objects.filter(expires_at__gt=now, expires_at__lte=now + timedelta(seconds=EXPIRING_SECONDS))
     for one in soon.filter(plan__orders=None, plan__run__ended_at=None).select_related("plan__run"):
-        said = {"plan": one.plan_id, "ends": one.expires_at.isoformat()}
-        yield Put("approval-expiring", f"approval-expiring:{one.plan_id}", one.plan.run.node, one.plan.run_id, said)
+        details = {"plan": one.plan_id, "ends": one.expires_at.isoformat()}
+        yield Put("approval-expiring", f"approval-expiring:{one.plan_id}", one.plan.run.node, one.plan.run_id, details)
 
 
 def unjudged(now: datetime) -> Iterator[Put]:
@@ -87,8 +87,8 @@ def unjudged(now: datetime) -> Iterator[Put]:
     plans = Plan.objects.filter(run__in=waiting, made_at__gt=now - age, made_at__lte=now - age + timedelta(seconds=EXPIRING_SECONDS))
     for plan in plans.select_related("run"):
         if plan.run.here.plan_digest == plan.digest:
-            said = {"plan": plan.digest, "ends": (plan.made_at + age).isoformat()}
-            yield Put("request-expiring", f"request-expiring:{plan.digest}", plan.run.node, plan.run_id, said)
+            details = {"plan": plan.digest, "ends": (plan.made_at + age).isoformat()}
+            yield Put("request-expiring", f"request-expiring:{plan.digest}", plan.run.node, plan.run_id, details)
 
 
 def loops(now: datetime) -> Iterator[Put]:
@@ -110,11 +110,11 @@ def hung(outage: outages.Outage | None, is_well: bool, now: datetime) -> list[Pu
     """That the database did not answer, now that it does: once for each time, in the ledger and to people."""
     if outage is None or outage.seconds < HUNG_SECONDS:
         return []
-    said = {"began": outage.began.isoformat(), "last": outage.last.isoformat(), "again": now.isoformat()}
+    details = {"began": outage.began.isoformat(), "last": outage.last.isoformat(), "again": now.isoformat()}
     key = f"database-hung:{outage.began.isoformat()}"
     if is_well and not Happening.objects.filter(key=key).exists():
-        ledger.record("database.hung", said, "portal")
-    return [Put("database-hung", key, said=said)]
+        ledger.record("database.hung", details, "portal")
+    return [Put("database-hung", key, said=details)]
 
 
 ALARM_SAID = ("kind", "key", "title", "text", "do", "path", "severity")
@@ -132,18 +132,18 @@ def alarmed(now: datetime, since: datetime) -> Iterator[Put]:
     """Alarms that began, and those that are over. While this portal was down, no node could report to it; and of a node that is retired
     nobody knows whether what it raised is over."""
     here = {alarm.key: alarm for alarm in alarms.standing(now) if alarm.kind not in TOLD_ALREADY}
-    told = {one.said["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
+    open_alarms = {one.said["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
     just_up = since > now - timedelta(seconds=SILENT_SECONDS)
     for key, alarm in here.items():
-        if key not in told and not (just_up and alarm.kind == "never-reported"):
+        if key not in open_alarms and not (just_up and alarm.kind == "never-reported"):
             yield Put(
                 "alarm", f"alarm:{key}:{now.isoformat()}", alarm.node, said={name: plain(getattr(alarm, name)) for name in ALARM_SAID}
             )
     retired = set(
-        Node.objects.filter(state=Node.State.RETIRED, name__in=[one.node for one in told.values()]).values_list("name", flat=True)
+        Node.objects.filter(state=Node.State.RETIRED, name__in=[one.node for one in open_alarms.values()]).values_list("name", flat=True)
     )
-    for key in told.keys() - here.keys():
-        if told[key].node in retired:
+    for key in open_alarms.keys() - here.keys():
+        if open_alarms[key].node in retired:
             continue
-        Happening.objects.filter(pk=told[key].pk).update(over=True)
-        yield Put("alarm-over", f"alarm-over:{told[key].pk}", told[key].node, said=told[key].said)
+        Happening.objects.filter(pk=open_alarms[key].pk).update(over=True)
+        yield Put("alarm-over", f"alarm-over:{open_alarms[key].pk}", open_alarms[key].node, said=open_alarms[key].said)

@@ -44,12 +44,12 @@ class Told:
     cut_at: str = ""  # older ones of this stretch were not read
 
     def of(self, source: str) -> list[Said]:
-        return [said for said in self.new if said.place.partition("/")[0] == source]
+        return [capture for capture in self.new if capture.place.partition("/")[0] == source]
 
     def at(self, place: str, when: str) -> Said | None:
         """The first capture of this place from then on: what showed a change that came then."""
-        mine = [said for said in self.new if said.place == place]
-        found = bisect_left([said.at for said in mine], when)
+        mine = [capture for capture in self.new if capture.place == place]
+        found = bisect_left([one.at for one in mine], when)
         return mine[found] if found < len(mine) else None
 
 
@@ -65,16 +65,16 @@ def told(node: str, since: datetime, until: datetime) -> Told:
             _take(out, event)
         elif not event.run and moment(since) <= event.at < moment(until):
             out.other.append(event)
-    out.new = [said for said in sorted(out.new, key=lambda said: said.at) if moment(since) <= said.at < moment(until)]
+    out.new = [capture for capture in sorted(out.new, key=lambda reported: reported.at) if moment(since) <= capture.at < moment(until)]
     out.heard = sorted(at for at in out.heard if moment(since) <= at < moment(until))
     return out
 
 
 def _take(out: Told, event: LedgerEvent) -> None:
     body = event.said["body"]
-    for at, said in (*((each["at"], each) for each in body.get("between") or ()), (event.at, body)):
+    for at, places_named in (*((each["at"], each) for each in body.get("between") or ()), (event.at, body)):
         out.heard.append(at)
-        out.new += [Said(place, at, digest, event.pk) for place, digest in (said.get("changed") or {}).items()]
+        out.new += [Said(place, at, digest, event.pk) for place, digest in (places_named.get("changed") or {}).items()]
 
 
 def read(digest: str) -> origins.Capture | None:
@@ -85,24 +85,24 @@ def read(digest: str) -> origins.Capture | None:
         return None
 
 
-def parsed(said: Said) -> object:
+def parsed(reported: Said) -> object:
     """What its collector makes of it; Unparsed where it failed, was erased or makes no sense."""
-    capture = read(said.digest)
+    capture = read(reported.digest)
     if capture is None or capture.outcome != "data":
         return Unparsed(capture.reason if capture else "it was erased")
-    return COLLECTORS[said.place.partition("/")[0]].parse(capture.text)
+    return COLLECTORS[reported.place.partition("/")[0]].parse(capture.text)
 
 
-def failed(said: list[Said]) -> Iterator[tuple[Said, str]]:
+def failed(captures: list[Said]) -> Iterator[tuple[Said, str]]:
     """Those that did not answer as they should, each with its reason, oldest first."""
-    digests = list({one.digest for one in said})
+    digests = list({one.digest for one in captures})
     with connection.cursor() as cursor:
         cursor.execute(
             'SELECT sha256, bytes FROM ledger_blob WHERE sha256 = ANY(%s) AND position(\'"outcome":"failed"\'::bytea IN bytes) > 0 LIMIT %s',
             [digests, FAILED_MAX],
         )
         reasons = {digest: json.loads(bytes(data))["reason"] for digest, data in cursor}
-    yield from ((one, reasons[one.digest]) for one in said if one.digest in reasons)
+    yield from ((one, reasons[one.digest]) for one in captures if one.digest in reasons)
 
 
 def last_before(node: str, place: str, when: datetime) -> Said | None:

@@ -61,11 +61,11 @@ def collect(postmortem: Postmortem, now: datetime) -> dict:
     runs = list(postmortem.runs.order_by("created_at"))
     nodes = sorted({run.node for run in runs} | ({postmortem.situation.node.name} if postmortem.situation else set()))
     until = min(postmortem.until, now)
-    told = {node: captures.told(node, postmortem.since, until) for node in nodes}
+    by_node = {node: captures.told(node, postmortem.since, until) for node in nodes}
     orders = {node: Order.objects.filter(node=node, sealed_at__gte=postmortem.since, sealed_at__lt=until) for node in nodes}
     clocks = [clock(node, orders[node]) for node in nodes]
     left_out: list[str] = []
-    entries = [entry for part in _parts(runs, told, postmortem, until) for entry in _bounded(part, left_out)]
+    entries = [entry for part in _parts(runs, by_node, postmortem, until) for entry in _bounded(part, left_out)]
     return {
         "shape": SHAPE,
         "collected_at": moment(now),
@@ -76,7 +76,7 @@ def collect(postmortem: Postmortem, now: datetime) -> dict:
         "timeline": [asdict(entry) | {"count": str(entry.count)} for entry in _folded(sorted(entries, key=lambda entry: entry.at))],
         "states": [state for node in nodes for state in trees.before_and_after(node, runs, postmortem, until)],
         "clocks": [one.words for one in clocks],
-        "gaps": [gap for each in told.values() for gap in _gaps(each, postmortem.since, until)] + left_out,
+        "gaps": [gap for each in by_node.values() for gap in _gaps(each, postmortem.since, until)] + left_out,
     }
 
 
@@ -92,17 +92,17 @@ def _run(run: Run) -> dict[str, str]:
     }
 
 
-def _parts(runs: list[Run], told: dict[str, Told], postmortem: Postmortem, until: datetime) -> Iterator[tuple[str, list[Entry]]]:
+def _parts(runs: list[Run], by_node: dict[str, Told], postmortem: Postmortem, until: datetime) -> Iterator[tuple[str, list[Entry]]]:
     for run in runs:
         found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("run_seq")[: PER_SOURCE_MAX + 1]
         yield f"The ledger of run {run.pk}", [_event(event) for event in found]
-    for node, said in told.items():
-        yield f"The ledger of {node}", [_event(event) for event in said.other if event.type != "evidence.looked"]
+    for node, node_captures in by_node.items():
+        yield f"The ledger of {node}", [_event(event) for event in node_captures.other if event.type != "evidence.looked"]
         yield f"The situations of {node}", list(_situations(node, postmortem.since, until))
-        yield f"The pool states of {node}", list(_leaves(said, postmortem.since, until))
-        yield f"What failed to answer on {node}", [_failed(node, one, why) for one, why in captures.failed(said.new)]
-        yield f"`zpool events` of {node}", list(_kernel(said, postmortem.since, until))
-        yield f"`zpool history` of {node}", list(_history(said, postmortem.since, until))
+        yield f"The pool states of {node}", list(_leaves(node_captures, postmortem.since, until))
+        yield f"What failed to answer on {node}", [_failed(node, one, why) for one, why in captures.failed(node_captures.new)]
+        yield f"`zpool events` of {node}", list(_kernel(node_captures, postmortem.since, until))
+        yield f"`zpool history` of {node}", list(_history(node_captures, postmortem.since, until))
 
 
 def _bounded(part: tuple[str, list[Entry]], left_out: list[str]) -> list[Entry]:
@@ -128,53 +128,59 @@ def _situations(node: str, since: datetime, until: datetime) -> Iterator[Entry]:
 
 
 def _proof(row: Situation) -> str:
-    return next((said["digest"] for said in row.data.get("evidence") or () if said.get("digest")), "")
+    return next((evidence["digest"] for evidence in row.data.get("evidence") or () if evidence.get("digest")), "")
 
 
-def _leaves(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+def _leaves(node_captures: Told, since: datetime, until: datetime) -> Iterator[Entry]:
     """Members that changed their state. Those that a first report brings all at once are counted."""
-    found = LeafHistory.objects.filter(node__name=told.node, since__gte=since, since__lt=until).order_by("since", "pool", "before", "state")
+    found = LeafHistory.objects.filter(node__name=node_captures.node, since__gte=since, since__lt=until).order_by(
+        "since", "pool", "before", "state"
+    )
     for _, group in groupby(found[: PER_SOURCE_MAX + 1], key=lambda row: (row.since, row.pool, row.before, row.state)):
         rows = list(group)
         if rows[0].before or len(rows) < FOLDED:
-            yield from (_leaf(told, row, row.name) for row in rows)
+            yield from (_leaf(node_captures, row, row.name) for row in rows)
         else:
-            yield _leaf(told, rows[0], f"{len(rows)} members")
+            yield _leaf(node_captures, rows[0], f"{len(rows)} members")
 
 
-def _leaf(told: Told, row: LeafHistory, name: str) -> Entry:
+def _leaf(node_captures: Told, row: LeafHistory, name: str) -> Entry:
     at = moment(row.since)
     change = f"from {row.before} to {row.state}" if row.before else f"first seen, {row.state}"
-    shown = told.at("zpool_status", at)
+    shown = node_captures.at("zpool_status", at)
     event, digest = (str(shown.event), shown.digest) if shown else ("", "")
-    return Entry(at, CAPTURE, f"{row.pool}: {name} {change}", told.node, event=event, digest=digest)
+    return Entry(at, CAPTURE, f"{row.pool}: {name} {change}", node_captures.node, event=event, digest=digest)
 
 
-def _failed(node: str, said: Said, why: str) -> Entry:
-    return Entry(said.at, CAPTURE, f"{said.place} did not answer: {why}", node, event=str(said.event), digest=said.digest)
+def _failed(node: str, capture: Said, why: str) -> Entry:
+    return Entry(capture.at, CAPTURE, f"{capture.place} did not answer: {why}", node, event=str(capture.event), digest=capture.digest)
 
 
-def _kernel(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+def _kernel(node_captures: Told, since: datetime, until: datetime) -> Iterator[Entry]:
     """Records of all captures of the time, each once: the list forgets its oldest."""
     seen: set[tuple[int, int]] = set()
-    for said in told.of("zpool_events")[-PARSED_MAX:]:
-        events = captures.parsed(said)
+    for capture in node_captures.of("zpool_events")[-PARSED_MAX:]:
+        events = captures.parsed(capture)
         for event in () if isinstance(events, Unparsed) else events:
             at = datetime.fromtimestamp(event.at, UTC) + timedelta(microseconds=event.nanoseconds // 1000)
             if since <= at < until and (event.eid, event.at) not in seen:
                 seen.add((event.eid, event.at))
                 about = [word for name in ("pool", "vdev_path", "vdev_guid", "vdev_state") if (word := event.text(name))]
-                yield Entry(moment(at), ZFS, f"{event.kind}: {', '.join(about)}", told.node, "node", str(said.event), said.digest)
+                yield Entry(
+                    moment(at), ZFS, f"{event.kind}: {', '.join(about)}", node_captures.node, "node", str(capture.event), capture.digest
+                )
 
 
-def _history(told: Told, since: datetime, until: datetime) -> Iterator[Entry]:
-    newest = {said.place: said for said in told.of("zpool_history")}
-    for said in newest.values():
-        history = captures.parsed(said)
+def _history(node_captures: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+    newest = {item.place: item for item in node_captures.of("zpool_history")}
+    for capture in newest.values():
+        history = captures.parsed(capture)
         for entry in () if isinstance(history, Unparsed) else history.entries:
             at = datetime.strptime(entry.at, "%Y-%m-%d.%H:%M:%S").replace(tzinfo=UTC)
             if since <= at < until:
-                yield Entry(moment(at), HISTORY, _command(history.pool, entry), told.node, "node", str(said.event), said.digest)
+                yield Entry(
+                    moment(at), HISTORY, _command(history.pool, entry), node_captures.node, "node", str(capture.event), capture.digest
+                )
 
 
 def _command(pool: str, entry: Command) -> str:
@@ -193,20 +199,20 @@ def _folded(entries: list[Entry]) -> Iterator[Entry]:
             yield Entry(**asdict(first) | {"count": len(alike), "until": last.at})
 
 
-def _gaps(told: Told, since: datetime, until: datetime) -> Iterator[str]:
-    if told.cut_at:
-        yield f"Of {told.node}, what it reported before {in_words(told.cut_at)} was not read: there is too much of it. Narrow the time."
-    times = [datetime.fromisoformat(at) for at in told.heard]
+def _gaps(node_captures: Told, since: datetime, until: datetime) -> Iterator[str]:
+    if node_captures.cut_at:
+        yield f"Of {node_captures.node}, what it reported before {in_words(node_captures.cut_at)} was not read: there is too much of it. Narrow the time."
+    times = [datetime.fromisoformat(at) for at in node_captures.heard]
     for earlier, later in pairwise([since, *times, until]):
         if later - earlier > SILENCE:
             minutes = (later - earlier).total_seconds() / 60
             yield (
-                f"From {in_words(moment(earlier))} to {in_words(moment(later))}, {minutes:.0f} min, {told.node} reported nothing new: "
+                f"From {in_words(moment(earlier))} to {in_words(moment(later))}, {minutes:.0f} min, {node_captures.node} reported nothing new: "
                 "it was silent, or nothing changed. The ledger does not tell which."
             )
     for source in ("zpool_events", "zpool_history"):
-        said = told.of(source)
-        if not said:
-            yield f"{told.node} said nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
+        captured = node_captures.of(source)
+        if not captured:
+            yield f"{node_captures.node} said nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
         else:
-            yield f"{told.node} was last asked for `{source.replace('_', ' ')}` with something new at {in_words(said[-1].at)}; what came later is missing."
+            yield f"{node_captures.node} was last asked for `{source.replace('_', ' ')}` with something new at {in_words(captured[-1].at)}; what came later is missing."

@@ -15,7 +15,7 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
 def as_json(postmortem: Postmortem, text: Version, comments: list[Comment]) -> bytes:
     """The documented shape; see docs/guide/postmortems.md."""
-    said = {
+    fields = {
         "shape": SHAPE,
         "postmortem": str(postmortem.pk),
         "title": postmortem.title,
@@ -31,7 +31,7 @@ def as_json(postmortem: Postmortem, text: Version, comments: list[Comment]) -> b
         "collected": postmortem.collected,
         "collected_digest": postmortem.collected_digest,
     }
-    return json.dumps(said, ensure_ascii=False, indent=2).encode() + b"\n"
+    return json.dumps(fields, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 def markdown(postmortem: Postmortem, text: Version, comments: list[Comment]) -> bytes:
@@ -39,24 +39,24 @@ def markdown(postmortem: Postmortem, text: Version, comments: list[Comment]) -> 
 
 
 def _lines(postmortem: Postmortem, text: Version, comments: list[Comment]) -> Iterator[str]:
-    told = postmortem.collected
+    collected = postmortem.collected
     yield f"# Postmortem: {plain(postmortem.title)}"
     yield ""
-    yield f"- Time looked at: {told['since']} to {told['until']} (UTC)"
-    yield f"- Nodes: {', '.join(plain(node) for node in told['nodes'])}"
-    for run in told["runs"]:
+    yield f"- Time looked at: {collected['since']} to {collected['until']} (UTC)"
+    yield f"- Nodes: {', '.join(plain(node) for node in collected['nodes'])}"
+    for run in collected["runs"]:
         yield f"- Run {run['run']}: {run['runbook']} on {plain(run['node'])}, {run['status']}, begun {run['began']}"
     yield f"- Narrative: version {text.number} by {plain(text.by.username)}"
     yield f"- Text kept as `{text.digest or 'not kept yet'}`"
-    yield f"- Timeline kept as `{postmortem.collected_digest}`, collected {told['collected_at']}"
+    yield f"- Timeline kept as `{postmortem.collected_digest}`, collected {collected['collected_at']}"
     for section in narrative.SECTIONS:
         yield from ("", f"## {section.title}", "", text.sections.get(section.slug) or "_Nothing is written here yet._")
     yield from ("", "## Timeline", "", "| Time (UTC) | Clock | Source | What happened | Evidence |", "|---|---|---|---|---|")
-    for entry in told["timeline"]:
+    for entry in collected["timeline"]:
         yield f"| {entry['at']} | {entry['clock']} | {plain(source(entry))} | {plain(words(entry))} | {_behind(entry)} |"
-    yield from _states(told["states"])
-    yield from ("", "## Clocks", "", *(f"- {plain(line)}" for line in told["clocks"]))
-    yield from ("", "## What is not known", "", *(f"- {plain(line)}" for line in told["gaps"] or ["Nothing was found missing."]))
+    yield from _states(collected["states"])
+    yield from ("", "## Clocks", "", *(f"- {plain(line)}" for line in collected["clocks"]))
+    yield from ("", "## What is not known", "", *(f"- {plain(line)}" for line in collected["gaps"] or ["Nothing was found missing."]))
     yield from ("", "## Comments", "")
     for each in comments:
         yield f"- {moment(each.at)} {plain(each.by.username)}: {plain(each.text)}"

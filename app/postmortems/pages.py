@@ -42,15 +42,15 @@ def sections(text: Version) -> list[dict[str, Any]]:
 
 
 def shown(postmortem: Postmortem, user: User) -> dict[str, Any]:
-    told, text = postmortem.collected, services.text(postmortem)
+    collected, text = postmortem.collected, services.text(postmortem)
     return {
         "section": "postmortems",
         "postmortem": postmortem,
-        "told": told,
+        "told": collected,
         "text": text,
         "sections": sections(text),
-        "timeline": [entry | {"says": words(entry), "tone": SOURCES.get(entry["source"], "idle")} for entry in told["timeline"]],
-        "states": [state_of(state) for state in told["states"]],
+        "timeline": [entry | {"says": words(entry), "tone": SOURCES.get(entry["source"], "idle")} for entry in collected["timeline"]],
+        "states": [state_of(state) for state in collected["states"]],
         "versions": postmortem.versions.select_related("by")[:20],
         "comments": postmortem.comments.select_related("by"),
         "may_write": services.may_edit(user, postmortem),

@@ -111,7 +111,7 @@ class _Paper(FPDF):
 
 
 def _write(page: _Paper, postmortem: Postmortem, text: Version, comments: list[Comment]) -> None:
-    told = postmortem.collected
+    collected = postmortem.collected
     page.heading(postmortem.title, 18)
     page.words("\n".join(_facts(postmortem, text)))
     if page.lacking:
@@ -120,12 +120,12 @@ def _write(page: _Paper, postmortem: Postmortem, text: Version, comments: list[C
         page.heading(section.title)
         page.words(text.sections.get(section.slug) or "Nothing is written here yet.")
     page.heading("Timeline")
-    page.rows(("Time (UTC)", "Source", "What happened", "Evidence"), (30, 26, 90, 32), _timeline(told["timeline"]))
-    _states(page, told["states"])
+    page.rows(("Time (UTC)", "Source", "What happened", "Evidence"), (30, 26, 90, 32), _timeline(collected["timeline"]))
+    _states(page, collected["states"])
     page.heading("Clocks")
-    page.words("\n".join(told["clocks"]) or "No node.")
+    page.words("\n".join(collected["clocks"]) or "No node.")
     page.heading("What is not known")
-    page.words("\n".join(f"- {gap}" for gap in told["gaps"]) or "Nothing was found missing.")
+    page.words("\n".join(f"- {gap}" for gap in collected["gaps"]) or "Nothing was found missing.")
     page.heading("Comments")
     page.words("\n\n".join(f"{moment(each.at)} {each.by.username}: {each.text}" for each in comments) or "None.")
     page.heading("Evidence")
@@ -133,10 +133,10 @@ def _write(page: _Paper, postmortem: Postmortem, text: Version, comments: list[C
 
 
 def _facts(postmortem: Postmortem, text: Version) -> Iterator[str]:
-    told = postmortem.collected
-    yield f"Time looked at: {told['since']} to {told['until']} (UTC)"
-    yield f"Nodes: {', '.join(told['nodes'])}"
-    for run in told["runs"]:
+    collected = postmortem.collected
+    yield f"Time looked at: {collected['since']} to {collected['until']} (UTC)"
+    yield f"Nodes: {', '.join(collected['nodes'])}"
+    for run in collected["runs"]:
         yield f"Run {run['run']}: {run['runbook']} on {run['node']}, {run['status']}, begun {run['began']}"
     yield f"Begun by {postmortem.begun_by.username}; narrative: version {text.number} by {text.by.username}"
 

@@ -93,8 +93,8 @@ def collect_again(user: User, postmortem: Postmortem, since: datetime, until: da
         made = Postmortem.objects.select_for_update().get(pk=postmortem.pk)
         made.since, made.until = since, until
         _collect(made, timezone.now())
-        said = {"postmortem": made.pk, "title": made.title, "since": since, "until": until, "collected": made.collected_digest}
-        ledger.record("postmortem.collected", said, user.username)
+        fields = {"postmortem": made.pk, "title": made.title, "since": since, "until": until, "collected": made.collected_digest}
+        ledger.record("postmortem.collected", fields, user.username)
 
 
 def _collect(postmortem: Postmortem, now: datetime) -> None:

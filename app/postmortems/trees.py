@@ -39,9 +39,9 @@ def _of_situation(postmortem: Postmortem) -> str:
     return str(postmortem.situation.data.get("subject", {}).get("pool", "")) if postmortem.situation else ""
 
 
-def _pools(said: Said | None) -> dict[str, list[str]]:
+def _pools(new: Said | None) -> dict[str, list[str]]:
     """The lines of each pool. A node that shows none says so in the text, and has none here."""
-    capture = captures.read(said.digest) if said else None
+    capture = captures.read(new.digest) if new else None
     if capture is None or capture.outcome != "data":
         return {}
     found = list(POOL.finditer(capture.text))
@@ -49,8 +49,8 @@ def _pools(said: Said | None) -> dict[str, list[str]]:
     return {pool.group(1): capture.text[pool.start() : end].rstrip().split("\n") for pool, end in zip(found, bounds[1:], strict=True)}
 
 
-def _state(said: Said | None, lines: list[str] | None) -> dict:
-    at, digest, event = (said.at, said.digest, str(said.event)) if said else ("", "", "")
+def _state(capture: Said | None, lines: list[str] | None) -> dict:
+    at, digest, event = (capture.at, capture.digest, str(capture.event)) if capture else ("", "", "")
     return {"at": at, "digest": digest, "event": event, "lines": (lines or [])[:LINES_MAX], "known": "yes" if lines is not None else "no"}
 
 

@@ -40,12 +40,12 @@ def postmortems(request: HttpRequest) -> HttpResponse:
 @require_POST
 def begin(request: HttpRequest) -> HttpResponse:
     runs = Run.objects.filter(pk__in=[int(pk) for pk in request.POST.getlist("run") if is_number(pk)]).order_by("created_at")
-    said = request.POST.get("situation", "")
-    situation = get_object_or_404(Situation.objects.select_related("node"), pk=said) if is_number(said) else None
+    given = request.POST.get("situation", "")
+    situation = get_object_or_404(Situation.objects.select_related("node"), pk=given) if is_number(given) else None
     try:
         made = services.begin(request.user, request.POST.get("title", ""), runs, situation)
     except (services.Refused, LedgerDown) as why:
-        context = pages.listed(request.user, request.POST.getlist("run"), said) | {
+        context = pages.listed(request.user, request.POST.getlist("run"), given) | {
             "refused": str(why),
             "title": request.POST.get("title", ""),
         }

@@ -26,8 +26,8 @@ def say(who: str) -> None:
 
 def age_seconds(who: str) -> float | None:
     """How long ago it last said so; None when it never did. Raises RedisError."""
-    said = valkey().get(who)
-    return None if said is None else max(0.0, time.time() - float(said))
+    stored = valkey().get(who)
+    return None if stored is None else max(0.0, time.time() - float(stored))
 
 
 @signals.beat_init.connect

@@ -51,23 +51,23 @@ def _age(this: Rehearsal) -> str:
 
 
 def _told(this: Rehearsal) -> dict[str, Any]:
-    told = this.told
-    words, tone = ENDINGS[told["ending"]]
-    acts = [_act(act) for act in told["acts"]]
+    played = this.told
+    words, tone = ENDINGS[played["ending"]]
+    acts = [_act(act) for act in played["acts"]]
     if acts:
-        acts[-1]["mark"] = TONES[told["ending"]]
+        acts[-1]["mark"] = TONES[played["ending"]]
     return {
-        "told": told,
-        "lost": list(dict.fromkeys(said for act in acts for said in act.get("lost", ()))),
+        "told": played,
+        "lost": list(dict.fromkeys(loss for act in acts for loss in act.get("lost", ()))),
         "acts": acts,
         "standing": words,
         "tone": tone,
         "commands": [act["command"] for act in acts if act["kind"] == "EXECUTE" and act["exit_code"] is not None],
-        "fit": [choice for choice in told["choices"] if not choice["against"]],
-        "unfit": [choice for choice in told["choices"] if choice["against"]],
-        "kept": [(f"choice.{step}", value) for step, value in this.choices.items() if step != told["asks"]],
-        "asks": f"choice.{told['asks']}" if told["asks"] else "",
-        "supposes": told["asks"] == SUPPOSE,
+        "fit": [choice for choice in played["choices"] if not choice["against"]],
+        "unfit": [choice for choice in played["choices"] if choice["against"]],
+        "kept": [(f"choice.{step}", value) for step, value in this.choices.items() if step != played["asks"]],
+        "asks": f"choice.{played['asks']}" if played["asks"] else "",
+        "supposes": played["asks"] == SUPPOSE,
     }
 
 

@@ -51,8 +51,8 @@ def apply(run: Run, event: ev.Event, asker: Asker, now: datetime) -> Refused | N
     if before.status == "waiting" and (before.step, before.since) != (outcome.state.step, outcome.state.since):
         folded_reads.tell(run, before)
     for record in records:
-        told = ledger.record(record.type, dict(record.body), asker.name, run=str(run.pk), node=run.node)
-        _keep_consent(run, record, told, asker, now)
+        recorded = ledger.record(record.type, dict(record.body), asker.name, run=str(run.pk), node=run.node)
+        _keep_consent(run, record, recorded, asker, now)
     _ring(run, runbook, before, outcome.state)
     return None
 
@@ -88,15 +88,15 @@ def _do(run: Run, runbook: Runbook, decision: Decision, asker: Asker, now: datet
 
 
 def _sealed(order) -> ev.Record:
-    said = {"order": order.id, "operation": order.operation, "digest": order.digest, "fence": str(order.fence)}
-    return ev.Record("order.sealed", {**said, "signature": order.signature, "key": order.signed_by})
+    fields = {"order": order.id, "operation": order.operation, "digest": order.digest, "fence": str(order.fence)}
+    return ev.Record("order.sealed", {**fields, "signature": order.signature, "key": order.signed_by})
 
 
 def _keep_plan(run: Run, runbook: Runbook, before: RunState, after: RunState, now: datetime) -> None:
     if after.plan is not None and after.plan_digest != before.plan_digest:
         ledger.keep(canonical(dict(after.plan)), "application/json")
-        said = {"approvals_needed": _needed(runbook, before.step), "accepts": plan_losses.to_accept(after.plan)}
-        Plan.objects.create(digest=after.plan_digest, run=run, round=after.rounds, body=after.plan, made_at=now, **said)
+        fields = {"approvals_needed": _needed(runbook, before.step), "accepts": plan_losses.to_accept(after.plan)}
+        Plan.objects.create(digest=after.plan_digest, run=run, round=after.rounds, body=after.plan, made_at=now, **fields)
 
 
 def _needed(runbook: Runbook, plan_step: str) -> int:
@@ -110,10 +110,10 @@ def _keep_hands(run: Run, before: RunState, after: RunState) -> None:
     Hand.objects.bulk_create([Hand(run=run, person=person) for person in User.objects.filter(username__in=new)])
 
 
-def _keep_consent(run: Run, record: ev.Record, told: LedgerEvent, asker: Asker, now: datetime) -> None:
+def _keep_consent(run: Run, record: ev.Record, event: LedgerEvent, asker: Asker, now: datetime) -> None:
     """An approval and a broken glass are kept under the leaf of the event that tells of them; the database looks it up."""
     digest = str(record.body.get("plan_digest", ""))
-    known = {"at": now, "proved_at": asker.proved_at, "leaf": bytes(told.leaf).hex(), "plan_id": digest}
+    known = {"at": now, "proved_at": asker.proved_at, "leaf": bytes(event.leaf).hex(), "plan_id": digest}
     if record.type == "run.approved":
         made_at = Plan.objects.values_list("made_at", flat=True).get(pk=digest)
         until = min(now, made_at) + timedelta(seconds=PLAN_AGE_SECONDS_MAX)

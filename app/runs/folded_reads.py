@@ -20,12 +20,12 @@ def is_first(run: Run, state: RunState) -> bool:
     return not _of_stay(run, state).exists()
 
 
-def is_folded(order: Order, told: Receipt) -> bool:
+def is_folded(order: Order, receipt: Receipt) -> bool:
     """Whether the answer to this look says nothing that the one before it, in the same stay, did not say."""
     if order.run is None or order.operation != "look" or order.step != order.run.here.step:
         return False
     before = _of_stay(order.run, order.run.here).filter(number__lt=order.number).exclude(receipt_digest="").order_by("number").last()
-    return before is not None and _said(before.receipt) == _said(told.shown)
+    return before is not None and _said(before.receipt) == _said(receipt.shown)
 
 
 def tell(run: Run, state: RunState) -> None:

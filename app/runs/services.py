@@ -123,7 +123,7 @@ def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str)
     return run
 
 
-def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_at: datetime | None = None, **said) -> Run:
+def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_at: datetime | None = None, **fields) -> Run:
     """A person's act: `act(run.pk, version, ev.Chosen, request.user, value=wwid)`. `at`, `by` and `facts` are filled in here.
 
     `proved_at` is when this person last typed the password, as far as its browser can show. Raises RunMoved when the page was old,
@@ -138,22 +138,22 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
             need_proof(proved_at, now)
         if run.version != version:
             raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
-        refused = attempt(run, kind, Asker(user.username, user, proved_at), now, said)
+        refused = attempt(run, kind, Asker(user.username, user, proved_at), now, fields)
     if refused is not None:
         raise RunRefused(refused.reason, refused.verdicts, recorded=True)
     return run
 
 
-def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
+def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: dict) -> Refused | None:
     """One act on a run whose row the caller has locked. A refusal is returned, and is in the ledger."""
-    refused = _try(run, kind, asker, now, said)
+    refused = _try(run, kind, asker, now, fields)
     if refused is not None:
         body = {"event": kind.__name__, "step": run.step, "reason": refused.reason, "verdicts": _lines(refused.verdicts)}
         ledger.record("run.refused", body, asker.name, run=str(run.pk), node=run.node)
     return refused
 
 
-def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict) -> Refused | None:
+def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: dict) -> Refused | None:
     """The refusal, and the database as it was before; or None, and all of it done."""
     if kind not in WITHOUT_THE_DEFINITION and definition_changed(run):
         return Refused(CHANGED)
@@ -161,7 +161,7 @@ def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, said: dict
         return Refused(why)
     try:
         with transaction.atomic():
-            return apply(run, event(kind, now, asker.name, said, run), asker, now)
+            return apply(run, event(kind, now, asker.name, fields, run), asker, now)
     except (locks.Held, sealing.CannotSeal) as held:
         run.refresh_from_db()
         return Refused(str(held))
@@ -191,18 +191,18 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
     return ""
 
 
-def event(kind: type[ev.Event], now: datetime, by: str, said: dict, run: Run) -> ev.Event:
+def event(kind: type[ev.Event], now: datetime, by: str, fields: dict, run: Run) -> ev.Event:
     """The event with what the portal knows: the time, the person and, where guards are asked, the facts of this moment."""
-    if "facts" in {f.name for f in fields_of(kind)} and "facts" not in said:
-        said = {**said, "facts": facts_for(run, now, *(value for value in said.values() if isinstance(value, str)))}
+    if "facts" in {f.name for f in fields_of(kind)} and "facts" not in fields:
+        fields = {**fields, "facts": facts_for(run, now, *(value for value in fields.values() if isinstance(value, str)))}
     if "nonce" in {f.name for f in fields_of(kind)}:
-        said = {**said, "nonce": secrets.token_hex(16)}  # of this showing alone; nobody brings one
-    return kind(at=now.timestamp(), by=by, **said)
+        fields = {**fields, "nonce": secrets.token_hex(16)}  # of this showing alone; nobody brings one
+    return kind(at=now.timestamp(), by=by, **fields)
 
 
 def facts_for(run: Run, now: datetime | None = None, *typed: str) -> FleetFacts:
     """All that bears on what this run is about, and on what somebody has just typed or scanned."""
-    ever = tuple(one for said in typed for one in history.ever(said))
+    ever = tuple(one for typed_text in typed for one in history.ever(typed_text))
     about = [run.node, *run.params.values(), *run.here.params.values(), *typed, *(one.wwid for one in ever)]
     return replace(facts_near(about, now), ever=ever)
 
@@ -226,11 +226,11 @@ def need_proof(proved_at: datetime | None, now: datetime) -> None:
 # --- what nobody's hand does
 
 
-def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **said) -> Refused | None:
+def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **fields) -> Refused | None:
     """An event from a node or from time, on a run whose row the caller has locked."""
     try:
         with transaction.atomic():
-            return apply(run, event(kind, now, "", said, run), Asker(actor), now)
+            return apply(run, event(kind, now, "", fields, run), Asker(actor), now)
     except (locks.Held, sealing.CannotSeal) as held:
         log.warning("Run %s cannot go on: %s", run.pk, held)
         run.refresh_from_db()
@@ -303,8 +303,8 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
             unhurried()  # the receipt, which waits for the disk, takes the question along
             order = sealing.look(sealing.key_in(keys), node, listed, user, now, keep=is_well)
             if is_well:
-                said = {"order": order.id, "operation": "look", "digest": order.digest}
-                ledger.record("order.sealed", said, user.username, node=node, known=[order.digest])
+                ordered = {"order": order.id, "operation": "look", "digest": order.digest}
+                ledger.record("order.sealed", ordered, user.username, node=node, known=[order.digest])
             ring(f"orders:{node}")
     except sealing.CannotSeal as error:
         raise RunRefused(str(error)) from None

@@ -87,10 +87,10 @@ def _part(asked: Question) -> Iterator[Hit]:
         yield replace(hit, by=Match(*own, asked.value))
     before = maybe.exclude(former_serials=[]).exclude(Q(wwid__icontains=asked.value) | Q(serial__icontains=asked.value))
     for disk in before[:FORMER_SHOWN]:
-        for said in disk.former_serials:
-            if asked.value.lower() in said["serial"].lower():
-                where = f"was {said['serial']} until {said['until'][:16].replace('T', ' ')} UTC, as {said['node']} told it"
-                yield replace(_disk(disk, where), by=Match("former serial number", said["serial"], asked.value))
+        for former in disk.former_serials:
+            if asked.value.lower() in former["serial"].lower():
+                where = f"was {former['serial']} until {former['until'][:16].replace('T', ' ')} UTC, as {former['node']} told it"
+                yield replace(_disk(disk, where), by=Match("former serial number", former["serial"], asked.value))
 
 
 def _disks(found: QuerySet[Disk], exact: bool = False) -> Iterator[Hit]:
@@ -117,8 +117,8 @@ def with_states(hits: list[Hit]) -> list[Hit]:
 
 
 def _disk(disk: Disk, where: str, exact: bool = False) -> Hit:
-    said = " ".join(part for part in (disk.vendor, disk.model, disk.serial) if part)
-    return Hit("disk", disk.wwid, " · ".join(part for part in (said, where) if part), disk.get_absolute_url(), exact)
+    text = " ".join(part for part in (disk.vendor, disk.model, disk.serial) if part)
+    return Hit("disk", disk.wwid, " · ".join(part for part in (text, where) if part), disk.get_absolute_url(), exact)
 
 
 def _places(disks: list[Disk]) -> dict[int, str]:

@@ -35,9 +35,9 @@ def test_a_line_has_time_and_level():
 @pytest.mark.parametrize(("read", "begins"), [(False, rf"{STAMP} INFO x"), (True, "INFO x")], ids=["terminal", "journal"])
 def test_the_journal_is_told_no_second_time(read, begins):
     """What the agent does in the foreground and as a service."""
-    said = "import os, logging; s = os.fstat(2); READ; from agents.service import log_lines; log_lines.begin(); logging.info('x')"
+    text = "import os, logging; s = os.fstat(2); READ; from agents.service import log_lines; log_lines.begin(); logging.info('x')"
     stream = "os.environ['JOURNAL_STREAM'] = f'{s.st_dev}:{s.st_ino}'" if read else "os.environ['JOURNAL_STREAM'] = '1:1'"
-    ran = subprocess.run([sys.executable, "-c", said.replace("READ", stream)], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", text.replace("READ", stream)], capture_output=True, text=True, check=True)
     assert re.fullmatch(begins, ran.stderr.strip())
 
 
@@ -51,8 +51,8 @@ def test_no_path_that_holds_a_secret_is_told():
     secret = [path for path in routes(get_resolver().url_patterns) if SECRETS.search(path)]
     assert len(secret) >= 2
     for path in secret:
-        said = line_of(f"10.0.0.1 GET /{SECRETS.sub('sEcreT-1_x', path)} 200 3 ms -")
-        assert "sEcreT" not in said, path
+        text = line_of(f"10.0.0.1 GET /{SECRETS.sub('sEcreT-1_x', path)} 200 3 ms -")
+        assert "sEcreT" not in text, path
 
 
 def asked(scope, answer, caplog):
@@ -92,13 +92,13 @@ def test_each_request_is_one_line(caplog):
     assert re.fullmatch(r"10\.0\.0\.1 GET /nodes/oss01/%0Afalse%20line 200 \d+ ms ann", lines[0])
 
 
-@pytest.mark.parametrize(("path", "status", "told"), [
+@pytest.mark.parametrize(("path", "status", "expected"), [
     ("/healthz", 200, 0), ("/healthz", 503, 1), ("/agent/v1/reports", 200, 0), ("/agent/v1/reports", 401, 1), ("/agent/v1/orders", 204, 0),
     ("/agent/v1/orders/o1/claim", 200, 1), ("/", 200, 1),
 ])  # fmt: skip
-def test_what_is_asked_all_the_time_is_told_when_it_fails(path, status, told, caplog):
+def test_what_is_asked_all_the_time_is_told_when_it_fails(path, status, expected, caplog):
     *_, lines = asked({"path": path}, answers(status), caplog)
-    assert len(lines) == told
+    assert len(lines) == expected
 
 
 async def hangs(scope, send):

@@ -51,15 +51,15 @@ def test_every_block_of_the_page_does_what_it_says(site, tmp_path):
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     script = "set -eu\n" + "\n".join(BLOCKS)
-    told = subprocess.run(
+    output = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, env=names | {"HOME": str(folder)}, cwd=folder, check=False
     )
-    assert told.returncode == 0, told.stdout[-2000:] + told.stderr[-2000:]
+    assert output.returncode == 0, output.stdout[-2000:] + output.stderr[-2000:]
     assert Run.objects.get().status == "aborted"
-    assert "token-not-believed" in told.stdout
-    assert "slotlight_nodes{" in told.stdout
-    assert "NOT ESTABLISHED" in told.stdout
-    assert "KEY NOT PINNED" in told.stdout
+    assert "token-not-believed" in output.stdout
+    assert "slotlight_nodes{" in output.stdout
+    assert "NOT ESTABLISHED" in output.stdout
+    assert "KEY NOT PINNED" in output.stdout
 
 
 @pytest.fixture
@@ -70,11 +70,11 @@ def shell(address, tmp_path):
 
     def run(text: str, *words: str, code: int = 0):
         names = {"SLOTLIGHT_URL": address, "SLOTLIGHT_TOKEN": text, "COLUMNS": "80", "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
-        told = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-I", str(file), *words], capture_output=True, text=True, env=names, stdin=subprocess.DEVNULL, check=False
         )
-        assert told.returncode == code, (words, told.stdout, told.stderr)
-        return told
+        assert output.returncode == code, (words, output.stdout, output.stderr)
+        return output
 
     return run
 
@@ -122,9 +122,9 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
 def test_what_is_lost_stands_on_the_command_line_and_is_accepted_there_by_name(site, shell):
     _, oss01, ann, bob = site
     run = walk_to("approve", oss01, ann, bob)
-    told = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "", "why": ""}
+    fields = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "", "why": ""}
     plan = Plan.objects.get(run=run)
-    plan.pk, plan.round, plan.body = plans.digest(plan.body | {"redundancy": told}), 2, plan.body | {"redundancy": told}
+    plan.pk, plan.round, plan.body = plans.digest(plan.body | {"redundancy": fields}), 2, plan.body | {"redundancy": fields}
     plan.accepts = plan_losses.to_accept(plan.body)
     plan.save(force_insert=True)
     run.state["plan"], run.state["plan_digest"] = plan.body, plan.pk
@@ -172,8 +172,8 @@ def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell, m
     assert set(ResourceLock.objects.values_list("run_id", flat=True)) == {holder.pk}
     assert "Held by" not in shell(eves, *taking, "--yes").stdout
     assert set(ResourceLock.objects.values_list("run_id", flat=True)) == {int(run)}
-    told = LedgerEvent.objects.get(type="locks.taken-over", run=run)
-    assert (told.actor, told.said["body"]["reason"]) == ("eve", "ann went home.")
+    event = LedgerEvent.objects.get(type="locks.taken-over", run=run)
+    assert (event.actor, event.said["body"]["reason"]) == ("eve", "ann went home.")
 
 
 def test_an_open_loop_is_closed_on_the_command_line_by_a_word_that_the_node_does_not_contradict(shell, tmp_path):

@@ -78,8 +78,8 @@ def test_a_lost_key_is_told_by_the_api_too(db, key_is_gone, monkeypatch):
     person.memberships.create(role="operator")
     text = tokens.make(person, "laptop", ["operate"], timedelta(hours=1), timezone.now())[1]
     key_is_gone()
-    said = {"runbook": "blink-and-replace", "situation": 1}
-    answer = Client().post("/api/v1/runs", said, content_type="application/json", headers={"Authorization": f"Bearer {text}"})
+    fields = {"runbook": "blink-and-replace", "situation": 1}
+    answer = Client().post("/api/v1/runs", fields, content_type="application/json", headers={"Authorization": f"Bearer {text}"})
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:slotlight:key-lost")
 
 
@@ -94,7 +94,7 @@ def test_a_failure_is_shown_without_a_database_and_found_in_the_log(caplog):
             answer = errors.failed(request)
     shown = answer.content.decode()
     assert answer.status_code == 500
-    [said] = caplog.records
-    assert said.args[0] in shown
+    [record] = caplog.records
+    assert record.args[0] in shown
     assert "boom" in caplog.text
     assert "boom" not in shown

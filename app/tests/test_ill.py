@@ -55,9 +55,9 @@ def test_readiness_is_told_within_two_seconds_of_a_database_that_hangs(wire, sto
         began = time.monotonic()
         status, _, body = wire("GET", "/readyz")
         assert time.monotonic() - began < 2
-        said = json.loads(body)["parts"]
-        assert (status, said["database"]) == (503, "No answer within 1.5 s: database hangs.")
-        assert said["valkey"] == "ok"
+        answer = json.loads(body)["parts"]
+        assert (status, answer["database"]) == (503, "No answer within 1.5 s: database hangs.")
+        assert answer["valkey"] == "ok"
         readiness.last.said = {}
 
 
@@ -146,10 +146,10 @@ def limited(ground, settings):
     @contextmanager
     def link(seconds):
         settings.STATEMENT_SECONDS_MAX = seconds
-        said = connections["default"].settings_dict
+        settings_dict = connections["default"].settings_dict
         mine = connections["default"].copy()
-        url = ground.url(said["NAME"])
-        mine.settings_dict = said | database(url, seconds)
+        url = ground.url(settings_dict["NAME"])
+        mine.settings_dict = settings_dict | database(url, seconds)
         yield mine
         mine.close()
 

@@ -53,9 +53,9 @@ def test_a_valkey_that_is_down_stops_no_copy(ann, monkeypatch):
 
 
 def test_it_is_told_now_and_then_and_not_for_each(monkeypatch):
-    said = []
-    with job_progress.told_to(lambda *what: said.append(what)):
+    lines = []
+    with job_progress.told_to(lambda *what: lines.append(what)):
         for _ in job_progress.over(range(10_000), "Proving"):
             pass
-    assert said[0] == ("Proving", 0, 10_000)
-    assert len(said) < 20
+    assert lines[0] == ("Proving", 0, 10_000)
+    assert len(lines) < 20

@@ -146,12 +146,12 @@ def test_a_question_that_another_poll_takes_in_this_moment_is_handed_over_all_th
     node, ann = Oss01(tmp_path), person("ann", "operator")
     node.report()
     order = services.look(ann, "oss01", ("zpool_status",))
-    heard = []
-    poll = threading.Thread(target=lambda: (heard.extend(orders.next_for("oss01")), connection.close()))
+    lines = []
+    poll = threading.Thread(target=lambda: (lines.extend(orders.next_for("oss01")), connection.close()))
     with transaction.atomic():
         assert len(orders.next_for("oss01")) == 1
         poll.start()
         poll.join(0.5)
         assert poll.is_alive(), "it waits for the other one"
     poll.join(10)
-    assert [offer["digest"] for offer in heard] == [order.digest]
+    assert [offer["digest"] for offer in lines] == [order.digest]

@@ -27,9 +27,9 @@ def seen(peer, *forwarded, trusted=OURS):
     return scope["client"] and scope["client"][0]
 
 
-def scheme(peer, *said):
+def scheme(peer, *headers):
     """What Django takes the request for."""
-    scope = scope_from(peer, *(("x-forwarded-proto", text) for text in said))
+    scope = scope_from(peer, *(("x-forwarded-proto", text) for text in headers))
     proxies.behind(scope, OURS)
     return ASGIRequest(scope, BytesIO()).scheme
 
@@ -72,7 +72,7 @@ def test_who_guesses_is_counted_at_the_address_that_counts(wire, monkeypatch, tr
 
 
 @pytest.mark.parametrize(
-    ("peer", "said", "taken"),
+    ("peer", "text", "taken"),
     [
         (AFAR, ["https"], "http"),
         (None, ["https"], "http"),
@@ -85,8 +85,8 @@ def test_who_guesses_is_counted_at_the_address_that_counts(wire, monkeypatch, tr
         ("127.0.0.1", ["rubbish"], "http"),
     ],
 )
-def test_only_a_proxy_of_ours_says_that_the_outside_speaks_https(peer, said, taken):
-    assert scheme(peer, *said) == taken
+def test_only_a_proxy_of_ours_says_that_the_outside_speaks_https(peer, text, taken):
+    assert scheme(peer, *text) == taken
 
 
 @pytest.mark.parametrize("peer", [AFAR, "127.0.0.1"])

@@ -204,9 +204,9 @@ EVENTS = {
 @pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
 def test_making_using_and_ending_a_token_are_events(people, kind):
     kind(people)
-    told = LedgerEvent.objects.order_by("pk").values_list("type", flat=True)
+    kinds = LedgerEvent.objects.order_by("pk").values_list("type", flat=True)
     wanted = iter(EVENTS[kind])
     left = next(wanted)
-    for one in told:
+    for one in kinds:
         left = next(wanted, None) if one == left else left
-    assert left is None, f"{left} is missing: {list(told)}"
+    assert left is None, f"{left} is missing: {list(kinds)}"

@@ -96,7 +96,7 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     held = ann.memberships.get(role="glass-breaker")
     token(ann)
     given = ann.memberships.create(role="approver", given_by=bob, counts_at=timezone.now() + waiting.WAIT)
-    story, told = postmortems.begin(ann, "Seen", [run], None), notice(ann)
+    story, notice_row = postmortems.begin(ann, "Seen", [run], None), notice(ann)
     hook = Hook.objects.create(name="prom", token_hash="0" * 64, created_at=timezone.now(), created_by=ann)
     span = {name: getattr(story, name).isoformat() for name in ("since", "until")}
     return {
@@ -126,11 +126,11 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
         "postmortem-edit": (f"/postmortems/{story.pk}/edit/", {"version": "0", "summary": "x"}),
         "postmortem-collect": (f"/postmortems/{story.pk}/collect/", span),
         "channel-add": ("/notices/channels/add/", {"name": "x", "severity": "act", "zone": "UTC", "url": "json://127.0.0.1:9/x"}),
-        "channel": (f"/notices/channels/{told.channel.pk}/", {}),
-        "channel-change": (f"/notices/channels/{told.channel.pk}/change/", {"name": "y", "severity": "act", "zone": "UTC"}),
-        "channel-test": (f"/notices/channels/{told.channel.pk}/test/", {}),
-        "channel-remove": (f"/notices/channels/{told.channel.pk}/remove/", {}),
-        "notice-again": (f"/notices/{told.pk}/again/", {}),
+        "channel": (f"/notices/channels/{notice_row.channel.pk}/", {}),
+        "channel-change": (f"/notices/channels/{notice_row.channel.pk}/change/", {"name": "y", "severity": "act", "zone": "UTC"}),
+        "channel-test": (f"/notices/channels/{notice_row.channel.pk}/test/", {}),
+        "channel-remove": (f"/notices/channels/{notice_row.channel.pk}/remove/", {}),
+        "notice-again": (f"/notices/{notice_row.pk}/again/", {}),
         "hook-add": ("/notices/hooks/add/", {"name": "x"}),
         "hook-revoke": (f"/notices/hooks/{hook.pk}/revoke/", {}),
     }
@@ -138,8 +138,8 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
 
 def word() -> Situation:
     """A word that nothing explains."""
-    said = {"subject": {"sign": "smart:x", "text": "x"}, "meaning": "", "evidence": [], "answers": []}
-    about = {"key": "unexplained:x", "slug": "unexplained", "severity": "watch", "title": "x", "opened_at": timezone.now(), "data": said}
+    fields = {"subject": {"sign": "smart:x", "text": "x"}, "meaning": "", "evidence": [], "answers": []}
+    about = {"key": "unexplained:x", "slug": "unexplained", "severity": "watch", "title": "x", "opened_at": timezone.now(), "data": fields}
     return Situation.objects.create(node=Node.objects.get(name="oss01"), **about)
 
 
@@ -188,12 +188,12 @@ def ask(client: Client, method: str, path: str, form: dict):
     cookies = dict(client.cookies)
     with transaction.atomic():
         answer = getattr(client, method)(path, form)
-        said = answer.status_code, answer.headers.get("Location", ""), b"".join(answer).decode(errors="replace")
+        answered = answer.status_code, answer.headers.get("Location", ""), b"".join(answer).decode(errors="replace")
         after = everything() if method == "post" else None
         transaction.set_rollback(True)
     client.cookies.clear()
     client.cookies.update(cookies)
-    return *said, after
+    return *answered, after
 
 
 def is_refusal(status: int, text: str) -> bool:

@@ -240,14 +240,14 @@ def test_it_keeps_polling_while_valkey_is_away(agent, wire, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("path", "says"),
+    ("path", "expected"),
     [("/sign-in/", "<strong>This takes"), ("/api/v1/runs", '"status": 413'), ("/agent/v1/claims", '"reason": "This takes')],
 )
-def test_a_body_that_is_too_large_gets_413_in_words(wire, monkeypatch, path, says):
+def test_a_body_that_is_too_large_gets_413_in_words(wire, monkeypatch, path, expected):
     monkeypatch.setattr(asgi, "body_bytes_max", lambda path: 10)
     status, _, answer = wire("POST", path, b"x" * 5000)
     assert status == 413
-    assert says in answer.decode()
+    assert expected in answer.decode()
 
 
 def test_every_page_takes_as_much_as_it_says(wire):
@@ -281,10 +281,10 @@ def test_it_ends_soon_and_in_good_order_with_pages_open(committed_db, ground):
     assert stream.response.status == 200
     begun = time.monotonic()
     web.send_signal(signal.SIGTERM)
-    said = web.stderr.read()
+    output = web.stderr.read()
     web.wait(10)
     assert time.monotonic() - begun < 5
-    assert "ERROR" not in said, said
-    assert "Traceback" not in said, said
-    assert re.search(r"^\S+Z INFO access: 127\.0\.0\.1 GET /events 200 \d+ ms ann$", said, re.MULTILINE), said
+    assert "ERROR" not in output, output
+    assert "Traceback" not in output, output
+    assert re.search(r"^\S+Z INFO access: 127\.0\.0\.1 GET /events 200 \d+ ms ann$", output, re.MULTILINE), output
     stream.close()

@@ -25,7 +25,7 @@ DOORS = {
 
 
 def raises(error):
-    def ask(*args, **said):
+    def ask(*args, **fields):
         raise error
 
     return ask
@@ -47,9 +47,9 @@ TROUBLES = {no_key: "cannot read the secrets", no_database: "database does not a
 
 
 def knock(agent, wire, door):
-    method, path, said = DOORS[door]
+    method, path, body = DOORS[door]
     if method == "POST":
-        return agent.ask(path, said)
+        return agent.ask(path, body)
     headers, _ = agent.sign(path, b"", method="GET")
     status, _, answer = wire("GET", path, headers=headers)
     return status, {"reason": answer.decode()}
@@ -60,9 +60,9 @@ def knock(agent, wire, door):
 def test_an_agent_that_cannot_be_told_from_others_hears_503(agent, wire, door, trouble, monkeypatch, tmp_path):
     monkeypatch.setattr(keys, "_remembered", {})
     trouble(monkeypatch, tmp_path)
-    status, said = knock(agent, wire, door)
-    assert (status, TROUBLES[trouble] in said["reason"]) == (503, True), said
-    assert str(tmp_path) not in said["reason"], "paths of the portal are nobody's business"
+    status, answer = knock(agent, wire, door)
+    assert (status, TROUBLES[trouble] in answer["reason"]) == (503, True), answer
+    assert str(tmp_path) not in answer["reason"], "paths of the portal are nobody's business"
 
 
 @pytest.mark.parametrize("door", ["claim", "start"])

@@ -57,10 +57,10 @@ def test_no_words_are_kept_for_what_nobody_records():
 
 @pytest.mark.parametrize("kind", sorted(WORDS))
 def test_each_gives_a_sentence_even_of_an_empty_body(kind):
-    told = sentence(kind, "node:oss01", {})
-    assert told.startswith("oss01 ")
-    assert told.endswith(".")
-    assert ":." not in told
+    text = sentence(kind, "node:oss01", {})
+    assert text.startswith("oss01 ")
+    assert text.endswith(".")
+    assert ":." not in text
 
 
 def test_it_says_what_completes_it():

@@ -224,9 +224,9 @@ def _wait(one: LeafLatency) -> int | None:
     if row is None:
         return None
     parts = ((row.read_ops, row.disk_read_ns), (row.write_ops, row.disk_write_ns))
-    told = [(ops, wait) for ops, wait in parts if ops and wait is not None]
-    total = sum(ops for ops, _ in told)
-    return sum(ops * wait for ops, wait in told) // total if total else None
+    known_parts = [(ops, wait) for ops, wait in parts if ops and wait is not None]
+    total = sum(ops for ops, _ in known_parts)
+    return sum(ops * wait for ops, wait in known_parts) // total if total else None
 
 
 def hours(seconds: float) -> str:

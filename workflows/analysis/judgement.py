@@ -169,18 +169,18 @@ def judge_pasted(
     """
     read = set(sources)
     lists = frozenset(listed)
-    told = (read - lists) & WATCHES.keys() | (
+    watched = (read - lists) & WATCHES.keys() | (
         {"zpool_status"} if read & {"zpool_status_guid", "zpool_status_json", "zpool_status_slow"} else set()
     )
-    told |= {TOLD_BY_PASTED[source] for source in read - lists if source in TOLD_BY_PASTED}
+    watched |= {TOLD_BY_PASTED[source] for source in read - lists if source in TOLD_BY_PASTED}
     missing = tuple(
-        f"{what} ({name})" for source, what in WATCHES.items() if source not in told and (name := called.get(source, words.of(source)))
+        f"{what} ({name})" for source, what in WATCHES.items() if source not in watched and (name := called.get(source, words.of(source)))
     )
-    silent = sorted((read - told - COMPARED - TOLD_BY_PASTED.keys() - {REFUSED}) | lists)
+    silent = sorted((read - watched - COMPARED - TOLD_BY_PASTED.keys() - {REFUSED}) | lists)
     unjudged = tuple(f"{words.of(source)} was read, and does not tell whether anything is well" for source in silent)
     unknown = [*left, *(reason for node in fleet.nodes.values() for pool in node.pools_read for reason in _of_pool(pool))]
     unknown += (reason for node in fleet.nodes.values() for reason in _of_labels(node))
-    if not told:
+    if not watched:
         unknown.append("Nothing that was read says whether anything is well.")
     return _judged(concerns(situations), unknown, (*unjudged, *missing))
 
@@ -217,16 +217,16 @@ def _frozen(node: NodeFacts, pool: PoolFacts) -> Iterator[str]:
 
 def _of_pool(pool: PoolFacts) -> Iterator[str]:
     pool = pool.shown
-    told = [line for line in pool.unread if not line.rounded]
-    if not known(pool.tops) and not told:
+    unread = [line for line in pool.unread if not line.rounded]
+    if not known(pool.tops) and not unread:
         yield f"the vdevs of {pool.name}: {pool.tops.reason}"
-    for line in told:
+    for line in unread:
         yield (
             f"a line of {pool.name} was not understood: {line.line}"
             if line.line
             else f"the text of {pool.name} is not whole: {line.reason}"
         )
-    if not known(pool.suspended) and not told:
+    if not known(pool.suspended) and not unread:
         yield f"whether {pool.name} is suspended: {pool.suspended.reason}"
     elif not pool.errors and known(pool.tops):
         yield f"whether {pool.name} has data errors: its text has no errors: line"

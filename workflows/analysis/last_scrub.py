@@ -66,19 +66,19 @@ def printed(pool: PoolFacts) -> Iterator[datetime]:
 def _ended(text: str) -> datetime | None:
     """When a scrub ended, by the text or by the JSON of 2.3, which gives the moment in words or in seconds since 1970."""
     found = _ENDED.search(text)
-    said = found.group(1) if found else _of_json(text)
+    ended = found.group(1) if found else _of_json(text)
     try:
-        if said.isdigit():
-            return datetime.fromtimestamp(int(said[:11]), UTC)
-        return datetime.strptime(" ".join(said.split()), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+        if ended.isdigit():
+            return datetime.fromtimestamp(int(ended[:11]), UTC)
+        return datetime.strptime(" ".join(ended.split()), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def _of_json(text: str) -> str:
     """`end_time` of a scrub that the JSON tells; "" where there is none."""
-    said = json.loads(text) if text.startswith("{") else {}
-    return str(said.get("end_time", ""))
+    answer = json.loads(text) if text.startswith("{") else {}
+    return str(answer.get("end_time", ""))
 
 
 def _remembered(history: Known[History]) -> Iterator[datetime]:
@@ -91,5 +91,5 @@ def _begins(history: Known[History], pool: PoolFacts) -> Known[datetime]:
     """Since when a scrub that ended would be in the history. What people ordered alone does not tell how it ended."""
     if not known(history):
         return history
-    told = [at for entry in history.entries if entry.kind == "internal" and (at := moment(entry)) is not None]
-    return min(told) if told else Unknown(f"The history of {pool.name} was read without what the pool did by itself.")
+    moments = [at for entry in history.entries if entry.kind == "internal" and (at := moment(entry)) is not None]
+    return min(moments) if moments else Unknown(f"The history of {pool.name} was read without what the pool did by itself.")

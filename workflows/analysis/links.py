@@ -77,8 +77,8 @@ def watched_seconds(node: NodeFacts) -> Known[float]:
     """Over how long growth is told."""
     if not known(node.fabric):
         return node.fabric
-    told = [phy.growth for phy in node.fabric.phys if known(phy.growth)]
-    return min(g.seconds for g in told) if told else Unknown(f"{node.node} was looked at once only; growth needs a second look.")
+    growths = [phy.growth for phy in node.fabric.phys if known(phy.growth)]
+    return min(g.seconds for g in growths) if growths else Unknown(f"{node.node} was looked at once only; growth needs a second look.")
 
 
 def behind(link: Link) -> frozenset[str]:

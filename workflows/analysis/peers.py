@@ -184,6 +184,6 @@ def _told(values: Iterable[Known[Number | None]]) -> list[Number | None]:
 def _compared(
     what: str, mine: Number | None, theirs: list[Number | None], words: Callable[[Number], str], out: bool, none: str, why: str = ""
 ) -> Comparison:
-    told = [value for value in theirs if value is not None]
-    usual = words(median(told)) if len(told) >= PEERS_MIN else None
-    return Comparison(what, none if mine is None else words(mine), usual, len(told), out, why)
+    values = [value for value in theirs if value is not None]
+    usual = words(median(values)) if len(values) >= PEERS_MIN else None
+    return Comparison(what, none if mine is None else words(mine), usual, len(values), out, why)

@@ -99,8 +99,8 @@ def is_read_only(pool: PoolFacts) -> Known[bool]:
     """By `zpool get readonly`."""
     if not known(pool.properties):
         return pool.properties
-    said = pool.properties.get("readonly")
-    return Unknown(f"zpool get does not say whether {pool.name} is imported read-only.") if said is None else said == "on"
+    readonly = pool.properties.get("readonly")
+    return Unknown(f"zpool get does not say whether {pool.name} is imported read-only.") if readonly is None else readonly == "on"
 
 
 def why_down(pool: PoolFacts) -> str:

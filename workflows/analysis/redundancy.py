@@ -78,9 +78,9 @@ def explain(top: VdevFacts, scans: Scans) -> str:
     if not known(scans):
         return f"The scan lines are not known: {scans.reason}"
     lost = not_counting(top, scans)
-    said = ", ".join(f"{leaf.name} ({leaf.note or ('its disk is gone' if leaf.gone is True else leaf.state)})" for leaf in lost)
+    text = ", ".join(f"{leaf.name} ({leaf.note or ('its disk is gone' if leaf.gone is True else leaf.state)})" for leaf in lost)
     if lost:
-        return f"{top.name} does without {said}."
+        return f"{top.name} does without {text}."
     if unsettled(scans):
         return f"{top.name}: a resilver runs or ended with errors and does not say for which disk, so one is taken as lost."
     return f"Every disk of {top.name} counts."

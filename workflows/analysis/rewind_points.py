@@ -67,8 +67,8 @@ def timeline(facts: FleetFacts, node_name: str, guid: int) -> Known[Timeline]:
 
 
 def _of(node: NodeFacts, listed: ImportableFacts, found: PoolTimeline) -> Timeline:
-    told = {one.label.partition for one in found.disks if known(one.uberblocks) and one.uberblocks}
-    silent = tuple(" ".join(row.disk.names) for row in rows(node, listed.guid) if row.label.partition not in told)
+    partitions = {one.label.partition for one in found.disks if known(one.uberblocks) and one.uberblocks}
+    silent = tuple(" ".join(row.disk.names) for row in rows(node, listed.guid) if row.label.partition not in partitions)
     marks = {u.checkpoint_txg for one in found.disks if known(one.uberblocks) for u in one.uberblocks}
     return Timeline(node, listed, tuple(_points(listed, found)), silent, max(marks, default=0))
 

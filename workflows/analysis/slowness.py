@@ -154,18 +154,18 @@ def _of_the_kernel(subject: Subject) -> Iterator[Finding]:
 
 
 def _of_its_own_logs(subject: Subject) -> Iterator[Finding]:
-    said = subject.disk.condition
+    condition = subject.disk.condition
     if known(subject.disk.health) and not subject.disk.health.passed:
         yield Finding("disk", f"It says of itself: {subject.disk.health.text}.", alone=True)
-    if not known(said):
-        yield Finding("", f"What it logged is not known: {said.reason}")
+    if not known(condition):
+        yield Finding("", f"What it logged is not known: {condition.reason}")
         return
-    if said.uncorrected:
-        yield Finding("disk", f"It counts {said.uncorrected} errors it could not correct.", alone=True)
-    test = said.last_test
+    if condition.uncorrected:
+        yield Finding("disk", f"It counts {condition.uncorrected} errors it could not correct.", alone=True)
+    test = condition.last_test
     if test is not None:
         yield Finding("disk" if test.failed else "", f"Its last self-test says: {test.said}.", alone=test.failed)
-    pending = said.pending_defects if known(said.pending_defects) else None
+    pending = condition.pending_defects if known(condition.pending_defects) else None
     if pending:
         yield Finding("disk", f"It has {pending} places that it could not read and has not replaced yet.", alone=True)
 
@@ -176,8 +176,8 @@ def _of_its_correction(subject: Subject) -> Iterator[Finding]:
     if mine is None or len(others) < 2:
         return
     usual = median(others)
-    said = f"It corrects {mine:.0f} errors for each TiB read; the median of {len(others)} others of its model is {usual:.0f}."
-    yield Finding("disk" if mine > ECC_FACTOR * max(usual, 1.0) else "", said)
+    text = f"It corrects {mine:.0f} errors for each TiB read; the median of {len(others)} others of its model is {usual:.0f}."
+    yield Finding("disk" if mine > ECC_FACTOR * max(usual, 1.0) else "", text)
 
 
 def _per_tib(disk: DiskFacts) -> float | None:

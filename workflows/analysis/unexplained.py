@@ -40,13 +40,13 @@ def signs(situations: Iterable[Situation]) -> Mapping[str, int]:
 
 
 def _of_node(node: NodeFacts, found: Sequence[Situation], imported: frozenset[int]) -> Iterator[Situation]:
-    said = list(tokens(node, imported))
-    if not said:
+    found_tokens = list(tokens(node, imported))
+    if not found_tokens:
         return
     about = [one for one in found if node.node in (one.node, one.subject.get("other_node"))]
-    ill = _Ill.of(node, said)
+    ill = _Ill.of(node, found_tokens)
     groups: dict[str, list[Token]] = {}
-    for token in _told_once([one for one in said if not _explained(one, about) and not (one.is_past and ill.is_over(one))]):
+    for token in _told_once([one for one in found_tokens if not _explained(one, about) and not (one.is_past and ill.is_over(one))]):
         groups.setdefault(token.sign, []).append(token)
     for sign, group in groups.items():
         yield _situation(node, sign, group)
@@ -80,11 +80,11 @@ class _Ill:
     silent: bool  # `zpool status` failed, hangs or is not there: what its rows would explain is not known, and told as that
 
     @classmethod
-    def of(cls, node: NodeFacts, said: Iterable[Token]) -> _Ill:
-        ill = frozenset(token.pool for token in said if token.pool and not token.is_past and (token.grave or token.vdevs))
+    def of(cls, node: NodeFacts, found: Iterable[Token]) -> _Ill:
+        ill = frozenset(token.pool for token in found if token.pool and not token.is_past and (token.grave or token.vdevs))
         read = frozenset(pool.name for pool in node.pools_read if pool.tops_read)
         listed = frozenset(pool.name for pool in node.importable_read)
-        leaves = frozenset(name for token in said if not token.is_past and len(token.vdevs) <= OF_A_LEAF for name in token.vdevs)
+        leaves = frozenset(name for token in found if not token.is_past and len(token.vdevs) <= OF_A_LEAF for name in token.vdevs)
         return cls(ill, leaves, read, listed, known(node.pools) and all(known(pool.tops) for pool in node.pools), _is_silent(node))
 
     def is_over(self, token: Token) -> bool:
@@ -201,7 +201,7 @@ def _digest(sign: str) -> str:
 def _subject(node: NodeFacts, sign: str, group: list[Token]) -> dict[str, str]:
     first, pools = group[0], list(dict.fromkeys(token.pool for token in group if token.pool))
     wwids = list(dict.fromkeys(token.wwid for token in group if token.wwid))
-    said = {"node": node.node, "source": first.source, "position": first.position, "text": _shown(first), "sign": _short(sign)}
-    said |= {"count": str(len(group)), "where": ", ".join(dict.fromkeys(token.where for token in group[:PLACES_SHOWN]))}
-    said |= {"pool": pools[0]} if len(pools) == 1 else {"pools": " ".join(pools)} if pools else {}
-    return said | ({"wwid": wwids[0]} if len(wwids) == 1 else {"wwids": " ".join(wwids)} if wwids else {})
+    fields = {"node": node.node, "source": first.source, "position": first.position, "text": _shown(first), "sign": _short(sign)}
+    fields |= {"count": str(len(group)), "where": ", ".join(dict.fromkeys(token.where for token in group[:PLACES_SHOWN]))}
+    fields |= {"pool": pools[0]} if len(pools) == 1 else {"pools": " ".join(pools)} if pools else {}
+    return fields | ({"wwid": wwids[0]} if len(wwids) == 1 else {"wwids": " ".join(wwids)} if wwids else {})

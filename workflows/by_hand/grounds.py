@@ -54,11 +54,11 @@ class Grounds:
     @classmethod
     def from_plan(cls, plan: Mapping[str, Any]) -> Grounds | None:
         """None where the plan is not one to be carried out by hand."""
-        told = plan.get(IN_PLAN)
-        if not isinstance(told, Mapping):
+        kept = plan.get(IN_PLAN)
+        if not isinstance(kept, Mapping):
             return None
-        members = tuple((guid, state) for guid, state in told["members"])
-        return cls(told["hostid"], told["boot_id"], told["imported"] == "yes", members, tuple(Disk(*each) for each in told["disks"]))
+        members = tuple((guid, state) for guid, state in kept["members"])
+        return cls(kept["hostid"], kept["boot_id"], kept["imported"] == "yes", members, tuple(Disk(*each) for each in kept["disks"]))
 
 
 def of(facts: FleetFacts, node_name: str, plan: Mapping[str, Any]) -> Known[Grounds]:

@@ -50,13 +50,15 @@ def show(state: RunState, step: ExecuteStep, event: ev.ByHandAsked, locks: tuple
     except snippet.CannotMake as cannot:
         return Refused(f"{cannot} Nothing is shown.", verdicts)
     order = OrderSeen(state.plan_digest, "UNKNOWN", "It is given by hand.", at=event.at, by=event.by)
-    told = replace(state, status="unknown", since=event.at, verdicts=verdicts, sealed=(*state.sealed, state.plan_digest))
-    told = replace(told, shown=shown, order=order, asked=None, note=f"{event.by} was shown the command, to give it by hand. {_UNTIL_THEN}")
+    shown_state = replace(state, status="unknown", since=event.at, verdicts=verdicts, sealed=(*state.sealed, state.plan_digest))
+    shown_state = replace(
+        shown_state, shown=shown, order=order, asked=None, note=f"{event.by} was shown the command, to give it by hand. {_UNTIL_THEN}"
+    )
     body = {"step": step.slug, "plan_digest": state.plan_digest, "argv": list(plan["argv"]), "nonce": event.nonce, "locks": list(locks)}
     body |= {"snippet": hashlib.sha256(text.encode()).hexdigest()}
     record = ev.Record("run.by-hand-shown", body | {"verdicts": lines(verdicts)} | plan_losses.on_record(plan))
     showing = ev.Show(step.slug, step.operation, step.effect, state.plan_digest, text)
-    return Decision(told, (ev.Lock(locks), showing, record))
+    return Decision(shown_state, (ev.Lock(locks), showing, record))
 
 
 _UNTIL_THEN = "Until the node shows what became of it, nobody knows."

@@ -385,7 +385,7 @@ def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[V
 
 def warnings(step: Step, facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """What whoever takes this step must have read."""
-    return tuple(said for warns in step.warns if (said := warns(facts, params)))
+    return tuple(reported for warns in step.warns if (reported := warns(facts, params)))
 
 
 def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:

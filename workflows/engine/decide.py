@@ -103,8 +103,8 @@ def _chosen(runbook: Runbook, state: RunState, event: ev.Chosen) -> Outcome:
         return step
     picked = next((o for o in step.options(event.facts, state.params) if o.value == event.value), None)
     if picked is None:
-        said = f"“{event.value}”" if event.value else "An empty choice"
-        return Refused(f"{said} is not among the options. Reload to see what the node has now.")
+        text = f"“{event.value}”" if event.value else "An empty choice"
+        return Refused(f"{text} is not among the options. Reload to see what the node has now.")
     if picked.leads_to and picked.leads_to not in step.branches:
         return Refused(
             f"{picked.title} leads to {picked.leads_to}, which this step does not declare. Report this as a fault of the runbook."
@@ -225,13 +225,13 @@ def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> O
         if not known(grounds):
             return _plan_is_no_good(state, event, f"It cannot be done by hand: {grounds.reason}", ())
         added |= grounds
-    told = list(warnings(step, event.facts, state.params))
+    sentences = list(warnings(step, event.facts, state.params))
     ours = (WARNINGS, by_hand.IN_PLAN)
-    said = {name: value for name, value in event.plan.items() if name not in ours}  # the node says nothing in our words
+    from_node = {name: value for name, value in event.plan.items() if name not in ours}  # the node says nothing in our words
     # the round keeps approvals of an equal older plan from counting
-    plan = {**said, **added, **({WARNINGS: told} if told else {}), "round": str(state.rounds + 1)}
+    plan = {**from_node, **added, **({WARNINGS: sentences} if sentences else {}), "round": str(state.rounds + 1)}
     planned = replace(state, rounds=state.rounds + 1, plan=plan, plan_digest=plans.digest(plan), planned_at=event.at, asked=None)
-    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "argv": plan["argv"], WARNINGS: told})
+    record = ev.Record("run.planned", {"step": step.slug, "plan_digest": planned.plan_digest, "argv": plan["argv"], WARNINGS: sentences})
     return finish(runbook, planned, event, "The node made the plan.", state.verdicts + verdicts, record)
 
 
@@ -414,13 +414,13 @@ def _wait(runbook: Runbook, state: RunState, step: WaitStep, event: ev.FactsArri
     if step.lasts is not None and event.at - state.since >= step.lasts(state.params):
         record = ev.Record("run.waited", {"step": step.slug, "verdicts": lines(verdicts)})
         return finish(runbook, seen, event, "The time for this is over.", verdicts, record)
-    told: tuple[ev.Record, ...] = ()
+    records: tuple[ev.Record, ...] = ()
     late = event.at - state.since > step.deadline_seconds
     if late and not state.overdue:
         seen = replace(seen, overdue=True, note="This takes longer than expected. Nothing is broken off; look at the node.")
-        told = (ev.Record("run.overdue", {"step": step.slug, "verdicts": lines(verdicts)}),)
+        records = (ev.Record("run.overdue", {"step": step.slug, "verdicts": lines(verdicts)}),)
     waiting = still_waiting(seen, step, event.number)
-    return Decision(waiting.state, (*waiting.effects, *told))
+    return Decision(waiting.state, (*waiting.effects, *records))
 
 
 _CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began, so nothing can be told to be newer. Set the clock; it then goes on by itself."
@@ -447,8 +447,8 @@ def _verify(runbook: Runbook, state: RunState, step: VerifyStep, event: ev.Facts
     record = ev.Record("run.verified", {"step": step.slug, "verdicts": lines(verdicts)})
     if blocked(verdicts):
         unverified = replace(seen, note="Not everything is as it should be afterwards. The node looks again every few seconds.")
-        told = () if verdicts == state.verdicts else (ev.Record("run.not-verified", record.body),)
-        return Decision(unverified, (ev.Ring(RING_SECONDS), *told))
+        recorded = () if verdicts == state.verdicts else (ev.Record("run.not-verified", record.body),)
+        return Decision(unverified, (ev.Ring(RING_SECONDS), *recorded))
     return finish(runbook, seen, event, "All is as it should be.", verdicts, record)
 
 

@@ -56,9 +56,9 @@ def cannot_go_back(state: RunState) -> str:
 def alarmed(state: RunState, step: Step, against: tuple[Verdict, ...], number: int) -> Decision:
     """Something speaks against going on. It is told once, and again when it says something else."""
     reason = against[0].reason
-    told = () if reason == state.alarm else (ev.Record("run.alarm", {"step": step.slug, "verdicts": lines(against)}),)
+    recorded = () if reason == state.alarm else (ev.Record("run.alarm", {"step": step.slug, "verdicts": lines(against)}),)
     waiting = still_waiting(replace(state, alarm=reason), step, number)
-    return Decision(waiting.state, (*waiting.effects, *told))
+    return Decision(waiting.state, (*waiting.effects, *recorded))
 
 
 def loop_closed(runbook: Runbook, state: RunState, event: ev.LoopClosed) -> Decision | Refused:

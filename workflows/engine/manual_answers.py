@@ -19,14 +19,14 @@ def bad_param(value: str | None) -> str:
 
 
 def hands_done(runbook: Runbook, state: RunState, step: ManualStep, event: ev.HandsDone) -> Decision | Refused:
-    said, params = _read(step, state.params, event.evidence)
-    if not said:
+    problem, params = _read(step, state.params, event.evidence)
+    if not problem:
         return Refused(step.asks or "Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
-    verdicts = ask(step.guards, event.facts, params) + _judged(step, event, params, said)
+    verdicts = ask(step.guards, event.facts, params) + _judged(step, event, params, problem)
     if blockers(verdicts):
         return Refused(f"{step.title}: {'it is not so.' if step.judges else 'the node does not show it.'}", verdicts)
-    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": said, "verdicts": lines(verdicts)})
-    return finish(runbook, with_hand(replace(state, params=params), event.by), event, said, verdicts, record)
+    record = ev.Record("run.done-by-hand", {"step": step.slug, "evidence": problem, "verdicts": lines(verdicts)})
+    return finish(runbook, with_hand(replace(state, params=params), event.by), event, problem, verdicts, record)
 
 
 def corrected(runbook: Runbook, state: RunState, event: ev.Corrected) -> Decision | Refused:
@@ -34,14 +34,14 @@ def corrected(runbook: Runbook, state: RunState, event: ev.Corrected) -> Decisio
     step = correctable(runbook, state)
     if step is None or step.slug != event.step or not event.by:
         return Refused("What was answered there cannot be corrected now: nothing was, or a command rests on it.")
-    said, params = _read(step, state.params, event.evidence)
-    if not said:
+    problem, params = _read(step, state.params, event.evidence)
+    if not problem:
         return Refused(step.asks)
-    verdicts = _judged(step, event, params, said)
+    verdicts = _judged(step, event, params, problem)
     if blockers(verdicts):
         return Refused(f"{step.title}: it is not so.", verdicts)
     before = state.params.get(step.param, "")
-    record = ev.Record("run.corrected", {"step": step.slug, "evidence": said, "before": before, "verdicts": lines(verdicts)})
+    record = ev.Record("run.corrected", {"step": step.slug, "evidence": problem, "before": before, "verdicts": lines(verdicts)})
     noted = with_hand(replace(state, params=params), event.by)
     again = runbook.step(step.again)
     if runbook.place(state.step) < runbook.place(again.slug):
@@ -61,12 +61,12 @@ def correctable(runbook: Runbook, state: RunState) -> ManualStep | None:
 
 
 def _read(step: ManualStep, params: Mapping[str, str], evidence: str) -> tuple[str, Mapping[str, str]]:
-    said = step.reads(evidence) if step.reads else evidence.strip()
-    return said, {**params, step.param: said} if step.param else params
+    answer = step.reads(evidence) if step.reads else evidence.strip()
+    return answer, {**params, step.param: answer} if step.param else params
 
 
-def _judged(step: ManualStep, event: ev.HandsDone | ev.Corrected, params: Mapping[str, str], said: str) -> tuple[Verdict, ...]:
+def _judged(step: ManualStep, event: ev.HandsDone | ev.Corrected, params: Mapping[str, str], answer: str) -> tuple[Verdict, ...]:
     verdicts = step.judges(event.facts, params, event.evidence.strip()) if step.judges else ()
-    if step.param and (bad := bad_param(said)):
+    if step.param and (bad := bad_param(answer)):
         return (*verdicts, refuse(f"What was typed {bad}. Type it as it is printed."))
     return verdicts

@@ -58,11 +58,11 @@ def _goes_on_without(step: Step, status: str) -> bool:
     return status == "FAILED" or (status == "REFUSED" and step.effect == "idempotent")
 
 
-def _learnt(runbook: Runbook, state: RunState, said: str) -> RunState:
+def _learnt(runbook: Runbook, state: RunState, output: str) -> RunState:
     """With what the command's own words tell. A later guard refuses where they told nothing."""
     step = runbook.step(state.step)
     learns = step.learns if isinstance(step, ExecuteStep) else None
-    return replace(state, params={**state.params, **learns(said)}) if learns else state
+    return replace(state, params={**state.params, **learns(output)}) if learns else state
 
 
 _UNDER_WAY = {
@@ -73,12 +73,12 @@ _UNDER_WAY = {
 
 
 def _stop(state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
-    said = {
+    fields = {
         "FAILED": "The command failed",
         "REFUSED": "The order was refused and nothing was run",
         "EXPIRED": "The node did not take the order in time and nothing was run",
     }
-    note = f"{said[event.status]}: {event.reason}" if event.reason else f"{said[event.status]}."
+    note = f"{fields[event.status]}: {event.reason}" if event.reason else f"{fields[event.status]}."
     return Decision(replace(state, status="stopped", since=event.at, note=note), (ev.Unlock(), record))
 
 
@@ -109,13 +109,13 @@ def settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
     record = ev.Record(
         "run.settled", {"plan_digest": state.order.plan_digest, "outcome": event.outcome, "reason": event.reason.strip(), "agreed": agreed}
     )
-    heard = replace(state, statements=statements)
+    after = replace(state, statements=statements)
     if len(agreed) < SETTLERS:
-        return Decision(replace(heard, note=f"{event.by} says: {_SAID[event.outcome]}. A second person must say the same."), (record,))
+        return Decision(replace(after, note=f"{event.by} says: {_SAID[event.outcome]}. A second person must say the same."), (record,))
     note = f"{' and '.join(agreed)} settled it: {_SAID[event.outcome]}."
     if event.outcome == "did":
-        return finish(runbook, heard, event, note, state.verdicts, record)
-    return _did_not(runbook, heard, event, note, record)
+        return finish(runbook, after, event, note, state.verdicts, record)
+    return _did_not(runbook, after, event, note, record)
 
 
 _MAY_STILL_RUN = "Whoever has the snippet may still run it. It runs nothing once its time is over; settle it then."

@@ -30,8 +30,8 @@ def redundancy_of(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts, node: NodeFa
 
 
 def not_known(reason: str, params: Params) -> Plan:
-    said = {"margin_now": NOT_KNOWN, "margin_during": NOT_KNOWN, "why": reason, "vdev": "", "first": ""}
-    return said | {"pool": params.get("pool", "")}
+    fields = {"margin_now": NOT_KNOWN, "margin_during": NOT_KNOWN, "why": reason, "vdev": "", "first": ""}
+    return fields | {"pool": params.get("pool", "")}
 
 
 def taken_out(facts: FleetFacts, params: Params, found: Known[tuple[PoolFacts, VdevFacts, VdevFacts]]) -> Plan:
@@ -60,13 +60,13 @@ def lost(plan: Plan) -> tuple[str, ...]:
 
 def to_accept(plan: Plan) -> str:
     """What the giver of the order and each approver must accept by name, word by word; "" when nothing of that weight is lost."""
-    told = _told(plan)
-    if not told:
+    margins = _told(plan)
+    if not margins:
         return ""
-    vdev, pool = told.get("vdev") or "the vdev", told.get("pool") or "the pool"
-    if told["margin_during"] == NOT_KNOWN:
+    vdev, pool = margins.get("vdev") or "the vdev", margins.get("pool") or "the pool"
+    if margins["margin_during"] == NOT_KNOWN:
         return f"It is not known how many more losses {vdev} survives meanwhile: the loss of 1 more disk may lose {pool}."
-    now, during = int(told["margin_now"]), int(told["margin_during"])
+    now, during = int(margins["margin_now"]), int(margins["margin_during"])
     if during > 0 or now <= during:
         return ""
     return f"This step takes the last redundancy of {vdev}: until it is whole again, the loss of 1 more disk in {vdev} loses {pool}."
@@ -87,25 +87,25 @@ def on_record(plan: Plan) -> dict[str, str]:
 
 
 def _nothing_left(plan: Plan) -> str:
-    told = _told(plan)
-    if not told or told["margin_during"] == NOT_KNOWN or int(told["margin_during"]) > 0:
+    margins = _told(plan)
+    if not margins or margins["margin_during"] == NOT_KNOWN or int(margins["margin_during"]) > 0:
         return ""
-    vdev, pool = told.get("vdev") or "The vdev", told.get("pool") or "the pool"
+    vdev, pool = margins.get("vdev") or "The vdev", margins.get("pool") or "the pool"
     return f"{vdev} has no redundancy left until this is finished: the loss of 1 more disk in it loses {pool}."
 
 
 def _first(plan: Plan) -> str:
     """Another lost member of the same vdev comes before one that still serves."""
-    told = _told(plan)
-    if not told or not told.get("first") or not to_accept(plan):
+    margins = _told(plan)
+    if not margins or not margins.get("first") or not to_accept(plan):
         return ""
-    return f"Repair the other one first: {told['first']} does not hold its share of {told['vdev']}."
+    return f"Repair the other one first: {margins['first']} does not hold its share of {margins['vdev']}."
 
 
 def _rewound(plan: Plan) -> str:
     """A rewind that only reads leaves what is newer on the disks: nothing is lost by it."""
-    told = plan.get("rewind") if plan.get("operation") == FOR_GOOD else None
-    left_out = told.get("left_out") if isinstance(told, Mapping) else ""
+    rewind = plan.get("rewind") if plan.get("operation") == FOR_GOOD else None
+    left_out = rewind.get("left_out") if isinstance(rewind, Mapping) else ""
     return f"What was written last is lost for good: {left_out}" if left_out else ""
 
 
@@ -114,5 +114,5 @@ def _given_up(plan: Plan) -> str:
 
 
 def _told(plan: Plan) -> Mapping[str, str]:
-    told = plan.get("redundancy")
-    return told if isinstance(told, Mapping) and {"margin_now", "margin_during"} <= set(told) else {}
+    margins = plan.get("redundancy")
+    return margins if isinstance(margins, Mapping) and {"margin_now", "margin_during"} <= set(margins) else {}

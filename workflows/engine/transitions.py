@@ -58,15 +58,15 @@ def finish(
     done = replace(
         state, finished=(*state.finished, Finished(state.step, _actor(state, event), event.at, note)), verdicts=verdicts, note=note
     )
-    done, told = _loops_moved(done, step, event)
-    return _onward(runbook, done, runbook.following(step, leads_to), event, (record, *told))
+    done, records = _loops_moved(done, step, event)
+    return _onward(runbook, done, runbook.following(step, leads_to), event, (record, *records))
 
 
 def failed(runbook: Runbook, state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
     """The command had no effect, and the runbook knows how to go on from there. It opened and closed nothing."""
     step = runbook.step(state.step)
-    said = "The command failed and changed nothing" if event.status == "FAILED" else "The order was refused and nothing was run"
-    note = f"{said}: {event.reason}"
+    text = "The command failed and changed nothing" if event.status == "FAILED" else "The order was refused and nothing was run"
+    note = f"{text}: {event.reason}"
     done = replace(state, finished=(*state.finished, Finished(step.slug, _actor(state, event), event.at, note, failed=True)), note=note)
     onward = _onward(runbook, done, runbook.step(step.fails_to), event, (record,))
     consequence = step.fails_means if isinstance(step, ExecuteStep) else ""
@@ -135,23 +135,23 @@ def _loops_moved(state: RunState, step: Step, event: ev.Event) -> tuple[RunState
     """What this step opened, and what it closed."""
     closed = tuple(open_ for open_ in state.loops if open_.loop in step.closes)
     kept = tuple(open_ for open_ in state.loops if open_.loop not in step.closes)
-    told = [ev.Record("loop.closed", {"loop": open_.loop, "what": open_.what, "step": step.slug}) for open_ in closed]
+    records = [ev.Record("loop.closed", {"loop": open_.loop, "what": open_.what, "step": step.slug}) for open_ in closed]
     if step.opens and all(open_.loop != step.opens.slug for open_ in kept):
         opened = OpenLoop(
             step.opens.slug, step.opens.what(state.params), step.opens.undo, step.slug, _actor(state, event) or "portal", event.at
         )
         kept = (*kept, opened)
-        told.append(
+        records.append(
             ev.Record("loop.opened", {"loop": opened.loop, "what": opened.what, "undo": opened.undo, "step": step.slug, "by": opened.by})
         )
-    return replace(state, loops=kept), tuple(told)
+    return replace(state, loops=kept), tuple(records)
 
 
 def turn_back(runbook: Runbook, state: RunState, event: ev.Event, ending: str, records: tuple[ev.Record, ...]) -> Decision:
     """The run ends only when what it switched on is off again."""
     going = void(replace(state, ending=ending, ended_by=event.by if ending == "aborted" else ""))
-    said = {"step": state.step, "ending": ending, "reason": state.note, "open": [open_.what for open_ in state.loops]}
-    record = ev.Record("run.turned-back", said)  # the note is that of the next step from now on, so the reason stands here
+    fields = {"step": state.step, "ending": ending, "reason": state.note, "open": [open_.what for open_ in state.loops]}
+    record = ev.Record("run.turned-back", fields)  # the note is that of the next step from now on, so the reason stands here
     back_there = enter(runbook, going, runbook.step(runbook.undo), event, *records, record)
     return replace(back_there, effects=(ev.Unlock(), *back_there.effects))
 

@@ -111,8 +111,8 @@ def _carried(sources: Sources) -> LabelIndex:
 
 @derived
 def _of_node(sources: Sources, field: str) -> Known[str]:
-    said = need(sources.read("node"))
-    return getattr(said, field) or Unknown(f"The node does not say its {field.replace('_', ' ')}.")
+    parsed = need(sources.read("node"))
+    return getattr(parsed, field) or Unknown(f"The node does not say its {field.replace('_', ' ')}.")
 
 
 def _index(labels: Mapping[str, Read], devices: Known[Any]) -> LabelIndex:

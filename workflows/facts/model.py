@@ -83,9 +83,9 @@ def derived(asks: Callable[P, T | Unknown]) -> Callable[P, T | Unknown]:
     """Marks a function of facts that uses `need`: what it returns is not known where one of those is not, for the same reason."""
 
     @wraps(asks)
-    def answer(*told: P.args, **named: P.kwargs) -> T | Unknown:
+    def answer(*args: P.args, **named: P.kwargs) -> T | Unknown:
         try:
-            return asks(*told, **named)
+            return asks(*args, **named)
         except NotKnown as missing:
             return missing.why
 

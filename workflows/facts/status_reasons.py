@@ -364,13 +364,13 @@ def message_id(text: str) -> str:
 @lru_cache(maxsize=512)  # a few sentences are asked again and again, each of many pools and by many situations
 def reason_of(status: str, see: str = "") -> StatusReason | None:
     """The reason that the text of `status:` gives, else the one of the id; None when neither is known to us."""
-    said = " ".join(status.lower().split())
-    if said:
-        found = next((r for r in REASONS if r.says(said)), None) or next((r for r in REASONS if r.begins(said)), None)
+    text = " ".join(status.lower().split())
+    if text:
+        found = next((r for r in REASONS if r.says(text)), None) or next((r for r in REASONS if r.begins(text)), None)
         if found is not None:
             return found
     id = message_id(see)
-    return next((r for r in REASONS if r.id == id), None) if id and id not in AMBIGUOUS and not said else None
+    return next((r for r in REASONS if r.id == id), None) if id and id not in AMBIGUOUS and not text else None
 
 
 def rows() -> Iterator[tuple[str, str, str, str]]:

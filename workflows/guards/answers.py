@@ -13,21 +13,21 @@ from workflows.guards.scanned import bay_of, names, same_serial, serial_of, wwid
 SERIAL = re.compile(r"(?=[^0-9]*[0-9])[A-Z0-9][A-Z0-9_.-]{3,39}")  # every maker counts, so a word without a digit is none
 
 
-def a_disk_from_the_shelf(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def a_disk_from_the_shelf(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
     """A disk that is in nobody's hands but ours: in no bay of any node but the one it is meant for, and no member that is missed."""
-    serial = serial_of(said)
-    if SERIAL.fullmatch(serial) is None and not wwid_of(said):
-        return (refuse(f"“{said}” is no serial number. Scan the bar code that is marked S/N on the new disk."),)
-    if _is_the_old_disk(params, said):
+    serial = serial_of(answer)
+    if SERIAL.fullmatch(serial) is None and not wwid_of(answer):
+        return (refuse(f"“{answer}” is no serial number. Scan the bar code that is marked S/N on the new disk."),)
+    if _is_the_old_disk(params, answer):
         return (refuse(f"{serial} is the disk that is to go. Scan the new one."),)
     seen = []
     for here in facts.nodes.values():
         if not known(here.disks):
             return (unknown(f"Whether {here.node} has this disk in a bay is not known: {here.disks.reason}"),)
         seen += [(here.node, disk) for disk in here.disks]
-    before = [one for one in facts.ever if _named(said, one)]
+    before = [one for one in facts.ever if _named(answer, one)]
     known_as = {one.wwid for one in before}  # a disk that says another serial number now is found by its WWID
-    found = [(node, disk) for node, disk in seen if names(said, disk) or disk.wwid in known_as]
+    found = [(node, disk) for node, disk in seen if names(answer, disk) or disk.wwid in known_as]
     if any(not _is_in_the_bay_meant(params, node, disk) for node, disk in found):
         node, disk = next(one for one in found if not _is_in_the_bay_meant(params, *one))
         where = f" in bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else ""
@@ -42,9 +42,9 @@ def _is_in_the_bay_meant(params: Params, node: str, disk: DiskFacts) -> bool:
     return bay and node == params.get("node", "") and known(disk.wwid) and disk.wwid != params.get("old_wwid", "")
 
 
-def _named(said: str, one: Ever) -> bool:
+def _named(answer: str, one: Ever) -> bool:
     """By a serial number that it says or said, or by its WWID."""
-    return any(same_serial(said, serial) for serial in (one.serial, *one.former_serials)) or wwid_of(said) == one.wwid
+    return any(same_serial(answer, serial) for serial in (one.serial, *one.former_serials)) or wwid_of(answer) == one.wwid
 
 
 def _by_what_was_seen_before(facts: FleetFacts, serial: str, before: list[Ever]) -> Verdict:
@@ -62,10 +62,10 @@ def _left(one: Ever) -> str:
     return f", last seen in {one.place} {one.until}" if one.place else ""
 
 
-def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def the_bay_that_blinks(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     """The number of the lit bay, or the serial number or WWN on the disk in it."""
-    answer, bay = serial_of(said), bay_of(said)
-    if bay == params.get("slot", "-") or _is_the_old_disk(params, said):
+    answer, bay = serial_of(text), bay_of(text)
+    if bay == params.get("slot", "-") or _is_the_old_disk(params, text):
         return (ok(f"It is {words(params)}, with the disk {params.get('old_serial', '')}."),)
     if bay:
         return (
@@ -74,23 +74,23 @@ def the_bay_that_blinks(facts: FleetFacts, params: Params, said: str) -> tuple[V
                 "Check that you stand before the right enclosure, and how its bays are counted."
             ),
         )
-    other = _disk_with(facts, params, said)
+    other = _disk_with(facts, params, text)
     if other is not None:
         return (refuse(f"{answer} is {title(other)}, which stays. Pull nothing, and look again."),)
     return (refuse(f"{answer} is neither the bay that was lit nor the serial number of the disk in it. Pull nothing, and look again."),)
 
 
-def the_serial_that_was_pulled(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    if _is_the_old_disk(params, said):
-        return (ok(f"{serial_of(said)} is the disk that was to go."),)
-    return (refuse(f"{serial_of(said)} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
+def the_serial_that_was_pulled(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
+    if _is_the_old_disk(params, answer):
+        return (ok(f"{serial_of(answer)} is the disk that was to go."),)
+    return (refuse(f"{serial_of(answer)} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
 
 
-def _is_the_old_disk(params: Params, said: str) -> bool:
-    return same_serial(said, params.get("old_serial", "")) or wwid_of(said) == params.get("old_wwid", "-")
+def _is_the_old_disk(params: Params, answer: str) -> bool:
+    return same_serial(answer, params.get("old_serial", "")) or wwid_of(answer) == params.get("old_wwid", "-")
 
 
-def _disk_with(facts: FleetFacts, params: Params, said: str) -> DiskFacts | None:
+def _disk_with(facts: FleetFacts, params: Params, answer: str) -> DiskFacts | None:
     node = lookup.node(facts, params.get("node", ""))
     disks = node.disks if known(node) and known(node.disks) else ()
-    return next((disk for disk in disks if names(said, disk)), None)
+    return next((disk for disk in disks if names(answer, disk)), None)

@@ -203,8 +203,8 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
     return ok(f"The disk with the serial number {disk.serial} is in {words(params)}.")
 
 
-def _capital(said: str) -> str:
-    return said[:1].upper() + said[1:]
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
@@ -213,8 +213,8 @@ def _light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
         return unknown(bay.reason)
     if not known(bay.locate):
         return unknown(f"Whether {words(params)} is lit is not known: {bay.locate.reason}")
-    said = f"{words(params).capitalize()} is {'lit' if bay.locate else 'dark'}."
-    return ok(said) if bay.locate == wanted else refuse(said)
+    text = f"{words(params).capitalize()} is {'lit' if bay.locate else 'dark'}."
+    return ok(text) if bay.locate == wanted else refuse(text)
 
 
 @derived

@@ -19,21 +19,21 @@ def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
     return _by_its_logs(disk, disk.health, disk.condition)
 
 
-def _by_its_logs(disk: DiskFacts, health: HealthFacts, said: ConditionFacts) -> Verdict:
+def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts) -> Verdict:
     """A disk that keeps no list of pending defects is common and no worse for it. Its self-tests must be readable."""
     name = name_of(disk)
-    if not known(said.pending_defects):
-        return unknown(f"Whether {name} has defects that it has not replaced yet is not known: {said.pending_defects.reason}")
-    pending = said.pending_defects or dict(said.attributes).get("pending", 0)
+    if not known(condition.pending_defects):
+        return unknown(f"Whether {name} has defects that it has not replaced yet is not known: {condition.pending_defects.reason}")
+    pending = condition.pending_defects or dict(condition.attributes).get("pending", 0)
     if pending:
         return refuse(f"{name} has {pending} places it could not read and has not replaced yet. Choose another disk.")
-    if said.uncorrected:
-        return refuse(f"{name} counts {said.uncorrected} errors it could not correct. Choose another disk.")
-    if not known(said.self_tests):
+    if condition.uncorrected:
+        return refuse(f"{name} counts {condition.uncorrected} errors it could not correct. Choose another disk.")
+    if not known(condition.self_tests):
         return unknown(
-            f"Whether {name} passes its self-test is not known: {said.self_tests.reason} Run `smartctl -t short` on it and look again."
+            f"Whether {name} passes its self-test is not known: {condition.self_tests.reason} Run `smartctl -t short` on it and look again."
         )
-    test = said.last_test
+    test = condition.last_test
     if test is not None and test.failed:
         return refuse(f"The last self-test of {name} failed: {test.said}. Choose another disk.")
     tested = f"its last self-test says: {test.said}" if test is not None else "no self-test was ever run on it"

@@ -189,10 +189,10 @@ def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
     here = the_pool_is_not_imported_here(facts, params)
     if here.outcome != "pass":
         return here
-    said = params.get("dry_run", "")
-    if said == REWIND:
+    dry_run = params.get("dry_run", "")
+    if dry_run == REWIND:
         return ok(f"Going back to {params.get('rewind_to', '')} would leave out about {params.get('rewind_loss', '')}.")
-    if not said:
+    if not dry_run:
         return unknown("What the dry run said is not known. Ask again.")
     return refuse("The dry run offers no rewind.")
 

@@ -8,5 +8,5 @@ from workflows.engine.core import Verdict, at_a_cost, ok
 
 def left(margin: int, of: str, why: str = "") -> Verdict:
     """`of` is the vdev or pool; a margin below 0 is for the caller to refuse."""
-    said = f"{of} {redundancy.survival(margin)}. {why}".strip()
-    return ok(said) if margin > 0 else at_a_cost(said)
+    text = f"{of} {redundancy.survival(margin)}. {why}".strip()
+    return ok(text) if margin > 0 else at_a_cost(text)

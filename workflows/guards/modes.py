@@ -151,9 +151,9 @@ def judged(facts: FleetFacts, params: Params, mode: str, on: bool) -> Verdict:
     if mode == "WCE" and known(found.disk.modes) and found.disk.modes.is_never_flushed:
         return ok(f"{name_of(found.disk)} caches writes that the kernel never flushes.")
     if found.usual.value is None:
-        tell = found.usual.on + found.usual.off
+        count = found.usual.on + found.usual.off
         return refuse(
-            f"Of {tell} disks of its model and firmware no value has the majority, so nobody can say which is meant. Decide the policy first."
+            f"Of {count} disks of its model and firmware no value has the majority, so nobody can say which is meant. Decide the policy first."
         )
     if found.usual.value != on:
         return refuse(f"{found.usual.words}. A policy is changed for the whole model, outside a run.")

@@ -24,8 +24,8 @@ def gates(*operations: ModuleType) -> tuple[Guard, ...]:
 
 
 def tellings(operation: ModuleType) -> tuple[Warns, ...]:
-    tells = any(entry.outcome == TOLD or entry.since in SITE for entry in TABLE[operation.NAME])
-    return (told(operation),) if tells else ()
+    warns = any(entry.outcome == TOLD or entry.since in SITE for entry in TABLE[operation.NAME])
+    return (told(operation),) if warns else ()
 
 
 @cache
@@ -38,17 +38,17 @@ def released(*operations: ModuleType) -> Guard:
         if not known(node):
             return unknown(node.reason)
         for operation in operations:
-            said = _ruling(facts, node, params, operation)
-            if not known(said):
-                return unknown(said.reason)
-            if said.outcome == "unknown":
-                return unknown(f"Whether {node.node} is given this order is not known. {said.reason}")
-            if said.outcome != "pass":
+            judged = _ruling(facts, node, params, operation)
+            if not known(judged):
+                return unknown(judged.reason)
+            if judged.outcome == "unknown":
+                return unknown(f"Whether {node.node} is given this order is not known. {judged.reason}")
+            if judged.outcome != "pass":
                 return replace(
-                    refuse(f"{node.node} is not given this order. {said.reason} {REHEARSE}"),
-                    by_hand=said.by_hand and can_be_given(operation.NAME),
+                    refuse(f"{node.node} is not given this order. {judged.reason} {REHEARSE}"),
+                    by_hand=judged.by_hand and can_be_given(operation.NAME),
                 )
-        return ok(f"{node.node}: {said.reason}")
+        return ok(f"{node.node}: {judged.reason}")
 
     return it_may_be_ordered_on_this_release_of_openzfs
 
@@ -73,10 +73,10 @@ def told(operation: ModuleType) -> Warns:
     def this_release_of_openzfs_does_more_than_the_command_says(facts: FleetFacts, params: Params) -> str:
         """By docs/releases.md, and by what its site has put on the node: a script for new disks, a variable that has slots switched on."""
         node = lookup.node(facts, params.get("node", ""))
-        said = _ruling(facts, node, params, operation) if known(node) else node
-        if not known(node) or not known(said):
-            return f"What more this release of OpenZFS does is not known: {said.reason if isinstance(said, Unknown) else ''}"
-        return " ".join((*said.told, *_of_the_site(node, operation)))
+        judged = _ruling(facts, node, params, operation) if known(node) else node
+        if not known(node) or not known(judged):
+            return f"What more this release of OpenZFS does is not known: {judged.reason if isinstance(judged, Unknown) else ''}"
+        return " ".join((*judged.told, *_of_the_site(node, operation)))
 
     return this_release_of_openzfs_does_more_than_the_command_says
 
@@ -120,8 +120,8 @@ def _guarded(facts: FleetFacts, node: NodeFacts, params: Params) -> State:
         return False
     if pool_suspended.kind_of(node, pool) != pool_suspended.IO:
         return True
-    said = pool_suspended.multihost(pool)
-    return said == "on" if said in ("on", "off") else f"`zpool get multihost {pool.name}` was not read."
+    multihost = pool_suspended.multihost(pool)
+    return multihost == "on" if multihost in ("on", "off") else f"`zpool get multihost {pool.name}` was not read."
 
 
 def _checked(node: NodeFacts, params: Params) -> State:

@@ -78,21 +78,21 @@ def this_zfs_can_go_back(facts: FleetFacts, params: Params) -> Verdict:
     version = release_numbers(node.zfs_module)
     if not known(version):
         return unknown(f"The ZFS version of {node.node} is not known: {version.reason}")
-    said = ".".join(map(str, version))
+    text = ".".join(map(str, version))
     if version >= LABELS_ARE_RETRIED_SINCE:
-        return ok(f"OpenZFS {said} tries again without the limit where a label is newer than the point in time.")
+        return ok(f"OpenZFS {text} tries again without the limit where a label is newer than the point in time.")
     chosen, written = need(number({"txg": agreed(params)}, "txg")), [row.label.txg for row in rows(node, guid)]
     known_txgs = [txg for txg in written if txg is not None]
     if not written or len(known_txgs) < len(written):
         return unknown(
-            f"OpenZFS {said} cannot go back before a label was written, and of {params.get('pool', guid)} not every label says when. "
+            f"OpenZFS {text} cannot go back before a label was written, and of {params.get('pool', guid)} not every label says when. "
             "Read the disks on a node with 0.8 or newer."
         )
     if max(known_txgs) > chosen:
         return refuse(
-            f"OpenZFS {said} cannot go back before a label was written (txg {max(known_txgs)}). Read the disks on a node with 0.8 or newer."
+            f"OpenZFS {text} cannot go back before a label was written (txg {max(known_txgs)}). Read the disks on a node with 0.8 or newer."
         )
-    return ok(f"No label is newer than txg {chosen}, so OpenZFS {said} can go back to it.")
+    return ok(f"No label is newer than txg {chosen}, so OpenZFS {text} can go back to it.")
 
 
 def it_lies_behind_the_newest(facts: FleetFacts, params: Params) -> Verdict:
@@ -194,13 +194,13 @@ def the_rewind_is_short_enough(facts: FleetFacts, params: Params) -> Verdict:
 
 def every_disk_is_imaged(facts: FleetFacts, params: Params) -> Verdict:
     """A hard stop: somebody has said where the images are, and of how many disks. How many there are is no matter of opinion."""
-    line, said = the_timeline(facts, params), params.get("images", "")
+    line, images = the_timeline(facts, params), params.get("images", "")
     if not known(line) or not line.points:
         return unknown(f"How many disks there are is not known. {'Have the node look again.' if known(line) else line.reason}")
-    number, words = line.points[0].disks, [word.strip(".,;:()") for word in said.split()]
-    if str(number) not in words or len(said) < SENTENCE_MIN:
+    number, words = line.points[0].disks, [word.strip(".,;:()") for word in images.split()]
+    if str(number) not in words or len(images) < SENTENCE_MIN:
         return refuse(f"{number} disks carry a label of the pool. Say that all {number} are imaged, by whom, and where the images are.")
-    return ok(f"{number} disks are said to be imaged: {said}".rstrip(".") + ".")
+    return ok(f"{number} disks are said to be imaged: {images}".rstrip(".") + ".")
 
 
 @guard

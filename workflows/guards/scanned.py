@@ -19,37 +19,37 @@ LABEL_DIGITS_MIN, WITH_LOT_DIGITS_MIN = 8, 16  # some disks say their serial num
 BAY = re.compile(r"(?:(?:BAY|SLOT)\s*(?:[:#]\s*)?|#\s*)?([0-9]{1,3})\.?", re.IGNORECASE)
 
 
-def serial_of(said: str) -> str:
+def serial_of(scanned: str) -> str:
     """A serial number as typed or scanned, in upper case and without what stands around it."""
-    text = SYMBOLOGY.sub("", said.strip(), count=1) if SYMBOLOGY.match(said.strip()) else said.strip()
+    text = SYMBOLOGY.sub("", scanned.strip(), count=1) if SYMBOLOGY.match(scanned.strip()) else scanned.strip()
     text = text.strip("*").strip()
     text = text[match.end() :] if (match := PREFIX.match(text)) else text
     return "".join(text.split()).strip("*").upper()
 
 
-def wwid_of(said: str) -> str:
+def wwid_of(scanned: str) -> str:
     """The WWID that was scanned; "" when it is none."""
-    text = said.strip().strip("*").strip()
+    text = scanned.strip().strip("*").strip()
     text = text[match.end() :] if (match := WWN_PREFIX.match(text)) else text
     return normalise("".join(text.split())) or ""
 
 
-def bay_of(said: str) -> str:
+def bay_of(scanned: str) -> str:
     """The number of a bay as its enclosure counts it: "Bay 03" is 3; "" when it is none."""
-    found = BAY.fullmatch(said.strip())
+    found = BAY.fullmatch(scanned.strip())
     return str(int(found.group(1))) if found else ""
 
 
-def same_serial(said: str, serial: str) -> bool:
+def same_serial(scanned: str, serial: str) -> bool:
     """Whether a scan is this serial number: alone, with what a bar code carries beside it, or without the lot that a disk appends."""
-    one, other = serial_of(said), serial_of(serial)
+    one, other = serial_of(scanned), serial_of(serial)
     shortened = len(one) >= LABEL_DIGITS_MIN and len(other) >= WITH_LOT_DIGITS_MIN and other.startswith(one)
     return bool(other) and (shortened or one in (other, f"S{other}", other + check_character(other)))
 
 
-def may_be(said: str) -> tuple[str, ...]:
+def may_be(scanned: str) -> tuple[str, ...]:
     """The serial numbers that this scan may stand for, for looking them up."""
-    one = serial_of(said)
+    one = serial_of(scanned)
     without_check = one[:-1] if len(one) > 1 and check_character(one[:-1]) == one[-1] else ""
     found = (one, without_check, one.removeprefix("S"))
     return tuple(dict.fromkeys(form for upper in found if upper for form in (upper, upper.lower())))
@@ -62,6 +62,6 @@ def check_character(serial: str) -> str:
     return CODE_39[sum(map(CODE_39.index, serial)) % len(CODE_39)]
 
 
-def names(said: str, disk: DiskFacts) -> bool:
+def names(scanned: str, disk: DiskFacts) -> bool:
     """Whether what was scanned off a label names this disk."""
-    return (known(disk.serial) and same_serial(said, disk.serial)) or (known(disk.wwid) and wwid_of(said) == disk.wwid)
+    return (known(disk.serial) and same_serial(scanned, disk.serial)) or (known(disk.wwid) and wwid_of(scanned) == disk.wwid)

@@ -85,11 +85,11 @@ def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
 def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
     """The newest entry of its log is of the disk's present age, and has a result."""
     subject = need(the_subject(facts, params))
-    said = subject.disk.condition
-    if not known(said) or not known(said.self_tests) or not known(said.power_on_hours):
+    condition = subject.disk.condition
+    if not known(condition) or not known(condition.self_tests) or not known(condition.power_on_hours):
         return unknown(f"The self-test log of {name_of(subject.disk)} cannot be read now.")
-    newest = said.self_tests[0] if said.self_tests else None
-    if newest is None or newest.hours is None or newest.hours < said.power_on_hours - 1:
+    newest = condition.self_tests[0] if condition.self_tests else None
+    if newest is None or newest.hours is None or newest.hours < condition.power_on_hours - 1:
         return refuse(f"{name_of(subject.disk)} shows no self-test of this hour yet.")
     if newest.result == RUNNING:
         return refuse(f"The self-test of {name_of(subject.disk)} runs.")

@@ -44,10 +44,10 @@ def two_kinds_of_evidence_name_it(facts: FleetFacts, params: Params) -> Verdict:
         return found
     opens = params.get("tried") == zdb_without.OPENS
     methods = sorted({METHODS[clue.kind] for clue in found.clues} | ({TRIAL} if opens else set()))
-    said = "; ".join((*(clue.sentence for clue in found.clues), *(("without it zdb opens the pool, and with it not",) if opens else ())))
+    text = "; ".join((*(clue.sentence for clue in found.clues), *(("without it zdb opens the pool, and with it not",) if opens else ())))
     if len(methods) < METHODS_MIN:
-        return refuse(f"Only {methods[0]} speaks against {title(found.disk)}: {said}. One kind of evidence is not enough.")
-    return ok(f"{' and '.join(methods)} speak against {title(found.disk)}: {said}.".capitalize())
+        return refuse(f"Only {methods[0]} speaks against {title(found.disk)}: {text}. One kind of evidence is not enough.")
+    return ok(f"{' and '.join(methods)} speak against {title(found.disk)}: {text}.".capitalize())
 
 
 def no_trial_acquits_it(facts: FleetFacts, params: Params) -> Verdict:

@@ -49,9 +49,9 @@ def suspects(facts: FleetFacts, params: Params) -> Known[dict[str, tuple[DiskFac
         return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
     found: dict[str, tuple[DiskFacts, list[str]]] = {}
     for disk in node.disks:
-        said = [*_by_log(node, pool, disk), *_by_history(node, pool, disk)]
-        if said and known(disk.wwid):
-            found[disk.wwid] = (disk, said)
+        sentences = [*_by_log(node, pool, disk), *_by_history(node, pool, disk)]
+        if sentences and known(disk.wwid):
+            found[disk.wwid] = (disk, sentences)
     return dict(sorted(found.items(), key=lambda item: -len(item[1][1])))
 
 
@@ -61,12 +61,12 @@ def _by_log(node: NodeFacts, pool: PoolFacts, disk: DiskFacts) -> list[str]:
         return []
     begin, end = log[0].at_us - pool_suspended.BEFORE_US, log[0].at_us + pool_suspended.AFTER_US
     names = {path.hctl for path in disk.paths} | set(disk.names)
-    said = [
+    texts = [
         f"{len(lines)} lines of the kernel's log" for name, lines in disks_in_trouble(node.kernel_log, begin, end).items() if name in names
     ]
     targets = [e for e in node.kernel_log.events if e.kind == "target" and begin <= e.at_us <= end]
     addresses = {path.sas_address for path in disk.paths}
-    return said + ["the HBA aborted its commands"] * any(e.field("sas_address") in addresses for e in targets)
+    return texts + ["the HBA aborted its commands"] * any(e.field("sas_address") in addresses for e in targets)
 
 
 def _by_history(node: NodeFacts, pool: PoolFacts, disk: DiskFacts) -> list[str]:
@@ -145,9 +145,9 @@ def partners(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return tuple(name for name in params.get("partners", "").split(" ") if name and name != NO_DISK)
 
 
-def the_partners_are_named(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def the_partners_are_named(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
     """A person answers for hosts that have no agent; hosts that have one must have been thought of."""
-    named = [] if said == NO_DISK else said.split()
+    named = [] if answer == NO_DISK else answer.split()
     pool = the_pool(facts, params)
     wwids = frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid)) if known(pool) else frozenset()
     sharing = sharing_nodes(facts, params["node"], wwids)
@@ -172,13 +172,13 @@ def other_pools(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, ...
     return tuple(pool for pool in node.pools if pool.name != params.get("pool"))
 
 
-def the_other_pools_are_named(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def the_other_pools_are_named(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
     """Whoever takes a node down says by name what goes down with it."""
     others = other_pools(facts, params)
     if not known(others):
         return (unknown(others.reason),)
     wanted = {pool.name for pool in others} or {NO_DISK}
-    if set(said.split()) != wanted:
+    if set(answer.split()) != wanted:
         return (refuse(f"What else lives on {params['node']} is: {', '.join(sorted(wanted))}. Tell their owners, then type these names."),)
     return (ok(f"Their owners were told: {', '.join(sorted(wanted))}."),)
 

@@ -147,14 +147,14 @@ def is_inside(source: str, begun: str) -> bool:
     return begun in READERS and source in READERS[begun].inside
 
 
-def sights(said: Iterable[Said]) -> tuple[Sight, ...]:
+def sights(outputs: Iterable[Said]) -> tuple[Sight, ...]:
     """Every disk that one of these outputs names, in their order."""
-    return tuple(sight for each in said for sight in each.reader.sights(each.value))
+    return tuple(sight for each in outputs for sight in each.reader.sights(each.value))
 
 
-def links(said: Iterable[Said]) -> tuple[tuple[str, str], ...]:
+def links(outputs: Iterable[Said]) -> tuple[tuple[str, str], ...]:
     """Every (link, kernel name) that one of these outputs names."""
-    return tuple(dict.fromkeys(link for each in said for link in each.reader.links(each.value)))
+    return tuple(dict.fromkeys(link for each in outputs for link in each.reader.links(each.value)))
 
 
 def of_agents(place: str, value: Any, text: str, where: Where) -> tuple[Situation, ...]:
@@ -168,10 +168,10 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
     return others.meaning(lines) or others.TOOLS.get(tool, "")
 
 
-def situations(said: Iterable[Said], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
+def situations(outputs: Iterable[Said], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
     """What these outputs of one node say of trouble. The same thing told twice counts once."""
     found: dict[str, Situation] = {}
-    for each in said:
+    for each in outputs:
         where = Where(node, each.reader.name, each.digest, facts)
         for situation in each.reader.situations(each.value, where):
             found.setdefault(situation.key, situation)

@@ -57,8 +57,8 @@ class Drive:
 
     @property
     def title(self) -> str:
-        told = [part for part in (self.model, f"serial {self.serial}" if self.serial else "") if part]
-        return f"the drive in {self.where}" + (f" ({', '.join(told)})" if told else "")
+        parts = [part for part in (self.model, f"serial {self.serial}" if self.serial else "") if part]
+        return f"the drive in {self.where}" + (f" ({', '.join(parts)})" if parts else "")
 
     @property
     def where(self) -> str:
@@ -76,12 +76,12 @@ def judged(drives: Sequence[Drive], states: States, where: Where, tool: str) -> 
 
 
 def _judged(drives: Sequence[Drive], states: States, where: Where, tool: str) -> Iterator[Situation]:
-    told = [(drive, GOOD if drive.state is None else states.get(drive.state.lower())) for drive in drives]
-    gone = [drive for drive, state in told if state is not None and state.kind == "lost"]
+    judged_drives = [(drive, GOOD if drive.state is None else states.get(drive.state.lower())) for drive in drives]
+    gone = [drive for drive, state in judged_drives if state is not None and state.kind == "lost"]
     together = gone if len(gone) >= TOGETHER_MIN else []
     if together:
         yield _together(together, where, tool)
-    for drive, state in told:
+    for drive, state in judged_drives:
         if state is None:
             yield _unexplained(drive, where, tool)
         counted = list(_counts(drive))
@@ -150,8 +150,8 @@ def _then(drive: Drive, state: State) -> str:
 
 
 def _named(drive: Drive) -> str:
-    told = [part for part in (drive.wwid, f"/dev/{drive.device}" if drive.device else "") if part]
-    return f" [{', '.join(told)}]" if told else ""
+    names = [part for part in (drive.wwid, f"/dev/{drive.device}" if drive.device else "") if part]
+    return f" [{', '.join(names)}]" if names else ""
 
 
 def _unexplained(drive: Drive, where: Where, tool: str) -> Situation:
@@ -167,23 +167,23 @@ def _unexplained(drive: Drive, where: Where, tool: str) -> Situation:
 
 
 def _subject(drive: Drive, where: Where) -> dict[str, str]:
-    said = {"node": where.node, "bay": drive.where, "enclosure": drive.enclosure, "slot": None if drive.slot is None else str(drive.slot)}
-    said |= {"serial": drive.serial, "wwid": drive.wwid, "disk": drive.device}
-    return {name: value for name, value in said.items() if value}
+    fields = {"node": where.node, "bay": drive.where, "enclosure": drive.enclosure, "slot": None if drive.slot is None else str(drive.slot)}
+    fields |= {"serial": drive.serial, "wwid": drive.wwid, "disk": drive.device}
+    return {name: value for name, value in fields.items() if value}
 
 
 def notes(drives: Sequence[Drive]) -> tuple[str, ...]:
     """What was read and is judged by nobody."""
     linked = [drive for drive in drives if drive.other_errors]
     counted = any(drive.media_errors is not None or drive.predicted is not None or drive.smart_alert is not None for drive in drives)
-    said = f"{plural(len(drives), 'drive')} were read." if len(drives) != 1 else "1 drive was read."
+    text = f"{plural(len(drives), 'drive')} were read." if len(drives) != 1 else "1 drive was read."
     link = (
         (f"Other errors (of the link, mostly) are counted on {', '.join(drive.place for drive in linked[:8])}; they are not judged.",)
         if linked
         else ()
     )
     none = () if counted else ("It shows no error counters of the drives.",)
-    return (said, *link, *none)
+    return (text, *link, *none)
 
 
 def wwid(digits: str | None) -> str | None:

@@ -46,7 +46,7 @@ def _of(wait: Wait, waits: Sequence[Wait], floor: float) -> list[Outlier]:
     return found
 
 
-def situation(one: Outlier, where: Where, said: str, lines: Sequence[str] = (), alone: bool = True, sure: bool = True) -> Situation:
+def situation(one: Outlier, where: Where, text: str, lines: Sequence[str] = (), alone: bool = True, sure: bool = True) -> Situation:
     """`said` is what else the text tells; `alone` is whether no other disk stands out with it."""
     name = one.wait.disk
     member = where.member(name)
@@ -61,7 +61,7 @@ def situation(one: Outlier, where: Where, said: str, lines: Sequence[str] = (), 
     return Situation(
         "slow-disk", f"slow-disk:{where.node}:{name}", where.node, "info" if fills else "act" if sure and alone else "watch",
         f"{name} takes {one.milliseconds:g} ms for a {one.kind} where its peers take {one.peers:g} ms",
-        f"{name} takes {one.milliseconds:g} ms for a {one.kind}{busy}; the median of {one.count} other disks is {one.peers:g} ms. {said}"
+        f"{name} takes {one.milliseconds:g} ms for a {one.kind}{busy}; the median of {one.count} other disks is {one.peers:g} ms. {text}"
         f"{member.sentence + ' ' if member else ''}{more}",
         where.evidence(*(lines or (one.wait.line,))),
         subject={"node": where.node, "disk": name} | (member.subject if member else {}),

@@ -51,7 +51,7 @@ def situations(volumes: Iterable[Volume], parts: Iterable[Part], where: Where) -
 def _of_volume(volume: Volume, where: Where) -> Situation:
     word = (volume.state or "").lower()
     known = word in WORKS | ILL | DOWN
-    said = (
+    text = (
         "The controller is at work on it; wait until it has finished." if word in WORKS
         else "It has lost a drive: replace that by the controller's tool, and see what ZFS says of the disk that the volume is to it." if word in ILL
         else "It gets no I/O: look at the drives behind it, their cables and their shelf first." if word in DOWN
@@ -61,7 +61,7 @@ def _of_volume(volume: Volume, where: Where) -> Situation:
         "hba-fault" if known else "unexplained", f"hba-volume:{where.node}:{where.source}:{volume.number}", where.node,
         "act" if word in ILL | DOWN else "watch",
         f"RAID volume {volume.number} of the controller: {volume.state or 'no state'}",
-        f"The controller says of its volume {volume.number}: {volume.state or 'nothing of its state'}. {said} ZFS sees such a volume as one disk and cannot "
+        f"The controller says of its volume {volume.number}: {volume.state or 'nothing of its state'}. {text} ZFS sees such a volume as one disk and cannot "
         "tell which drive behind it is ill.",
         where.evidence(volume.line),
         subject={"node": where.node, "volume": volume.number},
@@ -81,5 +81,5 @@ def _of_part(part: Part, where: Where) -> Situation:
 
 
 def notes(volumes: Sequence[Volume], parts: Sequence[Part]) -> tuple[str, ...]:
-    told = (f"{len(volumes)} volumes of the controller were read; ZFS sees each as one disk.",) if volumes else ()
-    return (*told, *(f"The {part.name} is well, by its own word." for part in parts if not part.reasons))
+    notes_made = (f"{len(volumes)} volumes of the controller were read; ZFS sees each as one disk.",) if volumes else ()
+    return (*notes_made, *(f"The {part.name} is well, by its own word." for part in parts if not part.reasons))

@@ -97,8 +97,8 @@ def parse(lines: Sequence[str]) -> Alerts | Unparsed:
             else:
                 found.append(Alert(text, [line], cleared))
                 going = True
-    told = [one for one in found if not one.cleared]
-    disks = smartd.parse([one.text for one in told if one.text.startswith("Device")])
+    open_alerts = [one for one in found if not one.cleared]
+    disks = smartd.parse([one.text for one in open_alerts if one.text.startswith("Device")])
     if not found and not host:
         return refused("TrueNAS", next(iter(lines), ""))
     return Alerts(tuple(found), None if isinstance(disks, Unparsed) else disks, host)
@@ -131,15 +131,15 @@ def _told(alert: Alert, where: Where) -> Iterator[Situation]:
         yield from _fills(alert, full.group("name"), int(full.group("percent")), where)
     elif other := next(((form.match(text), slug, words, then) for form, slug, words, then in _OTHERS if form.match(text)), None):
         match, slug, words, then = other
-        severity, said = words(match)
-        yield _situation(slug, said, severity, f"An alert says that {said}. {then}", alert, where, {"text": said})
+        severity, sentence = words(match)
+        yield _situation(slug, sentence, severity, f"An alert says that {sentence}. {then}", alert, where, {"text": sentence})
     elif not text.startswith("Device") and not _NEUTRAL.match(text) and _OF_STORAGE.search(text):
-        said = f"An alert about storage whose words are not known here: {text[:300]} It is not taken for good. See `zpool status -P -p` and smartctl -x."
+        sentence = f"An alert about storage whose words are not known here: {text[:300]} It is not taken for good. See `zpool status -P -p` and smartctl -x."
         yield _situation(
             "unexplained",
             f"an alert that is not known here: {text[:100]}",
             "watch",
-            said,
+            sentence,
             alert,
             where,
             {"source": "alerts", "text": text[:200]},
@@ -157,7 +157,7 @@ def _of_pool(alert: Alert, found: re.Match[str], where: Where) -> Iterator[Situa
     devices = ", ".join(f"{disk} ({what})" for disk, what in _DEVICE.findall(alert.text))
     reason = reason_of(why)
     means = f" {reason.means}" if reason else ""
-    said = (
+    text = (
         f"An alert says that the pool {name} is {state}.{means}{f' Not well: {devices}.' if devices else ''} It does not say which member is concerned by its guid, nor "
         f"what is under way: run `zpool status -P -p {name}` before anything is replaced."
     )
@@ -165,7 +165,7 @@ def _of_pool(alert: Alert, found: re.Match[str], where: Where) -> Iterator[Situa
         slug,
         f"{name} is {state}" + (f": {why[:120]}" if state == "ONLINE" else ""),
         severity,
-        said,
+        text,
         alert,
         where,
         {"pool": name, "state": state},
@@ -193,18 +193,18 @@ def _judged(state: str, why: str) -> tuple[str, Severity]:
 def _fills(alert: Alert, name: str, percent: int, where: Where) -> Iterator[Situation]:
     severity = next((severity for least, severity in FILL if percent >= least), None)
     if severity is not None:
-        said = f"An alert says that the pool {name} is {percent} % full. The fuller it is, the longer writes and a resilver take; when it is full, writes fail."
+        text = f"An alert says that the pool {name} is {percent} % full. The fuller it is, the longer writes and a resilver take; when it is full, writes fail."
         yield _situation(
-            "pool-filling", f"{name} is {percent} % full", severity, said, alert, where, {"pool": name, "percent": str(percent)}
+            "pool-filling", f"{name} is {percent} % full", severity, text, alert, where, {"pool": name, "percent": str(percent)}
         )
 
 
-def _situation(slug: str, title: str, severity: Severity, said: str, alert: Alert, where: Where, about: dict[str, str]) -> Situation:
+def _situation(slug: str, title: str, severity: Severity, text: str, alert: Alert, where: Where, about: dict[str, str]) -> Situation:
     gate = slug in ("pool-suspended", "pool-down")
     return Situation(
         slug, f"{slug}:{where.node}:{about.get('pool') or title}", where.node, severity,
         title[0].upper() + title[1:] if "pool" not in about else title,
-        said, where.evidence(*alert.lines[:4]), subject={"node": where.node} | about, sure=slug != "unexplained", gate=gate,
+        text, where.evidence(*alert.lines[:4]), subject={"node": where.node} | about, sure=slug != "unexplained", gate=gate,
     )  # fmt: skip
 
 

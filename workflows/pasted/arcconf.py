@@ -63,16 +63,16 @@ _DEFUNCT = re.compile(r" *Defunct disk drive count +: ([0-9]+)$")
 
 def parse(lines: Sequence[str]) -> Controller | Unparsed:
     each = list(sections(lines, r"(?:Device #[0-9]+|-{5,}|Logical [Dd](?:evice|rive) number [0-9]+|Controller Information)"))
-    drives = tuple(_drive(said) for said in each if _is_drive(said))
-    volumes = tuple(_volume(said) for said in each if re.match("Logical [Dd](?:evice|rive) number", said.title))
+    drives = tuple(_drive(section) for section in each if _is_drive(section))
+    volumes = tuple(_volume(section) for section in each if re.match("Logical [Dd](?:evice|rive) number", section.title))
     status = next(((found.group(1), line.strip()) for line in lines if (found := _STATUS.match(line))), None)
     found = Controller(drives, status, volumes, tuple(_parts(lines)), tuple(_counted(lines)))
     return found if found.tells or any(map(_OPERATION.match, lines)) else refused("arcconf getconfig", lines[0] if lines else "")
 
 
-def _volume(said: Section) -> Volume:
-    names = [name for name in said.values if name.lower() in ("status of logical device", "status of logical drive")]
-    return Volume(said.title.rpartition(" ")[2], _volumes.state(said.first(*names)), said.line(*names))
+def _volume(section: Section) -> Volume:
+    names = [name for name in section.values if name.lower() in ("status of logical device", "status of logical drive")]
+    return Volume(section.title.rpartition(" ")[2], _volumes.state(section.first(*names)), section.line(*names))
 
 
 def _parts(lines: Sequence[str]) -> Iterator[Part]:
@@ -95,31 +95,31 @@ def _counted(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield f"it counts {drives.group(1)} drives that are defunct", line.strip()
 
 
-def _is_drive(said: Section) -> bool:
+def _is_drive(section: Section) -> bool:
     """Enclosures and expanders are devices there too; only a drive has a state and is no enclosure."""
-    return said.title.startswith("Device #") and "State" in said.values and "Enclosure ID" not in said.values
+    return section.title.startswith("Device #") and "State" in section.values and "Enclosure ID" not in section.values
 
 
-def _drive(said: Section) -> Drive:
-    place = re.match(r"Enclosure ([0-9]+), Slot ([0-9]+)", said.first("Reported Location") or "")
-    warnings = whole(said.first("S.M.A.R.T. warnings", "SMART Warning Count"))
-    media = whole(said.first("Medium Error Count", "Media Error Count"))
-    alert = {"yes": True, "no": False}.get((said.first("S.M.A.R.T.", "PFA") or "").lower())
-    device = said.first("Disk Name", "OS Device Name", "Device Name")
-    telling = ["State", *(["S.M.A.R.T. warnings", "SMART Warning Count"] if warnings else []), *(["S.M.A.R.T.", "PFA"] if alert else [])]
-    telling += ["Medium Error Count"] if media else []
+def _drive(section: Section) -> Drive:
+    place = re.match(r"Enclosure ([0-9]+), Slot ([0-9]+)", section.first("Reported Location") or "")
+    warnings = whole(section.first("S.M.A.R.T. warnings", "SMART Warning Count"))
+    media = whole(section.first("Medium Error Count", "Media Error Count"))
+    alert = {"yes": True, "no": False}.get((section.first("S.M.A.R.T.", "PFA") or "").lower())
+    device = section.first("Disk Name", "OS Device Name", "Device Name")
+    keys = ["State", *(["S.M.A.R.T. warnings", "SMART Warning Count"] if warnings else []), *(["S.M.A.R.T.", "PFA"] if alert else [])]
+    keys += ["Medium Error Count"] if media else []
     return Drive(
-        said.title.lower(), place.group(1) if place else None, whole(place.group(2)) if place else None,
-        said.first("State"), said.first("Model"), said.first("Serial number"), _drives.wwid(said.first("World-wide name")),
+        section.title.lower(), place.group(1) if place else None, whole(place.group(2)) if place else None,
+        section.first("State"), section.first("Model"), section.first("Serial number"), _drives.wwid(section.first("World-wide name")),
         device.removeprefix("/dev/") if device and device.startswith("/dev/") else None, media, warnings, alert,
-        whole(said.first("Link Failures")),
-        lines=tuple(said.lines[name] for name in telling if name in said.lines),
+        whole(section.first("Link Failures")),
+        lines=tuple(section.lines[name] for name in keys if name in section.lines),
     )  # fmt: skip
 
 
 def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
-    told = (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
-    return (*told, *_of_controller(value, where), *(_of_counts(value, where) if not told else ()))
+    found = (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
+    return (*found, *_of_controller(value, where), *(_of_counts(value, where) if not found else ()))
 
 
 def _of_counts(value: Controller, where: Where) -> Iterator[Situation]:

@@ -45,8 +45,8 @@ class Member:
 
     @property
     def subject(self) -> dict[str, str]:
-        said = {"pool": self.pool.name, "vdev_guid": str(self.leaf.guid) if known(self.leaf.guid) else self.leaf.name}
-        return said | ({"pool_guid": str(self.pool.guid)} if known(self.pool.guid) else {})
+        fields = {"pool": self.pool.name, "vdev_guid": str(self.leaf.guid) if known(self.leaf.guid) else self.leaf.name}
+        return fields | ({"pool_guid": str(self.pool.guid)} if known(self.pool.guid) else {})
 
     @property
     def sentence(self) -> str:
@@ -156,13 +156,13 @@ def _disk(facts: NodeFacts, wanted: set[str]) -> DiskFacts | None:
 
 
 def _names_of(disk: DiskFacts) -> tuple[str, ...]:
-    told = [value for value in (disk.wwid, disk.serial) if known(value)]
-    return (*disk.names, *told, *(link for path in disk.paths for link in path.by_id))
+    names = [value for value in (disk.wwid, disk.serial) if known(value)]
+    return (*disk.names, *names, *(link for path in disk.paths for link in path.by_id))
 
 
 def _keys_of_leaf(leaf: VdevFacts) -> set[str]:
-    told = {leaf.wwid} if known(leaf.wwid) and leaf.wwid else set()
-    return _keys(leaf.name) | told
+    keys = {leaf.wwid} if known(leaf.wwid) and leaf.wwid else set()
+    return _keys(leaf.name) | keys
 
 
 def _keys(name: str) -> set[str]:

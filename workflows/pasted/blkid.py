@@ -46,8 +46,8 @@ def parse(lines: Sequence[str]) -> Contents | Unparsed:
             found.append(_of_pairs(pairs))
             pairs = {}
         if row is not None:
-            said = dict(re.findall(r'(?<![A-Z_])([A-Z_]+)="([^"]*)"', row.group(2)))
-            found.append(_content(row.group(1), said, line))
+            values = dict(re.findall(r'(?<![A-Z_])([A-Z_]+)="([^"]*)"', row.group(2)))
+            found.append(_content(row.group(1), values, line))
         elif pair is not None:
             pairs[pair.group(1)] = pair.group(2).strip()
         elif line.strip():
@@ -55,19 +55,19 @@ def parse(lines: Sequence[str]) -> Contents | Unparsed:
     return Contents(tuple(found), tuple(stray)) if found else refused("blkid", (stray or [""])[0])
 
 
-def _content(device: str, said: Mapping[str, str], line: str) -> Content:
-    guids = (whole(said.get("UUID")), whole(said.get("UUID_SUB"))) if said.get("TYPE") == ZFS else (None, None)
-    return Content(device, said.get("TYPE"), said.get("LABEL"), *guids, said.get("PARTUUID") or said.get("PART_ENTRY_UUID"), line)
+def _content(device: str, fields: Mapping[str, str], line: str) -> Content:
+    guids = (whole(fields.get("UUID")), whole(fields.get("UUID_SUB"))) if fields.get("TYPE") == ZFS else (None, None)
+    return Content(device, fields.get("TYPE"), fields.get("LABEL"), *guids, fields.get("PARTUUID") or fields.get("PART_ENTRY_UUID"), line)
 
 
 def _of_pairs(pairs: Mapping[str, str]) -> Content:
     """One line for each value. With -o udev no device is named, but by the numbers of its disk."""
-    said = {name.removeprefix("ID_FS_").removeprefix("ID_"): value for name, value in pairs.items()}
-    disk = said.get("PART_ENTRY_DISK", "unnamed")
-    device = said.get("DEVNAME") or f"partition {said.get('PART_ENTRY_NUMBER', '?')} of device {disk}"
-    key = next((name for name in ("UUID_SUB", "UUID", "DEVNAME", "PARTUUID") if name in said), "")
+    values = {name.removeprefix("ID_FS_").removeprefix("ID_"): value for name, value in pairs.items()}
+    disk = values.get("PART_ENTRY_DISK", "unnamed")
+    device = values.get("DEVNAME") or f"partition {values.get('PART_ENTRY_NUMBER', '?')} of device {disk}"
+    key = next((name for name in ("UUID_SUB", "UUID", "DEVNAME", "PARTUUID") if name in values), "")
     printed = next((name for name in pairs if name.endswith(key)), "") if key else ""
-    return _content(device, said, f"{printed}={pairs[printed]}" if printed else next(f"{name}={value}" for name, value in pairs.items()))
+    return _content(device, values, f"{printed}={pairs[printed]}" if printed else next(f"{name}={value}" for name, value in pairs.items()))
 
 
 def situations(value: Contents, where: Where) -> tuple[Situation, ...]:
@@ -111,8 +111,8 @@ def _is_one_disk(names: Sequence[str], where: Where) -> bool:
 
 def notes(value: Contents) -> tuple[str, ...]:
     pools = {row.label for row in value.rows if row.type == ZFS and row.label}
-    told = (f"Labels of {', '.join(sorted(pools))} are there; whether the pool is well stands in `zpool status -P -p`.",) if pools else ()
-    return (*unread(value.unread), *(told or ("blkid lists what is on the disks; it says nothing of their health.",)))
+    note = (f"Labels of {', '.join(sorted(pools))} are there; whether the pool is well stands in `zpool status -P -p`.",) if pools else ()
+    return (*unread(value.unread), *(note or ("blkid lists what is on the disks; it says nothing of their health.",)))
 
 
 def _is_blkid(lines: Sequence[str], i: int) -> bool:

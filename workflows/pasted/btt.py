@@ -138,12 +138,12 @@ def kernel_name(device: str) -> str | None:
 
 def notes(value: Times) -> tuple[str, ...]:
     took, whole_time = value.phase("D2C"), value.phase("Q2C")
-    said = (
+    note = (
         (f"The device takes {took.mean * 1000:.1f} ms of {whole_time.mean * 1000:.1f} ms on average (D2C of Q2C).",)
         if took and whole_time
         else ()
     )
-    return (*unread(value.unread), *said)
+    return (*unread(value.unread), *note)
 
 
 READER = Reader(

@@ -38,7 +38,7 @@ def parse(lines: Sequence[str]) -> Devices | Unparsed:
     found: list[Device] = []
     stray: list[str] = []
     for line in filter(str.strip, lines):
-        listed, identified, told = _DEVICE.match(line.strip()), _IDENTIFY.match(line), _FIELD.match(line)
+        listed, identified, field = _DEVICE.match(line.strip()), _IDENTIFY.match(line), _FIELD.match(line)
         if listed:
             names = listed.group(5).split(",")
             address = f"{listed.group(2)} target {listed.group(3)} lun {listed.group(4)}"
@@ -49,8 +49,8 @@ def parse(lines: Sequence[str]) -> Devices | Unparsed:
             )
         elif identified:
             found = _identified(found, identified.group(1), identified.group(2), line)
-        elif told and found:
-            found[-1] = _with(found[-1], told.group(1), told.group(2))
+        elif field and found:
+            found[-1] = _with(found[-1], field.group(1), field.group(2))
         elif _is_stray(line):
             stray.append(line)
     return Devices(tuple(found), tuple(stray)) if found else refused("camcontrol", lines[0] if lines else "")

@@ -67,13 +67,13 @@ def links(value: Links) -> tuple[tuple[str, str], ...]:
 
 def sights(value: Links) -> tuple[Sight, ...]:
     """Each whole disk with the identity its links give it: the WWN first, else vendor and serial."""
-    said: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for link in value.links:
         if link.folder == "by-id" and strip_partition(link.target)[1] is None and re.match(r"(?:sd|nvme|hd)", link.target):
             wwid = normalise(link.name)
             if wwid is not None:
-                said.setdefault(link.target, []).append(wwid)
-    return tuple(Sight(name, _best(wwids), _serial(wwids)) for name, wwids in said.items())
+                names.setdefault(link.target, []).append(wwid)
+    return tuple(Sight(name, _best(wwids), _serial(wwids)) for name, wwids in names.items())
 
 
 def _best(wwids: Sequence[str]) -> str:

@@ -36,13 +36,13 @@ def situations(value: DmuTx, where: Where) -> tuple[Situation, ...]:
     assigned = value.count("assigned") or 0
     if not _has_waited(value, assigned):
         return ()
-    told = [f"{count:,} {text}{_share(count, assigned)}" for name, text in EXPLAINED if (count := value.count(name))]
+    counts = [f"{count:,} {text}{_share(count, assigned)}" for name, text in EXPLAINED if (count := value.count(name))]
     limit = bool(value.count("dirty_over_max") or value.count("dirty_delay"))
     return (
         Situation(
             "writers-throttled", f"writers-throttled:{where.node}", where.node, "info",
             "Writers have been throttled by ZFS",
-            f"Of {assigned:,} transactions since ZFS was loaded {'; '.join(told)}. "
+            f"Of {assigned:,} transactions since ZFS was loaded {'; '.join(counts)}. "
             + (
                 "ZFS does that to make writers as slow as the disks are. What limits is how fast the pool writes, mostly its slowest top-level vdev "
                 "or disk; a larger zfs_dirty_data_max only makes the wait longer. "

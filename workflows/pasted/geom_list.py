@@ -44,14 +44,14 @@ def parse(lines: Sequence[str]) -> Disks | Unparsed:
     return Disks(found) if found else refused("geom disk list", lines[0] if lines else "")
 
 
-def _disk(rows: Sequence[str], said: Section) -> Disk:
-    lunid, size = said.first("lunid"), (said.first("Mediasize") or "").split(" ")[0]
+def _disk(rows: Sequence[str], section: Section) -> Disk:
+    lunid, size = section.first("lunid"), (section.first("Mediasize") or "").split(" ")[0]
     failed = tuple(_failed(rows))
-    state = said.first("State") if "Mode" in said.values and "UUID" in said.values else None
-    telling = [row for row in rows if row.startswith(("Geom name:", "State:"))]
+    state = section.first("State") if "Mode" in section.values and "UUID" in section.values else None
+    wanted = [row for row in rows if row.startswith(("Geom name:", "State:"))]
     return Disk(
-        said.values["Geom name"], normalise(f"0x{lunid}") if lunid else None, said.first("ident"), said.first("descr"),
-        whole(size), state, failed, tuple(telling[:3]),
+        section.values["Geom name"], normalise(f"0x{lunid}") if lunid else None, section.first("ident"), section.first("descr"),
+        whole(size), state, failed, tuple(wanted[:3]),
     )  # fmt: skip
 
 

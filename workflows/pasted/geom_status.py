@@ -102,8 +102,8 @@ def _of_others(geom: Geom, bad: Sequence[str], where: Where) -> Situation:
 
 def notes(value: Geoms) -> tuple[str, ...]:
     paths = [geom for geom in value.geoms if geom.is_multipath]
-    said = f"{len(paths)} multipath disks, {sum(geom.status == 'OPTIMAL' for geom in paths)} of them with all paths." if paths else ""
-    return (*unread(value.unread), said or f"{len(value.geoms)} names of disks; they say nothing of their health.")
+    text = f"{len(paths)} multipath disks, {sum(geom.status == 'OPTIMAL' for geom in paths)} of them with all paths." if paths else ""
+    return (*unread(value.unread), text or f"{len(value.geoms)} names of disks; they say nothing of their health.")
 
 
 READER = Reader(

@@ -97,18 +97,18 @@ def _is_of_processor(words: Sequence[str]) -> bool:
 
 def situations(value: Reports, where: Where) -> tuple[Situation, ...]:
     now, report = len(value.reports) > 1, value.reports[-1]
-    said = (
+    text = (
         "That is the last of several reports. "
         if now
         else "One report alone is an average since the node was started; a second one tells what happens now. "
     )
-    said += "iostat does not know which disks are of one kind and one vdev. "
+    text += "iostat does not know which disks are of one kind and one vdev. "
     found: list[Situation] = []
     for disks in _kinds(report):
         outliers = _peers.outliers([_wait(row) for row in disks if row.works and _wait(row).milliseconds])
-        found += [_peers.situation(one, where, said, sure=False) for one in outliers]
+        found += [_peers.situation(one, where, text, sure=False) for one in outliers]
         named = {one.wait.disk for one in outliers}
-        found += [busy for row in _busy(disks) if row.device not in named and (busy := _of_busy(row, disks, said, where)) is not None]
+        found += [busy for row in _busy(disks) if row.device not in named and (busy := _of_busy(row, disks, text, where)) is not None]
     return (*found, *_errors(value, where))
 
 
@@ -123,9 +123,9 @@ def _kinds(report: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _wait(row: Row) -> Wait:
-    told = {"read": row.first(READ), "write": row.first(WRITE)}
-    told = {kind: ms for kind, ms in told.items() if ms} or {"transfer": row.first(BOTH)}
-    return Wait(row.device, {kind: ms for kind, ms in told.items() if ms}, row.line, row.first(BUSY))
+    waits = {"read": row.first(READ), "write": row.first(WRITE)}
+    waits = {kind: ms for kind, ms in waits.items() if ms} or {"transfer": row.first(BOTH)}
+    return Wait(row.device, {kind: ms for kind, ms in waits.items() if ms}, row.line, row.first(BUSY))
 
 
 def _busy(disks: Sequence[Row]) -> Iterator[Row]:
@@ -135,7 +135,7 @@ def _busy(disks: Sequence[Row]) -> Iterator[Row]:
         yield from (row for row in disks if row.works and (row.first(BUSY) or 0) >= max(BUSY_MIN, BUSY_FACTOR * median(working)))
 
 
-def _of_busy(row: Row, disks: Sequence[Row], said: str, where: Where) -> Situation | None:
+def _of_busy(row: Row, disks: Sequence[Row], text: str, where: Where) -> Situation | None:
     others = [other for other in disks if other is not row and other.works]
     usual = median([other.first(BUSY) or 0.0 for other in others])
     times = [ms for other in others for ms in _wait(other).milliseconds.values()]
@@ -154,7 +154,7 @@ def _of_busy(row: Row, disks: Sequence[Row], said: str, where: Where) -> Situati
         "slow-disk", f"slow-disk:{where.node}:{row.device}", where.node, "info" if fills else "watch",
         f"{row.device} is {row.first(BUSY):g} % busy where its peers are {usual:g} %",
         f"{row.device} is {row.first(BUSY):g} % busy and takes {mine:g} ms; of {len(others)} others the median is {usual:g} % and {median(times):g} ms. "
-        f"{said}{member.sentence + ' ' if member else ''}{more}",
+        f"{text}{member.sentence + ' ' if member else ''}{more}",
         where.evidence(row.line),
         subject={"node": where.node, "disk": row.device} | (member.subject if member else {}),
         sure=False,
@@ -184,8 +184,8 @@ def notes(value: Reports) -> tuple[str, ...]:
     working = [row for row in report if row.works]
     count = f"{len(value.reports)} reports of {len(report)} devices, of which {len(working)} work."
     times = [ms for row in working for ms in _wait(row).milliseconds.values()]
-    said = f" A transfer takes {median(times):g} ms (median), {max(times):g} ms at most." if times else ""
-    return (*unread(value.unread), count + said)
+    text = f" A transfer takes {median(times):g} ms (median), {max(times):g} ms at most." if times else ""
+    return (*unread(value.unread), count + text)
 
 
 READER = Reader(

@@ -141,9 +141,9 @@ _MOUNT_POINT = re.compile(r"[ |│]{20,}(?:/\S*|\[SWAP\])")
 
 def _said(heading: Sequence[tuple[str, int]], line: str) -> Mapping[str, str]:
     """By their places; where those were lost on the way, by order if no cell is empty, else by what a word looks like."""
-    said = cells(heading, line, RIGHT)
-    if _plausible(said, heading):
-        return said
+    fields = cells(heading, line, RIGHT)
+    if _plausible(fields, heading):
+        return fields
     words = _BRANCH.sub("", line).split()
     if len(words) == len(heading):
         by_order = dict(zip((name for name, _ in heading), words, strict=False))
@@ -154,32 +154,32 @@ def _said(heading: Sequence[tuple[str, int]], line: str) -> Mapping[str, str]:
     return {"NAME": words[0] if words else "", "TYPE": kind, "WWN": wwn}
 
 
-def _plausible(said: Mapping[str, str], heading: Sequence[tuple[str, int]]) -> bool:
+def _plausible(fields: Mapping[str, str], heading: Sequence[tuple[str, int]]) -> bool:
     """Whether the cells hold what their columns can hold."""
     names = {name for name, _ in heading}
-    kind, size = said.get("TYPE", ""), said.get("SIZE", "")
-    wwn = said.get("WWN", "")
+    kind, size = fields.get("TYPE", ""), fields.get("SIZE", "")
+    wwn = fields.get("WWN", "")
     return (
         ("TYPE" not in names or kind in TYPES or kind.startswith("raid"))
         and ("SIZE" not in names or bool(_SIZE.fullmatch(size)))
         and (not wwn or " " not in wwn)
-        and bool(said.get("NAME") or said.get("KNAME") or said.get("PATH"))
+        and bool(fields.get("NAME") or fields.get("KNAME") or fields.get("PATH"))
     )
 
 
 _SIZE = re.compile(r"[0-9]+(?:[.,][0-9]+)?[BKMGTPE]?")
 
 
-def _device(said: Mapping[str, Any], line: str) -> Device | None:
-    told = {name: str(value).strip() for name, value in said.items() if value is not None and not isinstance(value, (list, dict))}
-    name = told.get("KNAME") or told.get("NAME") or told.get("PATH") or ""
+def _device(fields: Mapping[str, Any], line: str) -> Device | None:
+    values = {name: str(value).strip() for name, value in fields.items() if value is not None and not isinstance(value, (list, dict))}
+    name = values.get("KNAME") or values.get("NAME") or values.get("PATH") or ""
     name = _BRANCH.sub("", name).removeprefix("/dev/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.:+/-]*", name):
         return None
-    text = [told.get(column) or None for column in ("TYPE", "SIZE", "MODEL", "SERIAL", "WWN", "HCTL", "VENDOR", "STATE")]
+    text = [values.get(column) or None for column in ("TYPE", "SIZE", "MODEL", "SERIAL", "WWN", "HCTL", "VENDOR", "STATE")]
     kind = text[0] or _kind(name, line)
-    removable = {"0": False, "1": True, "False": False, "True": True}.get(told.get("RM", ""))
-    return Device(name, kind, *text[1:], removable, told.get("FSTYPE") or None, told.get("LABEL") or None, line)
+    removable = {"0": False, "1": True, "False": False, "True": True}.get(values.get("RM", ""))
+    return Device(name, kind, *text[1:], removable, values.get("FSTYPE") or None, values.get("LABEL") or None, line)
 
 
 def _kind(name: str, line: str) -> str | None:
@@ -238,8 +238,8 @@ def _identity(row: Device) -> dict[str, str]:
 
 
 def _called(row: Device) -> str:
-    told = [part for part in (row.wwn, f"serial {row.serial}" if row.serial else "") if part]
-    return f"{row.name} ({', '.join(told)})" if told else row.name
+    names = [part for part in (row.wwn, f"serial {row.serial}" if row.serial else "") if part]
+    return f"{row.name} ({', '.join(names)})" if names else row.name
 
 
 def notes(value: Devices) -> tuple[str, ...]:

@@ -14,16 +14,16 @@ def situations(value: Sequence[Tunable], lines: Sequence[str], where: Where) -> 
     written = [tunable for tunable in value if tunable.was is not None and tunable.was != tunable.value]
     if not written:
         return ()
-    told = ", ".join(f"{each.name} from {each.was} to {each.value}" for each in written)
+    text = ", ".join(f"{each.name} from {each.was} to {each.value}" for each in written)
     back = ", ".join(f"{each.name}/W0t{each.was}" for each in written)
-    said = [line for line in lines if " = 0x" in line.replace("\t", " ") and any(each.name in line for each in written)]
+    quoted = [line for line in lines if " = 0x" in line.replace("\t", " ") and any(each.name in line for each in written)]
     return (
         Situation(
             "tunable-written", f"tunable-written:{where.node}", where.node, "info",
             f"{len(written)} tunable{'s were' if len(written) > 1 else ' was'} changed in the running kernel",
-            f"Changed in the running kernel: {told}. It holds until the next boot and for every pool of the node. When the resilver or scrub it was "
+            f"Changed in the running kernel: {text}. It holds until the next boot and for every pool of the node. When the resilver or scrub it was "
             f"meant for is over, write the old values back: {back} in mdb -kw.",
-            where.evidence(*said[:6]),
+            where.evidence(*quoted[:6]),
             subject={"node": where.node},
         ),
     )  # fmt: skip

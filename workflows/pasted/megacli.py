@@ -56,20 +56,20 @@ _EMPTY = re.compile(
 
 def parse(lines: Sequence[str]) -> Drives | Unparsed:
     each = list(sections(lines, _BEGINS))
-    drives = tuple(drive for said in each if said.title.startswith("Enclosure") and (drive := _drive(said)).slot is not None)
-    volumes = tuple(_volume(said) for said in each if "Virtual" in said.title and "State" in said.values)
-    parts = tuple(_battery(said, lines) for said in each if said.title.startswith("BBU status"))
+    drives = tuple(drive for section in each if section.title.startswith("Enclosure") and (drive := _drive(section)).slot is not None)
+    volumes = tuple(_volume(section) for section in each if "Virtual" in section.title and "State" in section.values)
+    parts = tuple(_battery(section, lines) for section in each if section.title.startswith("BBU status"))
     if not (drives or volumes or parts) and not any(map(_EMPTY.match, map(str.strip, lines))):
         return refused("MegaCli -PDList", lines[0] if lines else "")
     return Drives(drives, volumes, parts)
 
 
-def _volume(said: Section) -> Volume:
-    number = re.search("[0-9]+", said.title)
-    return Volume(number.group() if number else said.title, _volumes.state(said.first("State")), said.line("State"))
+def _volume(section: Section) -> Volume:
+    number = re.search("[0-9]+", section.title)
+    return Volume(number.group() if number else section.title, _volumes.state(section.first("State")), section.line("State"))
 
 
-def _battery(said: Section, lines: Sequence[str]) -> Part:
+def _battery(section: Section, lines: Sequence[str]) -> Part:
     """Voltage and temperature are printed as figures first and as a verdict behind them; the later counts."""
     last = {
         name.strip(): (value.strip(), line.strip())
@@ -77,36 +77,36 @@ def _battery(said: Section, lines: Sequence[str]) -> Part:
         if (name := line.partition(":")[0]) != line
         for value in [line.partition(":")[2]]
     }
-    told = [(words, last[name][1]) for name, words in BATTERY_ILL.items() if last.get(name, ("",))[0].lower() == "yes"]
-    told += [
+    faults = [(words, last[name][1]) for name, words in BATTERY_ILL.items() if last.get(name, ("",))[0].lower() == "yes"]
+    faults += [
         (f"its {name.lower()} is {last[name][0]}", last[name][1])
         for name in BATTERY_PARTS
         if name in last and not re.match(r"OK$|-?[0-9]", last[name][0])
     ]
     named = next((name for name in ("Battery State", "Battery state") if last.get(name, ("",))[0]), "")
     if named and last[named][0].lower() not in BATTERY_WELL:
-        told.insert(0, (f"its state is {last[named][0]}", last[named][1]))
+        faults.insert(0, (f"its state is {last[named][0]}", last[named][1]))
     if last.get("isSOHGood", ("",))[0].lower() == "no":
-        told.append(("its state of health is not good", last["isSOHGood"][1]))
-    return Part("battery", tuple(words for words, _ in told), tuple(line for _, line in told))
+        faults.append(("its state of health is not good", last["isSOHGood"][1]))
+    return Part("battery", tuple(words for words, _ in faults), tuple(line for _, line in faults))
 
 
-def _drive(said: Section) -> Drive:
-    enclosure, slot = said.first("Enclosure Device ID"), whole(said.first("Slot Number"))
-    state = (said.first("Firmware state") or "").partition(",")[0].strip() or None
-    foreign = said.first("Foreign State") == "Foreign"
-    counts = [whole(said.first(name)) for name in ("Media Error Count", "Predictive Failure Count", "Other Error Count")]
-    alert = {"yes": True, "no": False}.get((said.first("Drive has flagged a S.M.A.R.T alert") or "").lower())
-    inquiry = (said.first("Inquiry Data") or "").split()
-    telling = ["Foreign State" if foreign else "Firmware state"]
-    telling += [name for name, count in zip(("Media Error Count", "Predictive Failure Count"), counts, strict=False) if count]
-    telling += ["Drive has flagged a S.M.A.R.T alert"] if alert else []
+def _drive(section: Section) -> Drive:
+    enclosure, slot = section.first("Enclosure Device ID"), whole(section.first("Slot Number"))
+    state = (section.first("Firmware state") or "").partition(",")[0].strip() or None
+    foreign = section.first("Foreign State") == "Foreign"
+    counts = [whole(section.first(name)) for name in ("Media Error Count", "Predictive Failure Count", "Other Error Count")]
+    alert = {"yes": True, "no": False}.get((section.first("Drive has flagged a S.M.A.R.T alert") or "").lower())
+    inquiry = (section.first("Inquiry Data") or "").split()
+    keys = ["Foreign State" if foreign else "Firmware state"]
+    keys += [name for name, count in zip(("Media Error Count", "Predictive Failure Count"), counts, strict=False) if count]
+    keys += ["Drive has flagged a S.M.A.R.T alert"] if alert else []
     return Drive(
-        f"{enclosure}:{said.first('Slot Number')}", enclosure, slot, "foreign" if foreign else state,
+        f"{enclosure}:{section.first('Slot Number')}", enclosure, slot, "foreign" if foreign else state,
         " ".join(inquiry[:-1]) or None,
-        _serial(inquiry, said.first("Device Firmware Level") or ""),
-        _drives.wwid(said.first("WWN")), None, counts[0], counts[1], alert, counts[2],
-        lines=tuple(said.line(name) for name in telling),
+        _serial(inquiry, section.first("Device Firmware Level") or ""),
+        _drives.wwid(section.first("WWN")), None, counts[0], counts[1], alert, counts[2],
+        lines=tuple(section.line(name) for name in keys),
     )  # fmt: skip
 
 

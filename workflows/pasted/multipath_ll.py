@@ -61,16 +61,16 @@ class Path:
     @property
     def serves(self) -> bool | None:
         """False as soon as one says so; True when one says so and none denies it; None when nobody knows."""
-        said = [
+        lines = [
             table.get(word)
             for table, word in ((DM, self.dm), (CHECKER, self.checker), (ONLINE, self.online))
             if word is not None and word in table
         ]
-        if self.device is None or False in said:
+        if self.device is None or False in lines:
             return False
         if self.odd:
             return None
-        return CHECKER[self.checker] if self.checker not in (None, "undef") else (True if True in said else None)
+        return CHECKER[self.checker] if self.checker not in (None, "undef") else (True if True in lines else None)
 
     @property
     def words(self) -> str:
@@ -158,9 +158,9 @@ def situations(value: Maps, where: Where) -> tuple[Situation, ...]:
     ill = {disk: [path for path in disk.paths if path.serves is False] for disk in value.disks}
     ill = {disk: paths for disk, paths in ill.items() if paths}
     together = dict(_together(ill, value))
-    said = {disk.name for disks in together.values() for disk in disks}
+    names = {disk.name for disks in together.values() for disk in disks}
     found = [_of_host(host, disks, ill, value, where) for host, disks in together.items()]
-    found += [_of_disk(disk, paths, where) for disk, paths in ill.items() if disk.name not in said]
+    found += [_of_disk(disk, paths, where) for disk, paths in ill.items() if disk.name not in names]
     return (*found, *_short(value, where))
 
 
@@ -234,9 +234,9 @@ def _short(value: Maps, where: Where) -> Iterator[Situation]:
 def notes(value: Maps) -> tuple[str, ...]:
     odd = sorted(set(_odd(value.disks)))
     unsure = [path for disk in value.disks for path in disk.paths if path.serves is None and not path.odd]
-    said = (f"These states are not known here: {', '.join(odd)}.",) if odd else ()
+    note = (f"These states are not known here: {', '.join(odd)}.",) if odd else ()
     open_ = (f"Of {plural(len(unsure), 'path')} it does not say whether they work; `multipath -ll` asks them.",) if unsure else ()
-    return (*unread(value.unread), *said, *open_)
+    return (*unread(value.unread), *note, *open_)
 
 
 def _odd(disks: Iterable[Disk]) -> Iterator[str]:

@@ -79,15 +79,17 @@ def _name(text: str) -> str:
 
 def _of_json(text: str, first: str) -> Nvme | Unparsed:
     try:
-        said = document(text)
-        if not isinstance(said, Mapping):
+        document_fields = document(text)
+        if not isinstance(document_fields, Mapping):
             return refused("nvme", first)
-        disks = tuple(_listed(said))
+        disks = tuple(_listed(document_fields))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return Unparsed("the JSON of nvme is not complete", first)
-    if "critical_warning" not in said:
-        return Nvme(disks, ()) if disks or said.get("Devices") == [] else refused("nvme", first)
-    figures = {_name(str(name)): str(_plain(value)) for name, value in said.items() if not isinstance(_plain(value), (Mapping, list))}
+    if "critical_warning" not in document_fields:
+        return Nvme(disks, ()) if disks or document_fields.get("Devices") == [] else refused("nvme", first)
+    figures = {
+        _name(str(name)): str(_plain(value)) for name, value in document_fields.items() if not isinstance(_plain(value), (Mapping, list))
+    }
     lines = {name: next((line.strip() for line in text.split("\n") if f'"{name}"' in line), "") for name in figures}
     return Nvme(disks, (Log("", figures, lines),))
 
@@ -97,9 +99,9 @@ def _plain(value: Any) -> Any:
     return value.get("value", value) if isinstance(value, Mapping) else value
 
 
-def _listed(said: Mapping[str, Any]) -> Iterator[Sight]:
+def _listed(fields: Mapping[str, Any]) -> Iterator[Sight]:
     """Namespaces: nvme-cli 1 and 2 up to 2.10 list them, later ones below subsystems and controllers. Raises where a list is none."""
-    for each in said.get("Devices", ()):
+    for each in fields.get("Devices", ()):
         if "DevicePath" in each:
             yield _sight(str(each["DevicePath"]).removeprefix("/dev/"), each)
         for subsystem in each.get("Subsystems", ()):
@@ -110,8 +112,8 @@ def _listed(said: Mapping[str, Any]) -> Iterator[Sight]:
                 yield _sight(str(space["NameSpace"]), controller)
 
 
-def _sight(name: str, said: Mapping[str, Any]) -> Sight:
-    serial, model = (str(said.get(field, "")).strip() or None for field in ("SerialNumber", "ModelNumber"))
+def _sight(name: str, fields: Mapping[str, Any]) -> Sight:
+    serial, model = (str(fields.get(field, "")).strip() or None for field in ("SerialNumber", "ModelNumber"))
     return Sight(name, None, serial, None, model)
 
 

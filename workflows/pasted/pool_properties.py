@@ -22,14 +22,14 @@ def situations(value: Sequence[Property], lines: Sequence[str], where: Where) ->
 
 def _spaces(value: Sequence[Property], lines: Sequence[str]) -> Iterator[Space]:
     for pool in dict.fromkeys(each.pool for each in value if "/" not in each.pool):
-        said = {each.name: each.value for each in value if each.pool == pool}
-        if {"health", "capacity", "checkpoint"} & said.keys():
-            told = [name for name in ("health", "capacity", "checkpoint") if said.get(name) not in (None, *UNSET, "ONLINE")]
-            line = _line(lines, pool, told[0] if told else "health")
-            full, fragmented = percent(said.get("capacity", "-")), percent(said.get("fragmentation", "-"))
-            checkpoint = said.get("checkpoint")
+        properties = {each.name: each.value for each in value if each.pool == pool}
+        if {"health", "capacity", "checkpoint"} & properties.keys():
+            shown = [name for name in ("health", "capacity", "checkpoint") if properties.get(name) not in (None, *UNSET, "ONLINE")]
+            line = _line(lines, pool, shown[0] if shown else "health")
+            full, fragmented = percent(properties.get("capacity", "-")), percent(properties.get("fragmentation", "-"))
+            checkpoint = properties.get("checkpoint")
             yield Space(
-                pool, said.get("size"), said.get("free"), full, fragmented, said.get("health"), None if checkpoint in UNSET else checkpoint, "", line
+                pool, properties.get("size"), properties.get("free"), full, fragmented, properties.get("health"), None if checkpoint in UNSET else checkpoint, "", line
             )  # fmt: skip
 
 

@@ -62,18 +62,18 @@ class Adapter:
 def parse(lines: Sequence[str]) -> Adapter | Unparsed:
     """Every drive and volume; Unparsed when the text is of no controller."""
     sections = list(_sections(lines))
-    drives = tuple(_drive(said, rows) for title, said, rows in sections if title.startswith("Device is a Hard disk"))
+    drives = tuple(_drive(fields, rows) for title, fields, rows in sections if title.startswith("Device is a Hard disk"))
     volumes = tuple(
         Volume(
             title.rpartition(" ")[2],
-            _code(said.get("Status of volume") or said.get("Volume state")),
+            _code(fields.get("Status of volume") or fields.get("Volume state")),
             _line(rows, ("Status of volume", "Volume state")),
         )
-        for title, said, rows in sections
+        for title, fields, rows in sections
         if title.startswith("IR volume") or title.startswith("IR Volume")
     )
-    enclosures = tuple(said["Logical ID"] for _, said, _ in sections if "Logical ID" in said)
-    firmware = next((said[name] for _, said, _ in sections for name in ("Firmware version",) if name in said), None)
+    enclosures = tuple(fields["Logical ID"] for _, fields, _ in sections if "Logical ID" in fields)
+    firmware = next((values[name] for _, values, _ in sections for name in ("Firmware version",) if name in values), None)
     if not (drives or volumes or enclosures or firmware) and not any(map(_NO_VOLUMES.match, lines)):
         return refused("sas3ircu", lines[0] if lines else "")
     return Adapter(drives, volumes, enclosures, firmware)
@@ -83,33 +83,33 @@ _NO_VOLUMES = re.compile(r"SAS[23]IRCU: there are no IR volumes on the controlle
 
 
 def _sections(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str], list[str]]]:
-    title, said, rows = "", {}, []
+    title, fields, rows = "", {}, []
     for line in lines:
         pair = pairs(line) if line.startswith((" ", "\t")) or re.match(r"[A-Z][\w #()/]+ : ", line) else None
         if pair is None and line.strip() and not line.startswith("-"):
-            if said:
-                yield title, said, rows
-            title, said, rows = line.strip(), {}, []
+            if fields:
+                yield title, fields, rows
+            title, fields, rows = line.strip(), {}, []
         elif pair is not None:
-            if pair[0] in said and pair[0] in ("Enclosure#", "Enclosure #"):
-                yield title, said, rows
-                said, rows = {}, []
-            said.setdefault(pair[0], pair[1])
+            if pair[0] in fields and pair[0] in ("Enclosure#", "Enclosure #"):
+                yield title, fields, rows
+                fields, rows = {}, []
+            fields.setdefault(pair[0], pair[1])
             rows.append(line)
-    if said:
-        yield title, said, rows
+    if fields:
+        yield title, fields, rows
 
 
-def _drive(said: dict[str, str], rows: Sequence[str]) -> Drive:
-    enclosure, slot = said.get("Enclosure #"), whole(said.get("Slot #"))
+def _drive(fields: dict[str, str], rows: Sequence[str]) -> Drive:
+    enclosure, slot = fields.get("Enclosure #"), whole(fields.get("Slot #"))
     return Drive(
-        f"{enclosure}:{said.get('Slot #')}",
+        f"{enclosure}:{fields.get('Slot #')}",
         enclosure,
         slot,
-        _code(said.get("State")),
-        said.get("Model Number"),
-        said.get("Unit Serial No(VPD)") or said.get("Serial No"),
-        _drives.wwid(said.get("GUID")),
+        _code(fields.get("State")),
+        fields.get("Model Number"),
+        fields.get("Unit Serial No(VPD)") or fields.get("Serial No"),
+        _drives.wwid(fields.get("GUID")),
         lines=(_line(rows, ("State",)), _line(rows, ("Unit Serial No(VPD)", "Serial No"))),
     )
 

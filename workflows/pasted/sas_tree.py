@@ -61,7 +61,7 @@ def _judged(link: Link, where: Where) -> Iterator[Situation]:
         return
     member = where.member(link.disk)
     wide = all(len(counts) > 1 and len(set(counts)) == 1 for _, counts in counted)
-    said = "; ".join(f"{name} {','.join(map(str, counts))}" for name, counts in counted)
+    text = "; ".join(f"{name} {','.join(map(str, counts))}" for name, counts in counted)
     what = f"slot {link.slot} ({link.disk})" if link.disk and link.slot else link.disk or link.name
     lanes = len(counted[0][1])
     meaning = (
@@ -73,8 +73,8 @@ def _judged(link: Link, where: Where) -> Iterator[Situation]:
     )
     yield Situation(
         "phy-errors", f"phy-errors:{where.node}:{link.name}:{link.hctl or link.slot or ''}", where.node, "info" if wide else "watch",
-        f"{what}: {said}" if not wide else f"{what}: the same count on all {lanes} lanes, one event",
-        f"The link of {what} counts {said}. {member.sentence + ' ' if member else ''}{meaning}",
+        f"{what}: {text}" if not wide else f"{what}: the same count on all {lanes} lanes, one event",
+        f"The link of {what} counts {text}. {member.sentence + ' ' if member else ''}{meaning}",
         where.evidence(link.line),
         subject={"node": where.node, "link": link.name} | ({"disk": link.disk} if link.disk else {}) | (member.subject if member else {}),
         sure=wide,

@@ -46,12 +46,12 @@ def notes(value: Nodes) -> tuple[str, ...]:
         for node in value.nodes
         if node.disk is None and not re.search("enclosu|encl|expander|SAS3x|SES", node.inquiry or "", re.IGNORECASE)
     ]
-    said = (
+    note = (
         (f"{', '.join(alone[:8])} have no block device: enclosures, or disks that the kernel does not use (`lsscsi -g` tells which).",)
         if alone
         else ()
     )
-    return (*unread(value.unread), *said, "sg_map lists devices; it says nothing of their health.")
+    return (*unread(value.unread), *note, "sg_map lists devices; it says nothing of their health.")
 
 
 READER = Reader(

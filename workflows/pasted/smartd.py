@@ -115,8 +115,8 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
         test = test or bool(_TEST.match(line[:300]))
         if found:
             last = _name(found.group(1), found.group(2))
-            told = disks.setdefault(last, Told(last))
-            if not _hear(told, found.group(4), line):
+            disk = disks.setdefault(last, Told(last))
+            if not _hear(disk, found.group(4), line):
                 unknown.append((last, line.strip()))
         elif named := _HOST.match(line[:200]):
             host = host or named.group(1)
@@ -133,29 +133,29 @@ def _name(path: str, kind: str | None) -> str:
     return f"{name} [{kind}]" if kind and re.search(r"megaraid|cciss|3ware|areca|aacraid|disk_[0-9]", kind) else name
 
 
-def _hear(told: Told, sentence: str, line: str) -> bool:
+def _hear(disk: Told, sentence: str, line: str) -> bool:
     """Keep what the sentence says. False where it tells of trouble in words that nobody here knows."""
     for form, matters in _ENDS:
         if form.search(sentence):
             for matter in matters:
-                told.said.pop(matter, None)
+                disk.said.pop(matter, None)
             return True
     for matter, slug, form, words in _FORMS:
         if found := form.search(sentence):
             severity, text = words(found)
-            told.said[matter] = Said(matter, slug, severity, text, line.strip())
+            disk.said[matter] = Said(matter, slug, severity, text, line.strip())
             return True
     return bool(_QUIET.search(sentence)) or not _TROUBLE.search(sentence)
 
 
-def _identify(told: Told, info: re.Match[str]) -> None:
-    told.model, told.serial = info.group(1), info.group(2)
+def _identify(disk: Told, info: re.Match[str]) -> None:
+    disk.model, disk.serial = info.group(1), info.group(2)
     wwn = (info.group(3) or "").replace("-", "")
-    told.wwid = normalise(wwn) if len(wwn) == 16 else None
+    disk.wwid = normalise(wwn) if len(wwn) == 16 else None
 
 
 def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
-    found = [_situation(told, slug, said, where) for told in value.disks for slug, said in _by_slug(told).items()]
+    found = [_situation(disk, slug, sentences, where) for disk in value.disks for slug, sentences in _by_slug(disk).items()]
     return (*found, *(_unexplained(device, line, where) for device, line in value.unknown))
 
 
@@ -165,10 +165,10 @@ def of_log(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
     return () if isinstance(value, Unparsed) else situations(value, where)
 
 
-def _by_slug(told: Told) -> Mapping[str, list[Said]]:
+def _by_slug(disk: Told) -> Mapping[str, list[Said]]:
     found: dict[str, list[Said]] = {}
-    for said in told.said.values():
-        found.setdefault(said.slug, []).append(said)
+    for sentence in disk.said.values():
+        found.setdefault(sentence.slug, []).append(sentence)
     return found
 
 
@@ -183,17 +183,17 @@ _THEN = {
 }
 
 
-def _situation(told: Told, slug: str, said: Sequence[Said], where: Where) -> Situation:
-    worst = sorted(said, key=lambda one: one.severity != "act")
-    member = where.member(told.device, told.wwid, told.serial)
-    known = [part for part in (told.model, f"serial {told.serial}" if told.serial else "", told.wwid) if part]
-    name = f"{told.device} ({', '.join(known)})" if known else told.device
-    subject = {"node": where.node, "disk": told.device, "wwid": told.wwid, "serial": told.serial}
+def _situation(disk: Told, slug: str, sentences: Sequence[Said], where: Where) -> Situation:
+    worst = sorted(sentences, key=lambda one: one.severity != "act")
+    member = where.member(disk.device, disk.wwid, disk.serial)
+    known = [part for part in (disk.model, f"serial {disk.serial}" if disk.serial else "", disk.wwid) if part]
+    name = f"{disk.device} ({', '.join(known)})" if known else disk.device
+    subject = {"node": where.node, "disk": disk.device, "wwid": disk.wwid, "serial": disk.serial}
     return Situation(
-        slug, f"{slug}:{where.node}:{told.wwid or told.serial or told.device}", where.node, worst[0].severity,
+        slug, f"{slug}:{where.node}:{disk.wwid or disk.serial or disk.device}", where.node, worst[0].severity,
         f"{name}: {worst[0].words}",
         f"smartd says of {name}: {'; '.join(one.words for one in worst)}. {member.sentence + ' ' if member else ''}{_THEN[slug]} "
-        f"{told.device} is its name of that time and may belong to another disk today: compare the serial number.",
+        f"{disk.device} is its name of that time and may belong to another disk today: compare the serial number.",
         where.evidence(*(one.line for one in worst)),
         subject={key: text for key, text in subject.items() if text} | (member.subject if member else {}),
         sure=slug != "disk-missing",
@@ -212,17 +212,17 @@ def _unexplained(device: str, line: str, where: Where) -> Situation:
 
 
 def _sights(value: Notices) -> Iterator[Sight]:
-    for told in value.disks:
-        if told.serial and " " not in told.device:
-            yield Sight(told.device, told.wwid, told.serial, None, told.model)
+    for disk in value.disks:
+        if disk.serial and " " not in disk.device:
+            yield Sight(disk.device, disk.wwid, disk.serial, None, disk.model)
 
 
 def notes(value: Notices) -> tuple[str, ...]:
-    quiet = [told.device for told in value.disks if not told.said]
+    quiet = [disk.device for disk in value.disks if not disk.said]
     of = f" of {value.host}" if value.host else ""
     return (
         *(("It is a mail that smartd sent to try the way; it tells of no trouble.",) if value.test else ()),
-        f"smartd{of} speaks of {', '.join(told.device for told in value.disks[:12]) or 'no disk'}"
+        f"smartd{of} speaks of {', '.join(entry.device for entry in value.disks[:12]) or 'no disk'}"
         + (f"; of {', '.join(quiet[:12])} no trouble." if quiet else "."),
         "It says only what changed: that it is silent about a disk says nothing of its health (smartctl -x does).",
     )

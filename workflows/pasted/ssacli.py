@@ -44,8 +44,8 @@ class Controller:
 
 def parse(lines: Sequence[str]) -> Controller | Unparsed:
     drives = {drive.place: drive for line in lines if (drive := _listed(line.strip())) is not None}
-    for said in sections(lines, r"physicaldrive \S+$"):
-        drive = _detailed(said)
+    for section in sections(lines, r"physicaldrive \S+$"):
+        drive = _detailed(section)
         if drive is not None:
             drives[drive.place] = drive
     arrays = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _ARRAY.match(line.strip())))
@@ -67,16 +67,16 @@ def _listed(line: str) -> Drive | None:
     return Drive(place, f"box {box} of port {place.partition(':')[0]}", whole(bay), state, lines=(line,))
 
 
-def _detailed(said: Section) -> Drive | None:
-    place = said.title.rpartition(" ")[2]
-    if "Status" not in said.values:
+def _detailed(section: Section) -> Drive | None:
+    place = section.title.rpartition(" ")[2]
+    if "Status" not in section.values:
         return None
-    device = said.first("Disk Name")
+    device = section.first("Disk Name")
     return Drive(
-        place, f"box {said.first('Box')} of port {said.first('Port')}", whole(said.first("Bay")), said.first("Status"),
-        " ".join((said.first("Model") or "").split()) or None, said.first("Serial Number"), _drives.wwid(said.first("WWID")),
+        place, f"box {section.first('Box')} of port {section.first('Port')}", whole(section.first("Bay")), section.first("Status"),
+        " ".join((section.first("Model") or "").split()) or None, section.first("Serial Number"), _drives.wwid(section.first("WWID")),
         device.removeprefix("/dev/") if device and device.startswith("/dev/") else None,
-        lines=tuple(said.lines[name] for name in ("Status", "Serial Number") if name in said.lines),
+        lines=tuple(section.lines[name] for name in ("Status", "Serial Number") if name in section.lines),
     )  # fmt: skip
 
 
@@ -104,18 +104,18 @@ def _others(value: Controller, where: Where) -> Iterator[Situation]:
                 where,
             )
     for name, state, line in value.arrays:
-        said = "Its volumes may say that they are well and have lost drives all the same. ZFS sees each volume as one disk."
-        yield _fault(f"array{name}", f"RAID array {name} of the controller: {state}", said, line, "act", where)
+        text = "Its volumes may say that they are well and have lost drives all the same. ZFS sees each volume as one disk."
+        yield _fault(f"array{name}", f"RAID array {name} of the controller: {state}", text, line, "act", where)
     for name, state, line in value.parts:
         if state not in (GOOD_VOLUME, "Not Configured", "Not Present"):
-            said = "Without its cache the controller writes slower; without its battery a power loss may lose what it has acknowledged."
-            yield _fault(name, f"{name} of the RAID controller: {state}", said, line, "watch", where)
+            text = "Without its cache the controller writes slower; without its battery a power loss may lose what it has acknowledged."
+            yield _fault(name, f"{name} of the RAID controller: {state}", text, line, "watch", where)
 
 
-def _fault(what: str, title: str, said: str, line: str, severity: str, where: Where) -> Situation:
+def _fault(what: str, title: str, text: str, line: str, severity: str, where: Where) -> Situation:
     return Situation(
         "hba-fault", f"hba-fault:{where.node}:{what}", where.node, severity, title,
-        f"{title}. {said} See `ssacli ctrl all show config detail`.",
+        f"{title}. {text} See `ssacli ctrl all show config detail`.",
         where.evidence(line), subject={"node": where.node},
     )  # fmt: skip
 

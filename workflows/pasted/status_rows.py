@@ -87,11 +87,11 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
 def _errors(row: Row, where: Where) -> Iterator[Situation]:
     if not any(row.counters) or row.state in BAD or INTERIOR.match(row.name):
         return
-    said = ", ".join(f"{count:g} {kind}" for count, kind in zip(row.counters, ("read", "write", "checksum"), strict=True) if count)
+    text = ", ".join(f"{count:g} {kind}" for count, kind in zip(row.counters, ("read", "write", "checksum"), strict=True) if count)
     yield Situation(
         "disk-errors", f"disk-errors:{where.node}:{row.name}", where.node, "watch",
-        f"{row.name} has counted {said} errors",
-        f"{row.name} is {row.state} and has counted {said} errors. Read and write errors come from the disk, its cable or the HBA; checksum errors "
+        f"{row.name} has counted {text} errors",
+        f"{row.name} is {row.state} and has counted {text} errors. Read and write errors come from the disk, its cable or the HBA; checksum errors "
         "from anything between memory and platter. See what the kernel log and smartctl -x say of it, and whether its neighbours count as well.",
         where.evidence(row.line),
         subject={"node": where.node, "vdev_guid": row.name},
@@ -114,15 +114,15 @@ def _heat(row: Row, where: Where) -> Iterator[Situation]:
 
 def notes(value: Rows) -> tuple[str, ...]:
     heat = [degrees for row in value.rows if (degrees := number(row.more.get("temp", ""))) is not None]
-    said = (
+    note = (
         (f"{len(heat)} disks at {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle; none is hotter than the others.",)
         if heat and max(heat) - median(heat) < 10
         else ()
     )
-    odd = (f"Temperatures differ: {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle.",) if heat and not said else ()
+    odd = (f"Temperatures differ: {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle.",) if heat and not note else ()
     others = sorted({name for row in value.rows for name in row.more} - {"temp"})
     more = (f"The columns {', '.join(others)} are shown by -c and are judged by nobody.",) if others else ()
-    return (*unread(value.unread), *said, *odd, *more, "Neither the pool nor its errors: line is here; that the rest is well is not known.")
+    return (*unread(value.unread), *note, *odd, *more, "Neither the pool nor its errors: line is here; that the rest is well is not known.")
 
 
 def _is_flat(lines: Sequence[str], i: int) -> bool:

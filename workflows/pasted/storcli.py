@@ -172,8 +172,8 @@ def _model(line: str) -> str | None:
     return found.group(1) if found else None
 
 
-def _of_json(said: Mapping[str, Any], found: _Found, lines: Sequence[str]) -> None:
-    for controller in said["Controllers"]:
+def _of_json(fields: Mapping[str, Any], found: _Found, lines: Sequence[str]) -> None:
+    for controller in fields["Controllers"]:
         status = controller.get("Command Status", {})
         if str(status.get("Status", "")).lower().startswith("fail"):
             found.failed = str(status.get("Description", "")) or "Failure"
@@ -244,11 +244,11 @@ def _of_volumes(value: Controller, where: Where) -> Iterator[Situation]:
 def _of_controller(value: Controller, where: Where) -> Iterator[Situation]:
     if value.status is None or CONTROLLER.get(value.status[0].lower()) == "":
         return
-    said, line = value.status
+    text, line = value.status
     yield Situation(
         "hba-fault", f"hba-fault:{where.node}:controller", where.node, "watch",
-        f"The RAID controller says of itself: {said}",
-        f"Controller Status is {said}. Read its events (storcli /c0 show events), its battery or CacheVault, and its drives. Every disk behind "
+        f"The RAID controller says of itself: {text}",
+        f"Controller Status is {text}. Read its events (storcli /c0 show events), its battery or CacheVault, and its drives. Every disk behind "
         "it is suspect before one of them is replaced.",
         where.evidence(line),
         subject={"node": where.node},

@@ -62,7 +62,7 @@ def notes(value: Txgs) -> tuple[str, ...]:
         return (*unread(value.unread), "No transaction group is kept: zfs_txg_history is 0, or the pool has just been imported.")
     sync, opened = [row.sync_s for row in done], [row.open_s for row in done]
     written, read = median([row.written for row in done]), median([row.read for row in done])
-    said = (
+    text = (
         f"{len(done)} transaction groups: written in {median(sync):.2f} s (median), {max(sync):.2f} s at most; open for {median(opened):.1f} s. "
         f"Each wrote {written / 2**20:.0f} MiB and read {read / 2**20:.0f} MiB meanwhile."
     )
@@ -73,7 +73,7 @@ def notes(value: Txgs) -> tuple[str, ...]:
     )
     newest = median(sync[-NEWEST:])
     long = f" The last ones take {newest:.0f} s, where about 5 s are usual: writers stop meanwhile." if newest >= LONG_SYNC_S else ""
-    return (*unread(value.unread), said + reading + long, "The rows do not say of which pool they are.")
+    return (*unread(value.unread), text + reading + long, "The rows do not say of which pool they are.")
 
 
 READER = Reader(

@@ -56,10 +56,12 @@ def parse(lines: Sequence[str]) -> Devices | Unparsed:
 def sights(value: Devices) -> Iterator[Sight]:
     for device in value.devices:
         if device.is_disk:
-            said = device.said
-            wwid = next((name for key in ("ID_WWN_WITH_EXTENSION", "ID_WWN", "ID_SERIAL") if (name := normalise(said.get(key, "")))), None)
-            serial = said.get("ID_SCSI_SERIAL") or said.get("SCSI_IDENT_SERIAL") or said.get("ID_SERIAL_SHORT")
-            yield Sight(device.name, wwid, serial, said.get("ID_VENDOR"), said.get("ID_MODEL"))
+            properties = device.said
+            wwid = next(
+                (name for key in ("ID_WWN_WITH_EXTENSION", "ID_WWN", "ID_SERIAL") if (name := normalise(properties.get(key, "")))), None
+            )
+            serial = properties.get("ID_SCSI_SERIAL") or properties.get("SCSI_IDENT_SERIAL") or properties.get("ID_SERIAL_SHORT")
+            yield Sight(device.name, wwid, serial, properties.get("ID_VENDOR"), properties.get("ID_MODEL"))
 
 
 def notes(value: Devices) -> tuple[str, ...]:

@@ -131,10 +131,10 @@ def _row(groups: Sequence[tuple[str, str]], words: Sequence[str], line: str, tre
         return None
     depth = len(line) - len(line.lstrip())
     top = tree.enter(words[0], depth)
-    said = dict(zip(groups, cells, strict=False))
-    rates = [about(said.get(key, "-")) for key in RATES]
+    cells_by_name = dict(zip(groups, cells, strict=False))
+    rates = [about(cells_by_name.get(key, "-")) for key in RATES]
     waits = tuple(
-        (group, column, milliseconds(cell)) for (group, column), cell in said.items() if group.endswith("_wait") or group in NARROW
+        (group, column, milliseconds(cell)) for (group, column), cell in cells_by_name.items() if group.endswith("_wait") or group in NARROW
     )
     return Row(words[0], depth, top, tree.section, *rates, waits, line)
 
@@ -148,18 +148,18 @@ def situations(value: Iostat, where: Where) -> tuple[Situation, ...]:
     found = []
     for rows in _tops(block):
         outliers = _peers.outliers([wait for row in rows if (wait := _wait(row)).milliseconds])
-        said = (
+        text = (
             "That is what happens now. "
             if now
             else "That is the average since the pool was imported; a second block tells what happens now. "
         )
-        found += [_peers.situation(one, where, said, alone=len(outliers) == 1, sure=now) for one in outliers]
+        found += [_peers.situation(one, where, text, alone=len(outliers) == 1, sure=now) for one in outliers]
     return tuple(found)
 
 
 def _wait(row: Row) -> Wait:
-    told = {direction: ms for direction in ("read", "write") if (ms := row.wait("disk_wait", direction)) is not None}
-    return Wait(row.name, told, row.line)
+    waits = {direction: ms for direction in ("read", "write") if (ms := row.wait("disk_wait", direction)) is not None}
+    return Wait(row.name, waits, row.line)
 
 
 def _tops(block: Sequence[Row]) -> Iterator[list[Row]]:
@@ -178,18 +178,18 @@ def notes(value: Iostat) -> tuple[str, ...]:
     leaves = [row for row in block if row.is_leaf]
     timed = [ms for row in leaves for ms in _wait(row).milliseconds.values()]
     if not leaves:
-        said = "It shows no single disks; `zpool iostat -v -l 5 2` does."
+        text = "It shows no single disks; `zpool iostat -v -l 5 2` does."
     elif not timed:
-        said = "It does not say how long each disk takes; `zpool iostat -v -l 5 2` does."
+        text = "It does not say how long each disk takes; `zpool iostat -v -l 5 2` does."
     elif any(_peers.outliers([_wait(row) for row in rows]) for rows in _tops(block)):
-        said = "It says how long each disk takes; what stands out is told."
+        text = "It says how long each disk takes; what stands out is told."
     else:
-        said = (
+        text = (
             f"None of {len(leaves)} disks stands out: the disks themselves take {median(timed):g} ms (median), {max(timed):g} ms at most "
             f"(disk_wait).{_queued(leaves)}"
         )
     one = "" if len(value.blocks) > 1 else " One block alone is the average since the import."
-    return (*unread(value.unread), said + one, *_filled(block))
+    return (*unread(value.unread), text + one, *_filled(block))
 
 
 def _queued(leaves: Sequence[Row]) -> str:

@@ -141,24 +141,24 @@ def _vdevs_of_json(one: Mapping[str, Any]) -> Iterator[Space]:
 
 def _space_of_json(name: str, one: Mapping[str, Any]) -> Space:
     """`state` and the property health are printed from one value; the worse counts where somebody has changed one of them."""
-    said = {key: str(cell["value"]) for key, cell in one.get("properties", {}).items()}
-    states = [state for state in (said.get("health"), one.get("state")) if state]
+    values = {key: str(cell["value"]) for key, cell in one.get("properties", {}).items()}
+    states = [state for state in (values.get("health"), one.get("state")) if state]
     health = next((state for state in states if state not in GOOD), states[0] if states else None)
     line = f'"name": "{name}"' if health is None else f'"value": "{health}"'
     return Space(
-        name, _told(said.get("size")), _told(said.get("free")), percent(said.get("capacity", "-")), percent(said.get("fragmentation", "-")),
-        health, _told(said.get("checkpoint")), "", line,
+        name, _told(values.get("size")), _told(values.get("free")), percent(values.get("capacity", "-")), percent(values.get("fragmentation", "-")),
+        health, _told(values.get("checkpoint")), "", line,
     )  # fmt: skip
 
 
 def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str) -> Space | None:
     """Cells stand in the order of the heading; the last ones of a vdev's row are left out by some releases."""
-    said: dict[str, str] = dict(zip(heading, words, strict=False))
-    if "NAME" not in said:
-        said["NAME"] = NOT_NAMED
-    if any(said.get(name, "-") != "-" and about(said[name]) is None for name in SIZES):
+    fields: dict[str, str] = dict(zip(heading, words, strict=False))
+    if "NAME" not in fields:
+        fields["NAME"] = NOT_NAMED
+    if any(fields.get(name, "-") != "-" and about(fields[name]) is None for name in SIZES):
         return None
-    cap, frag = said.get("CAP", "-"), said.get("FRAG", "-")
+    cap, frag = fields.get("CAP", "-"), fields.get("FRAG", "-")
     if (
         not heading
         or (len(words) < 2 and heading != ["HEALTH"])
@@ -167,11 +167,11 @@ def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str
         or (frag != "-" and percent(frag) is None)
     ):
         return None
-    health = said.get("HEALTH")
+    health = fields.get("HEALTH")
     if health is not None and not re.fullmatch(r"[A-Z]+|-", health):
         return None
-    size, free, checkpoint = (_told(said.get(name)) for name in ("SIZE", "FREE", "CKPOINT"))
-    return Space(said["NAME"], size, free or _told(said.get("AVAIL")), percent(cap), percent(frag), health, checkpoint, section, line)
+    size, free, checkpoint = (_told(fields.get(name)) for name in ("SIZE", "FREE", "CKPOINT"))
+    return Space(fields["NAME"], size, free or _told(fields.get("AVAIL")), percent(cap), percent(frag), health, checkpoint, section, line)
 
 
 def _told(text: str | None) -> str | None:
@@ -234,14 +234,14 @@ def _states(pool: Pool, where: Where) -> Iterator[Situation]:
         )
     elif health in ILL or (health in GOOD and ill):
         members = ", ".join(f"{vdev.name} ({vdev.health})" for vdev in ill[:8])
-        said = f"Not ONLINE: {members}. " if members else ""
+        text = f"Not ONLINE: {members}. " if members else ""
         yield _state(
             "vdev-degraded",
             name,
             f"{name}: {ill[0].name + ' is ' + str(ill[0].health) if ill else 'it is ' + health}",
             where,
             lines,
-            said,
+            text,
             "act",
             False,
         )
@@ -283,10 +283,10 @@ def _contradiction(row: Space, health: str, state: str, tree: PoolFacts, where: 
     )  # fmt: skip
 
 
-def _state(slug: str, pool: str, title: str, where: Where, lines: Sequence[str], said: str, severity: str, gate: bool) -> Situation:
+def _state(slug: str, pool: str, title: str, where: Where, lines: Sequence[str], text: str, severity: str, gate: bool) -> Situation:
     return Situation(
         slug, f"{slug}:{where.node}:{pool}", where.node, severity, title,
-        f"{said}`zpool list` does not say why. Run `zpool status -P -p{'' if pool == NOT_NAMED else f' {pool}'}`: it names the member, its errors and what is under way.",
+        f"{text}`zpool list` does not say why. Run `zpool status -P -p{'' if pool == NOT_NAMED else f' {pool}'}`: it names the member, its errors and what is under way.",
         where.evidence(*lines), subject={"node": where.node, "pool": pool}, gate=gate,
     )  # fmt: skip
 

@@ -46,8 +46,8 @@ def suppositions(pool: model.Pool, ahead: tuple[str, ...], line: Known[Timeline]
 
 
 def _disk(pool: model.Pool, ahead: tuple[str, ...]) -> Supposition:
-    said = f"Without {', '.join(ahead)} the pool can be read."
-    return Supposition(Choice("disk", "It is the disk that stands out", said, ()), ahead)
+    text = f"Without {', '.join(ahead)} the pool can be read."
+    return Supposition(Choice("disk", "It is the disk that stands out", text, ()), ahead)
 
 
 def _points(pool: model.Pool, line: Timeline) -> tuple[Supposition, ...]:
@@ -63,11 +63,11 @@ def _points(pool: model.Pool, line: Timeline) -> tuple[Supposition, ...]:
 
 
 def _point(pool: model.Pool, point: Point, value: str, title: str, reach: str) -> Supposition:
-    said = f"{pool.name} can be read as it was at txg {point.txg} and before, and that loses {point.loss}. {reach} The txg is made up."
-    return Supposition(Choice(value, title, said, ()), (), point.txg, point.times[0], max(1, point.lost_seconds))
+    text = f"{pool.name} can be read as it was at txg {point.txg} and before, and that loses {point.loss}. {reach} The txg is made up."
+    return Supposition(Choice(value, title, text, ()), (), point.txg, point.times[0], max(1, point.lost_seconds))
 
 
 def _made_up(pool: model.Pool) -> Supposition:
     """Nobody asked the disks for their uberblocks, so there is no point to name."""
-    said = f"{pool.name} can be read as it was {TXG_SECONDS} s earlier. The seconds are made up."
-    return Supposition(Choice("rewind", "A short rewind helps", said, ()), (), 0, 0, TXG_SECONDS)
+    text = f"{pool.name} can be read as it was {TXG_SECONDS} s earlier. The seconds are made up."
+    return Supposition(Choice("rewind", "A short rewind helps", text, ()), (), 0, 0, TXG_SECONDS)

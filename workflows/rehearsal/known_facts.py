@@ -116,19 +116,19 @@ class Stage:
 
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
         booted = seen.host.view().node.boot_id != seen.made.node.boot_id
-        said = merged(seen.report.said, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
+        captured = merged(seen.report.said, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
         earlier = {}
         for when, bodies in sorted(seen.history, key=lambda entry: -entry[0]):
             earlier |= {where: (body, at - when) for where, body in bodies.items() if 0 < at - when <= _memory(where)}
-        seen.history.append((at, {where: body for where, body in said.items() if _memory(where)}))
-        digests = {where: digest_of(body) for where, body in said.items()}
+        seen.history.append((at, {where: body for where, body in captured.items() if _memory(where)}))
+        digests = {where: digest_of(body) for where, body in captured.items()}
         ages = dict.fromkeys(COLLECTORS, AGE_SECONDS)
-        return node_facts(name, said, AGE_SECONDS, (), ages=ages, earlier=earlier, digests=digests, memory=seen.memory)
+        return node_facts(name, captured, AGE_SECONDS, (), ages=ages, earlier=earlier, digests=digests, memory=seen.memory)
 
 
 def merged(real: Mapping[str, Body], first: Mapping[str, Body], now: Mapping[str, Body], own: frozenset[str] = LOGS) -> dict[str, Body]:
     """The node's texts, with the twin's where that says something else than it did at first. Those of the sources `own` stay."""
-    told = {where.partition("/")[0] for where, body in real.items() if body["outcome"] == "data"}
+    sources = {where.partition("/")[0] for where, body in real.items() if body["outcome"] == "data"}
     kept = {where: body for where, body in real.items() if where in now or where not in first}
     for where, body in now.items():
         if where in real and where in own & ADDED_TO:
@@ -138,7 +138,7 @@ def merged(real: Mapping[str, Body], first: Mapping[str, Body], now: Mapping[str
         if where in real and real[where]["outcome"] == "failed":
             continue
         source = where.partition("/")[0]
-        if source in told or TOLD_WITH.get(source) in told:
+        if source in sources or TOLD_WITH.get(source) in sources:
             kept[where] = body
     return kept
 

@@ -183,8 +183,8 @@ class Play:
         if picked is None:
             self.told.asks, self.told.choices = SUPPOSE, [one.choice for one in offered]
             raise Over("asks", f"Why {name} cannot be read only an import shows. Say what is to be supposed, and the rehearsal goes on.")
-        said = f"{picked.choice.title}. {picked.choice.detail}"
-        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=said))
+        text = f"{picked.choice.title}. {picked.choice.detail}"
+        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=text))
         return picked
 
     # --- one step
@@ -204,15 +204,15 @@ class Play:
                 step = self.runbook.step(finished.step)
                 self.told.acts.append(Act(step.slug, step.title, step.kind, "passed over", note=finished.note))
 
-    def _send(self, kind: type[ev.Event], **said: Any) -> Decision | Refused:
+    def _send(self, kind: type[ev.Event], **fields: Any) -> Decision | Refused:
         self.stage.clock.sleep(1)
-        outcome = decide(self.runbook, self.state, kind(at=self.stage.clock.at, **said))
+        outcome = decide(self.runbook, self.state, kind(at=self.stage.clock.at, **fields))
         if isinstance(outcome, Decision):
             self.state, self._effects = outcome.state, outcome.effects
         return outcome
 
-    def _must(self, kind: type[ev.Event], **said: Any) -> Decision:
-        outcome = self._send(kind, **said)
+    def _must(self, kind: type[ev.Event], **fields: Any) -> Decision:
+        outcome = self._send(kind, **fields)
         if isinstance(outcome, Refused):
             self._refused(outcome.reason, outcome.verdicts)
         return outcome
@@ -222,12 +222,12 @@ class Play:
             self.told.acts[-1].lines = _lines(verdicts)
         raise Over("refused", reason)
 
-    def _ask(self, act: Act, kind: type[ev.Event], **said: Any) -> None:
+    def _ask(self, act: Act, kind: type[ev.Event], **fields: Any) -> None:
         """A step that guards answer. What they said is told, whatever it was."""
         facts, step = self._facts(), self.step
-        before = {said for other in self.told.acts for said in other.warned}
-        act.warned = tuple(said for said in warnings(step, facts, self.params) if said not in before)
-        outcome = self._must(kind, facts=facts, **said)
+        before = {earlier_warning for other in self.told.acts for earlier_warning in other.warned}
+        act.warned = tuple(warning for warning in warnings(step, facts, self.params) if warning not in before)
+        outcome = self._must(kind, facts=facts, **fields)
         act.lines = _lines(_verdicts_told(outcome))
         act.note = act.note or _note(self.state, act.step)
 
@@ -265,8 +265,8 @@ class Play:
         self._ask(act, ev.CheckAsked, by=OPERATOR)
 
     def _manual(self, step: ManualStep, act: Act) -> None:
-        said = self._by_hand(step, act)
-        self._ask(act, ev.HandsDone, by=OPERATOR, evidence=said)
+        answer = self._by_hand(step, act)
+        self._ask(act, ev.HandsDone, by=OPERATOR, evidence=answer)
 
     def _by_hand(self, step: Step, act: Act) -> str:
         hand = every_hand().get((self.runbook.slug, step.slug), Hand("") if step.kind == "WAIT" else Hand("It was done as the step asks."))
@@ -319,23 +319,23 @@ class Play:
         if self.state.status in ("stopped", "unknown"):
             raise Over("refused", self.state.note)
 
-    def _moved(self, status: str, **said: Any) -> None:
-        self._must(ev.OrderMoved, plan_digest=self.state.order.plan_digest if self.state.order else "", status=status, **said)
+    def _moved(self, status: str, **fields: Any) -> None:
+        self._must(ev.OrderMoved, plan_digest=self.state.order.plan_digest if self.state.order else "", status=status, **fields)
 
     def _carry_out(self, seal: ev.Seal, act: Act) -> None:
         operation, params = OPERATIONS[seal.operation], dict(seal.params)
         if why := _refusal(operation, self.host, params, seal):
             return self._moved("REFUSED", reason=why)
         ran = base.act(operation, self.host, params)
-        said = decode(ran.stdout + ran.stderr)
-        act.exit_code, act.printed, act.note = ran.exit_code, said, "The command is done." if ran.exit_code is not None else ran.why
+        output = decode(ran.stdout + ran.stderr)
+        act.exit_code, act.printed, act.note = ran.exit_code, output, "The command is done." if ran.exit_code is not None else ran.why
         if ran.exit_code is not None and base.went_well(operation, ran):
             operation.aftermath(self.host, params)
-            return self._moved("SUCCEEDED", said=said)
+            return self._moved("SUCCEEDED", said=output)
         probe = operation.probe(self.host, params, seal.preconditions)
         how = "FAILED" if ran.exit_code is not None and probe.result == "did_not" else "UNKNOWN"
         act.note = f"`{' '.join(ran.argv)}` would exit {ran.exit_code}. {probe.reason}"
-        return self._moved(how, reason=act.note, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=said)
+        return self._moved(how, reason=act.note, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=output)
 
     def _wait(self, step: WaitStep, act: Act) -> None:
         self._by_hand(step, act)

@@ -70,8 +70,8 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
     for disk in node.disks:
         for path in disk.paths[:1]:
             for number, where in ((0, path.name), *((p.number, f"{path.name}{p.number}") for p in disk.partitions)):
-                said = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
-                for label in said.labels if said is not None and known(said) else ():
+                reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
+                for label in reading.labels if reading is not None and known(reading) else ():
                     if number:
                         yield Carried(disk, disk.partition(number), label, _ring(sources, where))  # type: ignore[arg-type]
                     else:
@@ -79,8 +79,8 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
 
 
 def _ring(sources: Sources, where: str) -> tuple[tuple[int, int], ...]:
-    said = sources.read(f"zdb_uberblocks/{where}") if sources.has(f"zdb_uberblocks/{where}") else ()
-    return tuple(dict.fromkeys((u.txg, u.timestamp) for u in said if not u.multihost)) if known(said) else ()
+    reading = sources.read(f"zdb_uberblocks/{where}") if sources.has(f"zdb_uberblocks/{where}") else ()
+    return tuple(dict.fromkeys((u.txg, u.timestamp) for u in reading if not u.multihost)) if known(reading) else ()
 
 
 def _unplayable(node: model.Node, disk: model.Disk, gaps: list[str], why: str) -> None:
@@ -197,9 +197,9 @@ def _leaf(made: model.Vdev, vdev: VdevFacts, tree: Any, pool: PoolFacts) -> None
 def _aux(vdev: VdevFacts, pool: PoolFacts) -> str:
     if vdev.state in ("ONLINE", "OFFLINE", "REMOVED"):
         return ""
-    said = next((aux for words, aux in AUX.items() if words in vdev.note), "")
-    if said or vdev.was is None:
-        return said
+    reason = next((aux for words, aux in AUX.items() if words in vdev.note), "")
+    if reason or vdev.was is None:
+        return reason
     return "corrupt_data" if vdev.state == "FAULTED" else "bad_label" if "label is missing" in pool.status else "open_failed"
 
 
@@ -226,8 +226,8 @@ def _data_errors(line: str) -> int:
 
 
 def _altroot(pool: PoolFacts) -> str:
-    said = pool.properties.get("altroot", "-") if known(pool.properties) else "-"
-    return "" if said == "-" else said
+    altroot = pool.properties.get("altroot", "-") if known(pool.properties) else "-"
+    return "" if altroot == "-" else altroot
 
 
 # --- the scan

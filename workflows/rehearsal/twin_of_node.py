@@ -34,10 +34,10 @@ class Rebuilt:
     damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)  # pool that no import reads -> WWIDs of disks that stand out
 
 
-def rebuild(facts: NodeFacts, said: Mapping[str, Body], earlier: Mapping[str, tuple[Body, float]], at: float) -> Rebuilt:
+def rebuild(facts: NodeFacts, captured: Mapping[str, Body], earlier: Mapping[str, tuple[Body, float]], at: float) -> Rebuilt:
     """`said` are the bodies of the last report by "source" or "source/key"; `earlier` is what some said before, with how many seconds
     before. `at` is when the rehearsal begins. Raises CannotRebuild."""
-    sources = Sources(said, earlier)
+    sources = Sources(captured, earlier)
     for where in NEEDED:
         value = sources.read(where)
         if not known(value):
@@ -79,21 +79,21 @@ def _hosts(sources: Sources) -> dict[str, str]:
 
 
 def _mounts(sources: Sources) -> tuple[tuple[str, str, str], ...]:
-    said = sources.read("mounts")
-    return said.mounts if known(said) else ()
+    reading = sources.read("mounts")
+    return reading.mounts if known(reading) else ()
 
 
 def _parameters(sources: Sources) -> dict[str, str]:
-    said = sources.read("parameters")
-    return dict(said.values) if known(said) else {}
+    reading = sources.read("parameters")
+    return dict(reading.values) if known(reading) else {}
 
 
 def _links(sources: Sources) -> dict[str, Any]:
     """The error counters of each phy; those that grew lately go on growing as they did."""
-    said, before = sources.read("sas_phys"), sources.earlier("sas_phys")
-    if not known(said):
+    reading, before = sources.read("sas_phys"), sources.earlier("sas_phys")
+    if not known(reading):
         return {}
-    now = {phy.name: [count or 0 for count in phy.counters] for phy in said}
+    now = {phy.name: [count or 0 for count in phy.counters] for phy in reading}
     rates = {}
     if known(before):
         then = {phy.name: [count or 0 for count in phy.counters] for phy in before[0]}
@@ -128,8 +128,8 @@ def _left_out(disk: DiskFacts) -> str:
 
 
 def _swaps(sources: Sources) -> frozenset[str]:
-    said = sources.read("mounts")
-    return frozenset(name.removeprefix("/dev/") for name in said.swaps or ()) if known(said) else frozenset()
+    reading = sources.read("mounts")
+    return frozenset(name.removeprefix("/dev/") for name in reading.swaps or ()) if known(reading) else frozenset()
 
 
 def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str]) -> model.Disk:
@@ -192,10 +192,10 @@ def _modes(disk: DiskFacts) -> dict[str, Any]:
     if not known(disk.modes):
         return {}
     named = {"WCE": disk.modes.write_cache, "EN_BMS": disk.modes.background_scan}
-    told = {name: switch for name, switch in named.items() if known(switch)}
-    saved = {name: switch.saved for name, switch in told.items() if switch.saved is not None and switch.saved != switch.on}
+    known_modes = {name: switch for name, switch in named.items() if known(switch)}
+    saved = {name: switch.saved for name, switch in known_modes.items() if switch.saved is not None and switch.saved != switch.on}
     believes = disk.modes.kernel_believes
-    return {**{name.lower(): switch.on for name, switch in told.items()}, "saved": saved} | (
+    return {**{name.lower(): switch.on for name, switch in known_modes.items()}, "saved": saved} | (
         {"believed": believes == "write back"} if known(believes) else {}
     )
 
@@ -204,14 +204,14 @@ def _modes(disk: DiskFacts) -> dict[str, Any]:
 
 
 def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
-    said = sources.read("enclosure", if_nothing=())
-    if not known(said):
-        made.gaps.append(f"The rehearsal knows no bays: {said.reason}")
+    reading = sources.read("enclosure", if_nothing=())
+    if not known(reading):
+        made.gaps.append(f"The rehearsal knows no bays: {reading.reason}")
         return
     listed = sources.read("lsscsi")
     scsi = {device.hctl: device for device in listed} if known(listed) else {}
     carried = {path.name: disk.wwid for disk in made.node.disks for path in disk.paths}
-    for one in said:
+    for one in reading:
         about = scsi.get(one.name)
         sg = re.search(r"(?<![0-9])[0-9]+$", about.sg or "") if about else None
         bays = [_bay(slot, carried) for slot in one.slots if slot.number is not None]

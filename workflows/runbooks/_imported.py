@@ -49,16 +49,16 @@ def let_go_and_verify(*also: Guard, sources: tuple[str, ...] = AFTERWARDS, then:
     return (*let_go(), verify("verify-export", "Verify that it is let go of", why, guards, sources, closes=(HELD.slug,), then=then))
 
 
-def who_has_taken_over(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    return (_noted(said) or refuse("Say who has taken over, and where the images of the disks are."),)
+def who_has_taken_over(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
+    return (_noted(text) or refuse("Say who has taken over, and where the images of the disks are."),)
 
 
-def what_was_seen(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    return (_noted(said) or refuse("Say what was looked at or copied, and what the next step is."),)
+def what_was_seen(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
+    return (_noted(text) or refuse("Say what was looked at or copied, and what the next step is."),)
 
 
-def _noted(said: str) -> Verdict | None:
-    return ok("It is noted.") if len(said) >= NOTE_LENGTH_MIN else None
+def _noted(text: str) -> Verdict | None:
+    return ok("It is noted.") if len(text) >= NOTE_LENGTH_MIN else None
 
 
 WAY_BACK = (

@@ -139,8 +139,8 @@ def _how_far(facts: FleetFacts, params: Params, functions: Collection[str]) -> P
     return Progress(running[0].text, _percent(running[0].percent), running[0].eta)
 
 
-def _percent(said: str | None) -> float | None:
+def _percent(text: str | None) -> float | None:
     try:
-        return None if said is None else min(100.0, max(0.0, float(said)))
+        return None if text is None else min(100.0, max(0.0, float(text)))
     except ValueError:
         return None

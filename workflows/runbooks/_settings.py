@@ -47,11 +47,11 @@ def _plan_starts_from(params: Params, plan: Mapping[str, Any], which: str) -> Ve
     setting, outgoing = tuning.the_setting(params), plan.get("outgoing")
     if not known(setting):
         return unknown(setting.reason)
-    said = outgoing.get("value") if isinstance(outgoing, dict) else None
+    value = outgoing.get("value") if isinstance(outgoing, dict) else None
     wanted = str(getattr(setting, which))
-    if said == wanted:
+    if value == wanted:
         return ok(f"Node and portal agree that {setting.tunable.name} is {wanted} now.")
-    return refuse(f"The node says that {setting.tunable.name} is {said!r} now, and the run says {wanted}. Go back and choose again.")
+    return refuse(f"The node says that {setting.tunable.name} is {value!r} now, and the run says {wanted}. Go back and choose again.")
 
 
 def what_stands_open(params: Params) -> str:

@@ -9,6 +9,9 @@ from workflows.analysis import unexplained
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import (
+    _kinds_of_disks,
+    _kinds_of_nodes,
+    _kinds_of_pools,
     aux_without_redundancy,
     block_size_mismatch,
     cache_device_lost,
@@ -77,6 +80,7 @@ from workflows.situations import (
     zfs_events,
 )
 from workflows.situations._gating import gated, gating
+from workflows.situations._kinds import Kinds, advised
 from workflows.situations._ranking import ranked
 from workflows.situations._systems import in_its_words, system_of
 
@@ -151,23 +155,24 @@ SITUATIONS = {
         refused_command,
     )
 }
+KINDS: Kinds = {**_kinds_of_pools.KINDS, **_kinds_of_disks.KINDS, **_kinds_of_nodes.KINDS}  # of pasted texts too
 CAUSES = (many_disks_offline, hba_fault, pool_down, names_moved, errors_everywhere, disk_hangs, data_errors)  # the farthest up first
 GATING = tuple(module for module in SITUATIONS.values() if getattr(module, "GATES", False))  # whose situations may have `gate`
 URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands still, whatever the cause
 
 
-def detect_all(fleet: FleetFacts, told: Iterable[Situation] = ()) -> tuple[Situation, ...]:
+def detect_all(fleet: FleetFacts, situations: Iterable[Situation] = ()) -> tuple[Situation, ...]:
     """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
 
-    Nothing that replaces a disk is left in a situation of a pool whose own fate comes first. `told` are situations that no fact bears, of outputs
+    Each has advice. Nothing that replaces a disk is left in a situation of a pool whose own fate comes first. `told` are situations that no fact bears, of outputs
     that were pasted. One about the same thing as a detected one is left out, and none explains another: their subjects hold less than a detector's.
     """
     detected = [situation for module in SITUATIONS.values() for situation in module.detect(fleet)]
-    new = [situation for situation in told if not any(_is_same(situation, other) for other in detected)]
-    found = gated(fleet, (*detected, *new))
+    new = [situation for situation in situations if not any(_is_same(situation, other) for other in detected)]
+    found = gated(fleet, advised((*detected, *new), KINDS))
     own, others = found[: len(detected)], found[len(detected) :]
     explained = ranked(own, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
-    rest = (*others, *unexplained.detect(fleet, found))
+    rest = (*others, *advised(unexplained.detect(fleet, found), KINDS))
     systems = {node.node: system_of(node) for node in fleet.nodes.values()}
     return in_its_words(ranked((*explained, *rest), (), URGENT) if rest else explained, systems)
 
@@ -180,9 +185,9 @@ def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:
 IDENTITY = ("vdev_guid", "wwid", "serial", "disk", "pool")  # of a subject, the most telling first
 
 
-def _is_same(told: Situation, other: Situation) -> bool:
+def _is_same(situation: Situation, other: Situation) -> bool:
     """Whether both are about the same thing, by the most telling name that both give."""
-    if (told.slug, told.node) != (other.slug, other.node):
+    if (situation.slug, situation.node) != (other.slug, other.node):
         return False
-    both = next((name for name in IDENTITY if name in told.subject and name in other.subject), None)
-    return told.key == other.key if both is None else told.subject[both] == other.subject[both]
+    both = next((name for name in IDENTITY if name in situation.subject and name in other.subject), None)
+    return situation.key == other.key if both is None else situation.subject[both] == other.subject[both]

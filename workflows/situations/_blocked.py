@@ -95,18 +95,18 @@ BAD_LOG = ("bad intent log", "intent log record")
 
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
-    said = f"{pool.status} {pool.action}"
-    if OF_NOBODY.search(said):
+    text = f"{pool.status} {pool.action}"
+    if OF_NOBODY.search(text):
         return "claim"
-    if "currently imported by another system" in said or "must be exported from" in said:
+    if "currently imported by another system" in text or "must be exported from" in text:
         return ""  # another system has it
     if any(suspect.diverges for suspect in found):
         return "diverged"
     if pool.destroyed:
         return "destroyed"
-    if NEWER.search(f"{said} {pool.note}"):
+    if NEWER.search(f"{text} {pool.note}"):
         return "features"
-    if HOSTID.search(said):
+    if HOSTID.search(text):
         return "hostid"
     return _by_rows(pool)
 

@@ -64,8 +64,8 @@ def _changes(node: NodeFacts) -> list[Changed]:
         state = line.field("state") or ("REMOVED" if line.field("class") == "removed" else "")
         if line.kind == "zed" and state and (vdev := line.field("vdev")):
             pool, guid = (line.field("pool") or "").strip("'"), f"{int(vdev, 16)}" if vdev.startswith("0x") else ""
-            said = _words.evidence(node, "kernel_log", f"{line.printed} {line.line}".strip())
-            last[pool, guid or vdev] = Changed(node, pool, None, guid, "" if guid else vdev, state, said)
+            reported = _words.evidence(node, "kernel_log", f"{line.printed} {line.line}".strip())
+            last[pool, guid or vdev] = Changed(node, pool, None, guid, "" if guid else vdev, state, reported)
     return list(last.values())
 
 
@@ -75,8 +75,10 @@ def _of_event(node: NodeFacts, event: Event) -> Changed | None:
     if guid is None or not state:
         return None
     path = event.text("vdev_path") or ""
-    said = _words.evidence(node, "zpool_events", f"{event.kind}: {event.text('pool')}, vdev {guid} ({path or 'without a path'}) {state}")
-    return Changed(node, event.text("pool") or "", event.number("pool_guid"), str(guid), path, state, said)
+    evidence = _words.evidence(
+        node, "zpool_events", f"{event.kind}: {event.text('pool')}, vdev {guid} ({path or 'without a path'}) {state}"
+    )
+    return Changed(node, event.text("pool") or "", event.number("pool_guid"), str(guid), path, state, evidence)
 
 
 MEANINGS = {

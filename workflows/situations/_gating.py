@@ -46,8 +46,8 @@ def gates(fleet: FleetFacts, found: Iterable[Situation]) -> Gates:
         for pool in node.pools_read:
             verdict = fate(node, pool, fleet)
             if verdict.gates:
-                said = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
-                by_name[node.node, pool.name] = replace(said, held_back=said.held_back | _held_back(verdict.verdict))
+                gate = by_name.get((node.node, pool.name), Gate(BY_FATE, verdict.reason.rstrip(".")))
+                by_name[node.node, pool.name] = replace(gate, held_back=gate.held_back | _held_back(verdict.verdict))
     return by_name
 
 
@@ -86,6 +86,7 @@ def _without(one: Situation, gate: Gate) -> Situation:
     note = (
         f"First: {gate.why}. Until that is settled take no disk of {one.subject.get('pool', 'this node')} out, and put none in its place."
     )
+    cures = cures or (Cure("wait", note),)
     return replace(one, answers=answers, cures=cures, subject=subject, meaning=one.meaning if one.gate else f"{one.meaning} {note}")
 
 

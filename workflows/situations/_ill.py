@@ -14,7 +14,7 @@ from workflows.analysis.pool_fate import fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, ReportFacts, VdevFacts, known, lookup
 from workflows.facts.read.disk_health import Finding, Kind
-from workflows.situations import _words
+from workflows.situations import _cures, _pools, _words
 from workflows.situations._lost import Lost
 
 SERIAL_LETTERS = 6  # a serial number this long in a vdev's name is that disk
@@ -70,8 +70,8 @@ class Ill:
             return f"{_words.where(self.disk)}{serial}"
         report = self.report
         parts = [report.model or "", f"serial number {report.serial}" if report.serial else "", report.wwid or ""] if report else []
-        told = ", ".join(part for part in parts if part)
-        return f"{self.name} ({told})" if told else self.name
+        text = ", ".join(part for part in parts if part)
+        return f"{self.name} ({text})" if text else self.name
 
     @property
     def identity(self) -> str:
@@ -114,8 +114,8 @@ class Ill:
         serial = self.disk.serial if self.disk is not None else self.report.serial if self.report else None
         model = self.disk.model if self.disk is not None else self.report.model if self.report else None
         bay = self.disk.bay if self.disk is not None and known(self.disk.bay) else None
-        told = {"wwid": wwid, "serial": serial, "model": model, "disk": self.name}
-        named |= {name: value for name, value in told.items() if isinstance(value, str) and value}
+        fields = {"wwid": wwid, "serial": serial, "model": model, "disk": self.name}
+        named |= {name: value for name, value in fields.items() if isinstance(value, str) and value}
         return named | ({"enclosure": bay.enclosure_id, "slot": str(bay.slot)} if bay is not None else {})
 
     def place(self) -> str:
@@ -142,8 +142,8 @@ class Ill:
 
     def margin_sentence(self) -> str:
         seat = self.seat
-        said = seat is not None and seat.role not in ("spare", "cache") and not self.gated  # what is down survives nothing
-        return _words.margin_sentence(seat.pool, seat.top) if said else ""
+        stated = seat is not None and seat.role not in ("spare", "cache") and not self.gated  # what is down survives nothing
+        return _words.margin_sentence(seat.pool, seat.top) if stated else ""
 
     @property
     def bare(self) -> bool:
@@ -186,7 +186,7 @@ UNNAMED = "unnamed"  # a report without a name is filed under this and a number
 def ills(fleet: FleetFacts, kind: Kind) -> Iterator[Ill]:
     """Every disk of which something of this kind was found."""
     for node in fleet.nodes.values():
-        yield from reported(node, lambda said: bool(said.findings) and any(found.kind == kind for found in said.findings))
+        yield from reported(node, lambda stated: bool(stated.findings) and any(found.kind == kind for found in stated.findings))
 
 
 def reported(node: NodeFacts, wanted: Callable[[ConditionFacts], bool]) -> Iterator[Ill]:
@@ -228,14 +228,14 @@ def situation(
     """
     words = words or "; ".join(one.words for one in ill.of(kind))
     seat = ill.seat
-    said = (f"{ill.described}: {words}.", ill.place(), next_, ill.margin_sentence())
+    lines = (f"{ill.described}: {words}.", ill.place(), next_, ill.margin_sentence())
     return Situation(
         slug=slug,
         key=f"{slug}:{ill.node.node}:{ill.identity}",
         node=ill.node.node,
         severity=severity,
         title=f"{seat.pool.name}: {title}" if seat is not None else title,
-        meaning=" ".join(part for part in said if part),
+        meaning=" ".join(part for part in lines if part),
         evidence=ill.evidence(kind) or (_words.evidence(ill.node, ill.source, line),),
         subject=ill.subject(),
         cures=cures,
@@ -253,6 +253,24 @@ def scrub_first(ill: Ill) -> Cure | None:
         "disks can rebuild what this one holds.",
         argv=(("zpool", "scrub", seat.pool.name),),
         needs="No resilver runs.",
+    )
+
+
+def find_it(ill: Ill) -> Cure | None:
+    """Where its report is not known to be a member's, nor of a free disk."""
+    if ill.seat is not None or ill.free:
+        return None
+    return Cure(
+        "look", "Find out which member it is: compare its serial number or WWID with `zpool status -P` and `ls -l /dev/disk/by-id`."
+    )
+
+
+def pool_first(ill: Ill) -> Cure | None:
+    """Where the pool does not serve, or many of its members fail."""
+    if ill.seat is None or not ill.gated:
+        return None
+    return Cure(
+        "look", f"Bring {ill.seat.pool.name} back to serving first. Keep this disk in its place: it may hold the only copy of something."
     )
 
 
@@ -276,7 +294,9 @@ def replace_beside(ill: Ill) -> Cure | None:
     if seat.role in ("spare", "cache"):
         return Cure(
             "replace",
-            f"Take the {'hot spare' if seat.role == 'spare' else 'cache device'} out of {seat.pool.name} and put a sound disk there.",
+            f"Take the {'hot spare' if seat.role == 'spare' else 'cache device'} out of {seat.pool.name} and put a sound disk there. No data is lost with it.",
+            _pools.of(seat.pool, seat.leaf, "remove", "POOL", "VDEV"),
+            needs=_pools.guid_needed(seat.leaf),
         )
     margin = redundancy.top_margin(seat.pool, seat.top)
     needs = "The new disk is at least as large, carries no label of a pool, and is well itself."
@@ -284,8 +304,8 @@ def replace_beside(ill: Ill) -> Cure | None:
         return None
     return Cure(
         "replace",
-        "Replace it while it still serves: put the new disk into a free bay, replace this one by its guid, and pull it only when the resilver has "
-        "ended. Then its vdev has all its redundancy all the time.",
+        f"Replace it while it still serves: put the new disk into a free bay, replace {_cures.guid(seat.leaf)} by its guid, and pull it only when the "
+        "resilver has ended. Then its vdev has all its redundancy all the time.",
         needs=needs,
         runbook=BESIDE,
     )

@@ -180,10 +180,10 @@ class Lost:
             return ()
         place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}
         named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
-        said = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
+        text = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
         if self.leaf.state in lookup.IN_SERVICE:
-            said += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
-        return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, said),)
+            text += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
+        return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, text),)
 
     def is_back(self) -> bool:
         """Whether its own disk is there and fit to serve, under another name or after a pause."""
@@ -202,10 +202,10 @@ class Lost:
         carrier = self.carrier()
         if carrier is None or not self.is_back():
             return ""
-        said = (
+        text = (
             f"{title(carrier)} carries its label, so the disk itself is there: `zpool online` brings it back, and no replacement is needed."
         )
-        return f"{said} {ZED_BELIEVES_UDEV}" if self.leaf.state == "REMOVED" and self.is_zed_credulous() else said
+        return f"{text} {ZED_BELIEVES_UDEV}" if self.leaf.state == "REMOVED" and self.is_zed_credulous() else text
 
     def is_zed_credulous(self) -> bool:
         """Whether this node's ZED calls a disk removed without a look at it; since 2.1.12 it has it probed first (OpenZFS #14897)."""

@@ -41,18 +41,18 @@ def partition(leaf: VdevFacts) -> tuple[str, int] | None:
 
 def sentence(leaf: VdevFacts) -> str:
     """What a reader must know of it before replacing anything; "" for a member that is a whole disk by a plain name."""
-    said = []
+    parts = []
     if shared := partition(leaf):
-        said.append(
+        parts.append(
             f"It is partition {shared[1]} of its disk: the others hold what boots the system, or swap, or other pools, and are gone with the disk. A new disk gets "
             f"the partition table and the boot loader first, and then its partition {shared[1]} takes the member's place, not the whole disk."
         )
     if id := partuuid(leaf):
-        said.append(
+        parts.append(
             f"It is known by the id of its partition, {id}: `lsblk -o NAME,PARTUUID,SERIAL,WWN` tells which disk that is, if the disk is still there. If it is not, it is "
             "the one whose serial number no partition of the pool leads to."
         )
-    return " ".join(said)
+    return " ".join(parts)
 
 
 def cures(pool: PoolFacts, leaf: VdevFacts) -> tuple[Cure, ...]:

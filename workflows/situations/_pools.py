@@ -97,14 +97,14 @@ def key_of(vdev: VdevFacts) -> str:
 def called(node: NodeFacts, vdev: VdevFacts) -> str:
     """How a person finds it: name, guid, disk, serial and bay, as far as each is known."""
     disk = _words.disk_behind(node, vdev)
-    said = [f"guid {vdev.guid}"] if known(vdev.guid) and str(vdev.guid) != vdev.name else []
+    lines = [f"guid {vdev.guid}"] if known(vdev.guid) and str(vdev.guid) != vdev.name else []
     if disk is not None:
-        said.append(title(disk))
-        said += [f"serial {disk.serial}"] if known(disk.serial) else []
-        said += [f"bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}"] if known(disk.bay) else []
+        lines.append(title(disk))
+        lines += [f"serial {disk.serial}"] if known(disk.serial) else []
+        lines += [f"bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}"] if known(disk.bay) else []
     elif vdev.was:
-        said.append(f"was {vdev.was}")
-    return f"{short(vdev)} ({', '.join(said)})" if said else short(vdev)
+        lines.append(f"was {vdev.was}")
+    return f"{short(vdev)} ({', '.join(lines)})" if lines else short(vdev)
 
 
 def row(node: NodeFacts, vdev: VdevFacts) -> Evidence:
@@ -133,7 +133,7 @@ def situation(
     slug: str,
     node: NodeFacts,
     pool: PoolFacts,
-    said: Said,
+    wording: Said,
     *,
     about: str = "",
     subject: dict[str, str] | None = None,
@@ -147,14 +147,14 @@ def situation(
         slug=slug,
         key=f"{slug}:{node.node}:{pool.name}" + (f":{about}" if about else ""),
         node=node.node,
-        severity=said.severity,
-        title=said.title,
-        meaning=said.meaning,
-        evidence=said.evidence,
+        severity=wording.severity,
+        title=wording.title,
+        meaning=wording.meaning,
+        evidence=wording.evidence,
         answers=answers,
         subject=_words.subject(node, pool) | (subject or {}),
         sure=sure,
-        cures=said.cures,
+        cures=wording.cures,
         gate=gate,
         vdevs=tuple(key_of(vdev) for vdev in vdevs),
     )

@@ -1,7 +1,7 @@
 """Which situation explains which: 27 lost disks behind one HBA are one thing to do, not 27.
 
-An explained situation keeps its evidence, points at its cause, is never more urgent than "watch", and offers no runbook: acting on a
-consequence makes an outage worse. Only what stands still for people stays urgent for them: a suspended pool, whatever suspended it.
+An explained situation keeps its evidence, points at its cause, is never more urgent than "watch", offers no runbook, and advises
+no replacement: acting on a consequence makes an outage worse. Only what stands still for people stays urgent for them: a suspended pool, whatever suspended it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from workflows.engine.core import SEVERITIES, Situation
+from workflows.engine.core import SEVERITIES, Cure, Situation
+from workflows.situations._cures import DOES
 
 Explains = Callable[[Situation, Situation], bool]  # (cause, other) -> whether the first explains the second
 
@@ -38,7 +39,15 @@ def _may_be_explained(situation: Situation, slug: str) -> bool:
 
 def _under(situation: Situation, cause: Situation, urgent: bool) -> Situation:
     severity = situation.severity if urgent else max(situation.severity, "watch", key=SEVERITIES.index)
-    return replace(situation, cause=cause.key, severity=severity, answers=())
+    return replace(situation, cause=cause.key, severity=severity, answers=(), cures=_after(cause, situation.cures))
+
+
+def _after(cause: Situation, cures: tuple[Cure, ...]) -> tuple[Cure, ...]:
+    """What is advised of a consequence: no replacement, and its cause first."""
+    kept = tuple(cure for cure in cures if "replace" not in (cure.kind, DOES.get(cure.runbook)))
+    if kept and kept == cures:
+        return cures
+    return (Cure("wait", f"First see to its cause: {cause.title.rstrip('.')}. Replace nothing for this before that is settled."), *kept)
 
 
 def _urgency(situation: Situation) -> int:

@@ -75,8 +75,8 @@ class Running:
 
     def to_go(self) -> str:
         """How long it still takes, told each way that is known."""
-        told = eta.of(self.node, self.pool)
-        return " ".join(told.lines) if known(told) else ""
+        left = eta.of(self.node, self.pool)
+        return " ".join(left.lines) if known(left) else ""
 
     def line(self) -> Evidence:
         text = next((s.text for s in self.pool.scans_read if s.function == self.scan.function and s.state == "running"), "")

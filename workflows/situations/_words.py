@@ -58,12 +58,12 @@ def _of_a_log(pool: PoolFacts, top: VdevFacts, margin: Known[int]) -> str:
 
 
 def subject(node: NodeFacts, pool: PoolFacts, top: VdevFacts | None = None, leaf: VdevFacts | None = None) -> dict[str, str]:
-    said = {"node": node.node, "pool": pool.name} | ({"top": top.name} if top else {})
-    said |= {"pool_guid": str(pool.guid)} if known(pool.guid) else {}
+    fields = {"node": node.node, "pool": pool.name} | ({"top": top.name} if top else {})
+    fields |= {"pool_guid": str(pool.guid)} if known(pool.guid) else {}
     if leaf is not None:
-        said |= {"vdev_guid": str(leaf.guid) if known(leaf.guid) else leaf.name}
-        said |= {"wwid": leaf.wwid} if known(leaf.wwid) else {}
-    return said
+        fields |= {"vdev_guid": str(leaf.guid) if known(leaf.guid) else leaf.name}
+        fields |= {"wwid": leaf.wwid} if known(leaf.wwid) else {}
+    return fields
 
 
 def pool_answers(node: NodeFacts, pool: PoolFacts, runbook: str, why: str, **more: str) -> tuple[Answer, ...]:

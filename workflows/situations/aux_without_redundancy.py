@@ -39,14 +39,14 @@ def _single(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts) -> Situ
         f"The {role} vdev of {pool.name} on {node.node} is the one disk {_pools.called(node, top)}, while its data stands on redundant vdevs. "
         f"{_holds(role)} When this disk is lost, the whole pool is lost. Attach a second one; it is no cache and cannot be done without."
     )
-    said = Said(
+    wording = Said(
         "act",
         f"{pool.name}: its {role} vdev is a single disk, and its loss loses the pool",
         meaning,
         (_pools.row(node, top),),
         tuple(cures_of_single(node, pool, top, 1)),
     )
-    return _make(node, pool, role, top, said, (top,))
+    return _make(node, pool, role, top, wording, (top,))
 
 
 def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: tuple[VdevFacts, ...]) -> Situation:
@@ -60,14 +60,14 @@ def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: 
     else:
         now = f"{_words.plural(len(left), 'disk')} of it are left."
     meaning = f"The {role} vdev {top.name} of {pool.name} on {node.node} does without {names}. {_holds(role)} {now}"
-    said = Said(
+    wording = Said(
         severity,
         f"{pool.name}: its {role} vdev {top.name} lost {_words.plural(len(lost), 'disk')}",
         meaning,
         (_pools.row(node, top), *(_pools.row(node, leaf) for leaf in lost)),
         tuple(_cures(pool, lost)),
     )
-    return _make(node, pool, role, top, said, (top, *lost))
+    return _make(node, pool, role, top, wording, (top, *lost))
 
 
 def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
@@ -88,8 +88,8 @@ def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
             )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, said: Said, vdevs: tuple[VdevFacts, ...]) -> Situation:
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(top), subject={"top": top.name, "role": role}, vdevs=vdevs)
+def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, wording: Said, vdevs: tuple[VdevFacts, ...]) -> Situation:
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name, "role": role}, vdevs=vdevs)
 
 
 def _holds(role: str) -> str:

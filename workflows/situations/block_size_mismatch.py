@@ -67,8 +67,8 @@ def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], 
     )
     evidence = (*((line,) if line is not None else ()), *(_pools.row(node, leaf) for leaf in leaves[:NAMED]))
     severity: Severity = "watch" if line is not None or not coarse else "info"
-    said = Said(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))
-    return _pools.situation(SLUG, node, pool, said, vdevs=leaves)
+    wording = Said(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))
+    return _pools.situation(SLUG, node, pool, wording, vdevs=leaves)
 
 
 def _cures(pool: PoolFacts) -> tuple[Cure, ...]:

@@ -23,7 +23,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the cache device {_pools.short(cache)} is {cache.state}",
         " ".join(_meaning(node, pool, cache)),
@@ -31,7 +31,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
         tuple(_cures(pool, cache)),
     )
     subject = {"role": "cache", "vdev_guid": _pools.key_of(cache)}
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(cache), subject=subject, vdevs=(cache,))
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(cache), subject=subject, vdevs=(cache,))
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Iterator[str]:

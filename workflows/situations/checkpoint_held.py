@@ -17,10 +17,10 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     text = pool.checkpoint_line
-    said = "" if text.startswith("{") else text.split("\n")[0].rstrip(".")  # the JSON of 2.3 is for the evidence alone
+    sentence = "" if text.startswith("{") else text.split("\n")[0].rstrip(".")  # the JSON of 2.3 is for the evidence alone
     going = "discarding" in text.lower()
     meaning = (
-        f"{pool.name} on {node.node} {'is giving up its checkpoint' if going else 'has a checkpoint'}{f' ({said})' if said else ''}. While it is there, replace, "
+        f"{pool.name} on {node.node} {'is giving up its checkpoint' if going else 'has a checkpoint'}{f' ({sentence})' if sentence else ''}. While it is there, replace, "
         "attach, detach, remove, split and reguid are refused, so no failed disk can be replaced; an added vdev cannot be removed again. What is deleted frees no space, and a "
         "scrub does not check blocks that only the checkpoint has."
     )

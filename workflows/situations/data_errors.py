@@ -62,11 +62,11 @@ def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     tops = [top for role, top in pool.tops_read if role in DATA and top.children and top.counted and not counts_alone(top)]
     if not tops or (known(pool.suspended) and pool.suspended) or pool_fate.why_down(pool):
         return None
-    said = ", ".join(
+    text = ", ".join(
         f"{top.name} ({', '.join(f'{n} {kind}' for n, kind in zip(top.figures, KINDS, strict=False) if n != '0')})" for top in tops
     )
     meaning = (
-        f"{said} of {pool.name} on {node.node} counted errors of its own, not only of one disk: since the counters were cleared there were blocks that the "
+        f"{text} of {pool.name} on {node.node} counted errors of its own, not only of one disk: since the counters were cleared there were blocks that the "
         "other disks could not mend. The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which "
         "several disks were away, or nobody has looked since. A scrub to the end tells whether anything is damaged."
     )
@@ -114,6 +114,11 @@ def _cures(one: Damaged) -> Iterator[Cure]:
     """First what only looks, then what brings data back, then the two scrubs after which ZFS forgets an entry."""
     pool = one.pool.name
     if one.suspended:
+        yield Cure(
+            "wait",
+            f"Delete and restore nothing yet: see to the suspension of {pool} first. When it serves again and was scrubbed, look at the list anew.",
+            runbook="suspended-pool",
+        )
         return
     if not one.errors.listed:
         yield Cure("look", "Ask for the list of damaged files; it only reads.", (("zpool", "status", "-v", pool),))
@@ -148,8 +153,8 @@ def _severity(one: Damaged) -> Severity:
 def _held_up(errors: DataErrors) -> str:
     """Of a suspended pool: what it could not read or write is counted as an error, and is tried again when it goes on."""
     count = errors.count if errors.count is not None else len(errors.listed)
-    said = _words.plural(count, "data error") if count else "data errors"
-    return f"{said} counted while it is suspended"
+    text = _words.plural(count, "data error") if count else "data errors"
+    return f"{text} counted while it is suspended"
 
 
 def _amount(errors: DataErrors) -> str:

@@ -22,9 +22,9 @@ _PERCENT = re.compile(r"([0-9]{1,6}[.,]?[0-9]{0,2})% done")
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
-        _make(node, pool, *said)
+        _make(node, pool, *found)
         for node, pool in _pools.pools(fleet)
-        if (said := (_said(node, pool) if pool.removal_line else None) or _by_rows(node, pool))
+        if (found := (_said(node, pool) if pool.removal_line else None) or _by_rows(node, pool))
     )
 
 
@@ -37,10 +37,10 @@ def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
             f"{_pools.short(leaving)} is being removed from {pool.name} on {node.node}; how far that is, this text does not tell. Until it is over replace, attach "
             "and checkpoint are refused, and its disks still hold data: pull none."
         )
-        said = Said(
+        wording = Said(
             "info", f"{pool.name}: {_pools.short(leaving)} is being removed", meaning, (_pools.row(node, leaving),), _while_it_runs(pool)
         )
-        return "running", said
+        return "running", wording
     idle = [top for top in tops if "(non-allocating)" in top.note]
     if not idle:
         return None
@@ -61,8 +61,8 @@ def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
     )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, how: str, said: Said) -> Situation:
-    return _pools.situation(SLUG, node, pool, said, subject={"removal": how})
+def _make(node: NodeFacts, pool: PoolFacts, how: str, wording: Said) -> Situation:
+    return _pools.situation(SLUG, node, pool, wording, subject={"removal": how})
 
 
 def _said(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:

@@ -36,14 +36,14 @@ def _situation(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> S
         "Such a write fails with an I/O error for the program and is not stored, and such a read is done again through the cache. The disks are not at "
         "fault. If nobody acts, the program's writes go on failing."
     )
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: a program changes data while it is written directly: {named}",
         meaning,
         tuple(_words.evidence(node, "zpool_status", f"{vdev.name}  {vdev.state}  DIO {count}") for vdev, count in rows),
         tuple(_help(pool)),
     )
-    return _pools.situation(SLUG, node, pool, said, vdevs=tuple(vdev for vdev, _ in rows))
+    return _pools.situation(SLUG, node, pool, wording, vdevs=tuple(vdev for vdev, _ in rows))
 
 
 def _help(pool: PoolFacts) -> Iterator[Cure]:

@@ -67,15 +67,7 @@ def _what_comes(ill: Ill, certain: bool) -> str:
 
 
 def _cures(ill: Ill, how: Severity) -> Iterator[Cure]:
-    if ill.seat is None and not ill.free:
-        yield Cure(
-            "look", "Find out which member it is: compare its serial number or WWID with `zpool status -P` and `ls -l /dev/disk/by-id`."
-        )
-    if ill.gated and ill.seat is not None:
-        yield Cure(
-            "look",
-            f"Bring {ill.seat.pool.name} back to serving first. Keep this disk in its place: it may hold the only copy of something.",
-        )
+    yield from filter(None, (_ill.find_it(ill), _ill.pool_first(ill)))
     if ill.bare and not ill.gated:
         yield Cure("restore", "Back up what only this vdev holds before anything else: no other disk can rebuild it.")
     scrub = _ill.scrub_first(ill)

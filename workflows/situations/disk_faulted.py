@@ -73,24 +73,24 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
 
 def _meaning(lost: Lost, out: bool) -> str:
     leaf, disk, place = lost.leaf, lost.carrier(), lost.place_sentence()
-    said = [f"The member {lost.guid} of {lost.pool.name} is {leaf.state}. {_cause(leaf.note) or 'ZFS gave it up'}{_counts(lost)}."]
+    sentences = [f"The member {lost.guid} of {lost.pool.name} is {leaf.state}. {_cause(leaf.note) or 'ZFS gave it up'}{_counts(lost)}."]
     if disk is not None:
-        said.append(f"The disk is there and answers: {_words.where(disk)}.")
+        sentences.append(f"The disk is there and answers: {_words.where(disk)}.")
     if place:
-        said.append(place)
+        sentences.append(place)
     elif out:
-        said.append(
+        sentences.append(
             "Errors come from a cable, a slot or power as often as from the disk: look there first. If that explains them, mend it and bring the "
             "member back with `zpool clear`."
         )
     else:
-        said.append(
+        sentences.append(
             "It still serves what it can read, so leave it in: taking it out costs redundancy. Errors come from a cable, a port or the controller as "
             "often as from the disk: look there first."
         )
-    said += [sentence] if (sentence := _partitions.sentence(leaf)) else []
-    said.append(lost.margin_sentence())
-    return " ".join(said)
+    sentences += [sentence] if (sentence := _partitions.sentence(leaf)) else []
+    sentences.append(lost.margin_sentence())
+    return " ".join(sentences)
 
 
 def _counts(lost: Lost) -> str:

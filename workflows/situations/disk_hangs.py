@@ -202,8 +202,8 @@ def _seat(node: NodeFacts, one: Hanging) -> Seat | None:
 
 
 def _subject(node: NodeFacts, one: Hanging, seat: Seat | None) -> dict[str, str]:
-    said = _words.subject(node, seat.pool, seat.top, seat.leaf) if seat is not None else {"node": node.node}
-    return said | ({"wwid": one.disk.wwid} if one.disk is not None and known(one.disk.wwid) else {}) | {"name": one.name}
+    fields = _words.subject(node, seat.pool, seat.top, seat.leaf) if seat is not None else {"node": node.node}
+    return fields | ({"wwid": one.disk.wwid} if one.disk is not None and known(one.disk.wwid) else {}) | {"name": one.name}
 
 
 def _key(one: Hanging) -> str:

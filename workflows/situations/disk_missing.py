@@ -54,28 +54,28 @@ def _severity(lost: Lost) -> Severity:
 
 def _meaning(lost: Lost) -> str:
     what = "log device" if lost.role == "log" else "member"
-    said = [f"The {what} {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
+    lines = [f"The {what} {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
     place = lost.place_sentence()
     if place:
-        said.append(place)
+        lines.append(place)
     elif lost.is_back():
-        said.append(lost.back_sentence())
+        lines.append(lost.back_sentence())
     elif lost.leaf.state == "OFFLINE":
-        said.append("If nothing else is wrong with its disk, it is brought back with `zpool online`, and catches up on what it missed.")
+        lines.append("If nothing else is wrong with its disk, it is brought back with `zpool online`, and catches up on what it missed.")
     elif lost.wrong_label():
-        said.append(
+        lines.append(
             "Something answers at its path, and does not carry its label: another disk has that name now, or the label was overwritten. Read the label "
             "there before anything else."
         )
     elif (silent := _silent(lost)) is not None:
-        said.append(
+        lines.append(
             f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay."
         )
     else:
-        said.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")
-    said += [sentence] if (sentence := _partitions.sentence(lost.leaf)) else []
-    said.append(lost.margin_sentence())
-    return " ".join(said)
+        lines.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")
+    lines += [sentence] if (sentence := _partitions.sentence(lost.leaf)) else []
+    lines.append(lost.margin_sentence())
+    return " ".join(lines)
 
 
 def _silent(lost: Lost) -> DiskFacts | None:

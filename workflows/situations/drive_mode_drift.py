@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.fleet.mode_drift import MODES, Deviation, deviations
 from workflows.situations import _words
@@ -51,7 +51,30 @@ def _situation(node: NodeFacts, disk: DiskFacts, found: list[Deviation]) -> Situ
         evidence=tuple(_evidence(node, disk, found)),
         answers=_answers(node, disk, found),
         subject={"node": node.node, "modes": " ".join(f.mode for f in found)} | ({"wwid": disk.wwid} if known(disk.wwid) else {}),
+        cures=tuple(_cures_of(node, disk, unflushed)),
     )
+
+
+def _cures_of(node: NodeFacts, disk: DiskFacts, unflushed: bool) -> Iterator[Cure]:
+    what = "Switch its write cache off" if unflushed else "If the difference is not wanted, bring this one disk in line with its model"
+    if member_on(node, disk) is not None:
+        yield Cure(
+            "other",
+            f"{what}: out of service first, by the runbook, which brings it back afterwards.",
+            needs="Its vdev has redundancy left, and no resilver runs.",
+            runbook=RUNBOOK,
+        )
+    else:
+        path = f"/dev/disk/by-id/wwn-0x{disk.wwid[len('naa:') :]}" if known(disk.wwid) and disk.wwid.startswith("naa:") else ""
+        off = (("sdparm", "--clear=WCE", "--save", path),) if unflushed and path else ()
+        yield Cure("other", f"{what}. No pool here serves from it.", off, save_first="What `sdparm --get=WCE` prints of it now.")
+    if unflushed:
+        yield Cure(
+            "wait",
+            "If nothing is done, the next power cut can lose what ZFS was told is on the disk. Do not switch the node's power off before.",
+        )
+    else:
+        yield Cure("wait", "If the difference is wanted, nothing is to be done: nothing is lost by it.")
 
 
 def _title(disk: DiskFacts, found: list[Deviation], unflushed: bool) -> str:

@@ -36,13 +36,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _on(node: NodeFacts) -> Iterator[Situation]:
-    told: set[str] = set()
+    names: set[str] = set()
     for enclosure in node.enclosures:
         broken = tuple((element, how) for element in enclosure.elements if (how := judged(element)) is not None)
-        told.add(enclosure.id)
+        names.add(enclosure.id)
         if broken:
             yield _situation(node, enclosure, broken)
-    yield from _of_the_kernel(node, told)
+    yield from _of_the_kernel(node, names)
 
 
 def judged(element: SesElement) -> Severity | None:
@@ -103,11 +103,11 @@ def _cures(elements: tuple[SesElement, ...]) -> Iterator[Cure]:
     yield Cure("look", "Ask the enclosure again after the repair (`sg_ses --join`): the status must be OK.")
 
 
-def _of_the_kernel(node: NodeFacts, told: set[str]) -> Iterator[Situation]:
+def _of_the_kernel(node: NodeFacts, names: set[str]) -> Iterator[Situation]:
     """Bays with a bad status as the kernel's driver shows them, of enclosures that were not asked themselves."""
     by_enclosure: dict[str, list[BayFacts]] = {}
     for bay in node.bays if known(node.bays) else ():
-        if bay.enclosure_id not in told and known(bay.status) and bay.status.lower() in STATUS:
+        if bay.enclosure_id not in names and known(bay.status) and bay.status.lower() in STATUS:
             by_enclosure.setdefault(bay.enclosure_id, []).append(bay)
     for enclosure_id, bays in by_enclosure.items():
         words = "; ".join(f"bay {bay.slot} is {bay.status}" for bay in bays[:SHOWN_MAX])

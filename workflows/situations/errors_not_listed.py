@@ -41,14 +41,14 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _situation(node: NodeFacts, pool: PoolFacts, why: str) -> Situation:
     suspended = "suspend" in why
     count = _COUNT.search(pool.errors)
-    said = Said(
+    wording = Said(
         "act" if suspended or (count is not None and data_errors(pool) is None) else "watch",
         f"{pool.name}: its damaged data could not be listed: {why}",
         " ".join(_meaning(node, pool, why, suspended, count.group(1) if count else "")),
         tuple(_pools.line(node, "errors", one.removeprefix("errors:")) for one in pool.errors.split("\n") if one.strip()),
         tuple(_cures(pool, suspended)),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"why": why}, gate=suspended, sure=False)
+    return _pools.situation(SLUG, node, pool, wording, subject={"why": why}, gate=suspended, sure=False)
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, why: str, suspended: bool, count: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ def _situation(one: Expansion) -> Situation:
         "end. Until then another attach and a checkpoint are refused. A disk that fails is replaced as ever, and the expansion waits for it. It cannot be cancelled, and goes on "
         "after a reboot."
     )
-    said = Said(
+    wording = Said(
         "info",
         f"{pool.name}: a raidz is being expanded{one.done}",
         meaning,
@@ -34,4 +34,4 @@ def _situation(one: Expansion) -> Situation:
             cure("scrub", "ZFS scrubs the pool by itself afterwards; see that it found no errors."),
         ),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"top": one.top} if one.top else {})
+    return _pools.situation(SLUG, node, pool, wording, subject={"top": one.top} if one.top else {})

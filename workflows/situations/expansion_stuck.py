@@ -23,7 +23,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _situation(one: Expansion) -> Situation:
     node, pool = one.node, one.pool
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the expansion of a raidz {_how(one)}",
         f"{one.top or 'A raidz'} of {pool.name} on {node.node} takes in one more disk{one.done}. {_why(one)} The redundancy stays as it was. It cannot be cancelled. "
@@ -31,7 +31,7 @@ def _situation(one: Expansion) -> Situation:
         (_pools.line(node, "expand", one.text),),
         tuple(_cures(one)),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"top": one.top} if one.top else {})
+    return _pools.situation(SLUG, node, pool, wording, subject={"top": one.top} if one.top else {})
 
 
 def _how(one: Expansion) -> str:

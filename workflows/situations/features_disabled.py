@@ -40,14 +40,14 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, reason: StatusReason) -> Situation:
-    said = Said(
+    wording = Said(
         "info",
         f"{pool.name}: {TITLES[reason.name]}",
         f"{pool.name} on {node.node}: {MEANINGS[reason.name]}",
         (_pools.line(node, "status", pool.status),),
         _cures(pool, reason),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"reason": reason.name})
+    return _pools.situation(SLUG, node, pool, wording, subject={"reason": reason.name})
 
 
 def _cures(pool: PoolFacts, reason: StatusReason) -> tuple[Cure, ...]:

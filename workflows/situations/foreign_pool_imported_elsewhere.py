@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from workflows.engine.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"
@@ -47,8 +47,8 @@ class Foreign:
         if label is not None and label.hostid is not None:
             own = known(self.node.hostid) and int(self.node.hostid, 16) == label.hostid
             return f"{label.hostname or 'an unknown host'} (hostid {label.hostid:x})" if label.state == ACTIVE and not own else ""
-        said = f"{self.listed.status} {self.listed.action}" if self.listed else ""
-        return "another host" if "last accessed by another system" in " ".join(said.split()) else ""
+        text = f"{self.listed.status} {self.listed.action}" if self.listed else ""
+        return "another host" if "last accessed by another system" in " ".join(text.split()) else ""
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -112,7 +112,34 @@ def _twice(fleet: FleetFacts) -> Iterator[Situation]:
                 evidence=tuple(_evidence(node, "zpool_status", f"pool: {pool.name}  state: {pool.state}  (guid {guid})") for node in nodes),
                 subject={"node": nodes[0].node, "pool": pool.name, "pool_guid": str(guid), "other_node": nodes[1].node},
                 sure=all(node.age_seconds <= AGE_SECONDS_MAX for node in nodes),
+                cures=_of_two(pool.name, where),
             )
+
+
+def _of_two(pool: str, where: str) -> tuple[Cure, ...]:
+    return (
+        Cure(
+            "other",
+            f"Switch one of {where} off now, by its management controller, the one that serves nobody where that is known. No clean shutdown, export or sync: each of "
+            "them writes.",
+            save_first="Nothing: every second counts.",
+        ),
+        Cure(
+            "look",
+            f"On the one that is left, see how {pool} is, and copy away what cannot be lost before anything else.",
+            (("zpool", "status", "-v", pool),),
+        ),
+        Cure(
+            "scrub", f"Then scrub {pool}: only 0 errors say that it is whole.", (("zpool", "scrub", pool),), needs="The other node is off."
+        ),
+        Cure(
+            "other",
+            f"Before the other starts again, see that it imports {pool} neither at boot nor by a cluster, and set multihost=on with a hostid of its own on each node.",
+            (("zpool", "set", "multihost=on", pool),),
+            releases="0.7 and newer",
+            needs="Each node has a hostid of its own.",
+        ),
+    )
 
 
 def _situation(fleet: FleetFacts, foreign: Foreign) -> Situation:
@@ -127,7 +154,49 @@ def _situation(fleet: FleetFacts, foreign: Foreign) -> Situation:
         answers=_answers(foreign),
         subject=_subject(foreign),
         sure=bool(foreign.active_host or foreign.holders),
+        cures=tuple(_cures_of(foreign)),
     )
+
+
+def _cures_of(foreign: Foreign) -> Iterator[Cure]:
+    """Nothing that imports it writable: that is for whoever moves it, after the export."""
+    name, here = foreign.name, foreign.node.node
+    if foreign.holders or foreign.active_host:
+        has = " and ".join(holder.node for holder in foreign.holders) or foreign.active_host
+        yield Cure(
+            "wait",
+            f"Nothing is to be done on {here} while {has} has {name}: import it here neither with -f nor without, and clear no label of its disks.",
+        )
+        if foreign.holders and not foreign.active_host and foreign.listed is not None:
+            yield Cure(
+                "other",
+                f"Set multihost=on where {name} is imported, so that ZFS itself keeps the others from importing it.",
+                (("zpool", "set", "multihost=on", name),),
+                releases="0.7 and newer",
+                needs=f"{name} serves there, and each node that reaches the disks has a hostid of its own.",
+            )
+        yield Cure(
+            "export-import",
+            f"To move it here, export it there first; then {here} can import it by its id {foreign.guid}, without -f.",
+            needs=f"{name} serves there: an export of a suspended pool hangs.",
+        )
+        return
+    yield Cure(
+        "look",
+        f"Ask {foreign.last_host} and each other host that sees these disks whether it has {name}; of one that does not answer, prove by its management controller "
+        "that it is off.",
+        (("zpool", "list", "-o", "name,guid,health"),),
+    )
+    yield Cure(
+        "import",
+        "Only if none has it and the data is needed here: read-only first, which writes nothing. Where multihost is on, 2.3.6 and 2.4.1 and newer may refuse it.",
+        (("zpool", "import", "-N", "-o", "readonly=on", "-o", "cachefile=none", "-d", "/dev/disk/by-id", str(foreign.guid)),)
+        if foreign.guid
+        else (),
+        needs="No host has it imported, and multihost or the management controllers say so.",
+        runbook="read-only-import",
+    )
+    yield Cure("wait", "If it is not needed here, nothing is to be done: its disks stay as they are.")
 
 
 def _answers(foreign: Foreign) -> tuple[Answer, ...]:
@@ -187,8 +256,8 @@ def _ages(nodes: Iterable[NodeFacts]) -> str:
 
 def _lines(foreign: Foreign) -> Iterator[Evidence]:
     if foreign.listed is not None:
-        said = " ".join(f"{foreign.listed.state}  {foreign.listed.status} {foreign.listed.action}".split())
-        yield _evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {said}")
+        text = " ".join(f"{foreign.listed.state}  {foreign.listed.status} {foreign.listed.action}".split())
+        yield _evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {text}")
     if foreign.label is not None:
         label = foreign.label
         line = f"{label.pool_name}: state {label.state}, txg {label.txg}, hostid {label.hostid or 0:x}, hostname {label.hostname}"

@@ -37,8 +37,8 @@ def _hidden(pool: PoolFacts) -> Iterator[str]:
     for _, top in pool.tops_read:
         for line in lookup.lineages(top):
             leaf = line[-1]
-            if not leaf.children and (said := _trouble(leaf, line[-2] if len(line) > 1 else None)):
-                yield f"{leaf.name}: {said}"
+            if not leaf.children and (trouble := _trouble(leaf, line[-2] if len(line) > 1 else None)):
+                yield f"{leaf.name}: {trouble}"
 
 
 def _trouble(leaf: VdevFacts, parent: VdevFacts | None) -> str:

@@ -37,14 +37,14 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         f"pool is lost beyond repair. With the hostid of {node.node} as it is, multihost cannot tell the two apart, and the next import asks for -f. "
         "First make sure that no other host has it; then export it and import it again, which writes the right hostid."
     )
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: its hostid is not the one of this system",
         meaning,
         (_pools.line(node, "status", pool.status) if pool.status else _pools.line(node, "see", pool.see), *_hostids(node)),
         tuple(_cures(node, pool)),
     )
-    return _pools.situation(SLUG, node, pool, said)
+    return _pools.situation(SLUG, node, pool, wording)
 
 
 def _hostids(node: NodeFacts) -> Iterator:

@@ -237,8 +237,8 @@ _SAID: dict[str, Callable[[Blocked], Iterator[str]]] = {
 
 
 def _names_of(leaves: tuple[VdevFacts, ...]) -> str:
-    said = [f"{leaf.name} ({leaf.state}{f', {leaf.note}' if leaf.note else ''})" for leaf in leaves[:LEAVES_SHOWN]]
-    return ", ".join(said) + (f" and {len(leaves) - LEAVES_SHOWN} more" if len(leaves) > LEAVES_SHOWN else "")
+    lines = [f"{leaf.name} ({leaf.state}{f', {leaf.note}' if leaf.note else ''})" for leaf in leaves[:LEAVES_SHOWN]]
+    return ", ".join(lines) + (f" and {len(leaves) - LEAVES_SHOWN} more" if len(leaves) > LEAVES_SHOWN else "")
 
 
 LOOK_BY_ID = ("zpool", "import", "-d", "/dev/disk/by-id")
@@ -246,11 +246,33 @@ LOOK_BY_ID = ("zpool", "import", "-d", "/dev/disk/by-id")
 
 def _cures(one: Blocked) -> Iterator[Cure]:
     """What helps, first things first; only what suits the cause."""
-    nobody = "No other host has it imported."
+    no_other_host = "No other host has it imported."
     if one.why in ("names", "unclear", "missing-top", "missing", "half-missing"):
         yield Cure("look", "List it by stable names; that only reads. Rows that are ONLINE there were only misnamed.", (LOOK_BY_ID,))
     if one.why in ("missing", "half-missing", "missing-top", "missing-log"):
         yield Cure("reseat", "Bring the missing disks back: power, cable, HBA, shelf, multipath. `lsscsi` and `dmesg` say what is there.")
+    if one.why == "destroyed":
+        yield Cure("wait", "If it is not wanted back, nothing is to be done.")
+        yield Cure(
+            "import",
+            "If it was destroyed by mistake, bring it back as it was, before anything is written to these disks.",
+            (("zpool", "import", "-D", "-N", "-d", "/dev/disk/by-id", str(one.guid)),),
+            needs=f"{no_other_host} None of its disks was given to another pool since, and its id is the one above: a name can be another pool's.",
+            save_first="Its listing by `zpool import -D`.",
+        )
+    if one.why in ("incomplete", "waiting", "marked"):
+        if one.lost:
+            yield Cure(
+                "reseat",
+                "Look for the disks that it would come up without first: power, cable, HBA, shelf, moved names. What is there in time needs no replacing.",
+                (LOOK_BY_ID,),
+            )
+        yield Cure(
+            "import",
+            "Import it by its id and by stable names, without mounting, then look at it. If the node has just booted, wait for its own import first.",
+            ((*LOOK_BY_ID, "-N", str(one.guid)),),
+            needs=f"{no_other_host} Its partner's automatic import is stopped.",
+        )
     if one.why == "claim":
         yield Cure(
             "look",
@@ -260,17 +282,19 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             "import",
             "If none has it, import it again by its id after a minute, without -f.",
             (("zpool", "import", str(one.guid)),),
-            needs=nobody,
+            needs=no_other_host,
         )
     if one.why == "names":
-        yield Cure("import", "If it is whole there, import it by its id from that folder.", ((*LOOK_BY_ID, str(one.guid)),), needs=nobody)
+        yield Cure(
+            "import", "If it is whole there, import it by its id from that folder.", ((*LOOK_BY_ID, str(one.guid)),), needs=no_other_host
+        )
     if one.why in ("missing-log", "missing-top"):
         text = "Only when the log is gone for ever: import without it, then remove it by its guid."
         yield Cure(
             "import-without-log",
             text,
             (("zpool", "import", "-m", str(one.guid)),),
-            needs=nobody,
+            needs=no_other_host,
             save_first="What stands only in the log is lost: " + LOG_LOSS.split(": ")[-1],
         )
     if one.why == "hostid":
@@ -282,7 +306,9 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             needs="No other node has the same hostid.",
         )
     if one.why == "features" and one.listed and ("read-only mode" in one.listed.status or "readonly=on" in one.listed.action):
-        yield Cure("import", "Import it read-only here, to read.", (("zpool", "import", "-o", "readonly=on", str(one.guid)),), needs=nobody)
+        yield Cure(
+            "import", "Import it read-only here, to read.", (("zpool", "import", "-o", "readonly=on", str(one.guid)),), needs=no_other_host
+        )
     if one.why == "features":
         yield Cure("upgrade", "Install a release that has these features, or attach the disks to a node that has it.")
     if one.why == "silence":
@@ -367,10 +393,10 @@ def _no_disk_stands_out(one: Blocked) -> Iterator[str]:
 
 def _may_lack_a_top(one: Blocked) -> str:
     if one.unseen_tops is None:
-        said = "Whether all its top-level vdevs were found is not known: one of which no disk was found has no row here. The labels count them (`vdev_children` of `zdb -l`)."
+        text = "Whether all its top-level vdevs were found is not known: one of which no disk was found has no row here. The labels count them (`vdev_children` of `zdb -l`)."
     else:
-        said = f"Its labels count {_words.plural(one.unseen_tops, 'top-level vdev')} more than the listing shows: missing, or removed long ago."
-    return f"{said} Going back in time (a rewind) brings no missing disk back and costs data, so nothing of it before that is settled."
+        text = f"Its labels count {_words.plural(one.unseen_tops, 'top-level vdev')} more than the listing shows: missing, or removed long ago."
+    return f"{text} Going back in time (a rewind) brings no missing disk back and costs data, so nothing of it before that is settled."
 
 
 ONE_OF_MANY = (
@@ -418,15 +444,15 @@ def _evidence(one: Blocked) -> Iterator[Evidence]:
     for row in one.table[:LEAVES_SHOWN]:
         label = row.label
         copies = " ".join(map(str, label.copies))
-        said = f"{label.partition}: txg {label.txg}, last written by {label.hostname or label.hostid}, guid {label.guid}, copies {copies}"
-        yield _words.evidence(one.node, f"zdb_label/{label.partition}", said)
+        text = f"{label.partition}: txg {label.txg}, last written by {label.hostname or label.hostid}, guid {label.guid}, copies {copies}"
+        yield _words.evidence(one.node, f"zdb_label/{label.partition}", text)
     for suspect in one.suspects:
         for clue in suspect.clues:
             yield _words.evidence(one.node, clue.source, f"{suspect.disk.names[0]}: {clue.sentence}")
 
 
 def _subject(one: Blocked) -> dict[str, str]:
-    said = {"node": one.node.node, "pool": one.name, "why": one.why} | ({"pool_guid": str(one.guid)} if one.guid else {})
+    fields = {"node": one.node.node, "pool": one.name, "why": one.why} | ({"pool_guid": str(one.guid)} if one.guid else {})
     if len(one.diverging) == 1 and known(one.diverging[0].disk.wwid):
-        said |= {"wwid": one.diverging[0].disk.wwid}
-    return said
+        fields |= {"wwid": one.diverging[0].disk.wwid}
+    return fields

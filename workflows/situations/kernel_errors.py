@@ -110,14 +110,14 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _disks(log: Log) -> Iterator[Situation]:
-    told = [(why, event) for event in log.log.events if log.is_recent(event) and (why := _why(event))]
-    if not told:
+    recent = [(why, event) for event in log.log.events if log.is_recent(event) and (why := _why(event))]
+    if not recent:
         return  # as nearly always
     hangs = {name for one in hanging(log.node) for name in (one.name, *(a.hctl for a in one.aborts))}
     alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
     names = {hctl: disk for disk, hctl in alias.items()}
     grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
-    for why, event in told:
+    for why, event in recent:
         name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
         base = strip_partition(name.rsplit("/", 1)[-1])[0]
         if base and not NO_DISK.fullmatch(base):
@@ -218,9 +218,9 @@ def _of_disk(sick: Sick) -> Situation:
 def _errors(lines: tuple[KernelEvent, ...]) -> Iterator[str]:
     """What the numbers in lines of ZFS mean."""
     numbers = dict.fromkeys(e.field("error") for e in lines if e.kind in ("zio-error", "vdev-io-failure"))
-    told = [f"error {n} is: {ERROR_NUMBERS[n]}" for n in numbers if n in ERROR_NUMBERS]
-    if told:
-        yield f"In ZFS's own lines {'; '.join(told)}."
+    texts = [f"error {n} is: {ERROR_NUMBERS[n]}" for n in numbers if n in ERROR_NUMBERS]
+    if texts:
+        yield f"In ZFS's own lines {'; '.join(texts)}."
 
 
 def _memory(log: Log) -> Iterator[Situation]:
@@ -271,7 +271,7 @@ def _zfs(log: Log) -> Iterator[Situation]:
         lines = log.recent(*kinds)
         if lines:
             explained = why == "hung" and (suspended or all_well(log.node))
-            severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
+            severity: Severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
 
 

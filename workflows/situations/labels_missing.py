@@ -73,9 +73,9 @@ def _evidence(node: NodeFacts, copies: Copies) -> Iterator[Evidence]:
 
 def _subject(node: NodeFacts, copies: Copies) -> dict[str, str]:
     label = copies.labels[0]
-    said = {"node": node.node, "partition": copies.partition, "vdev_guid": str(label.guid)}
-    said |= {"pool": label.pool_name} if label.pool_name else {}
-    return said | ({"pool_guid": str(label.pool_guid)} if label.pool_guid is not None else {})
+    fields = {"node": node.node, "partition": copies.partition, "vdev_guid": str(label.guid)}
+    fields |= {"pool": label.pool_name} if label.pool_name else {}
+    return fields | ({"pool_guid": str(label.pool_guid)} if label.pool_guid is not None else {})
 
 
 def _cures(copies: Copies) -> Iterator[Cure]:

@@ -24,7 +24,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _found(fleet: FleetFacts) -> Iterator[Ill]:
     for node in fleet.nodes.values():
-        for ill in _ill.reported(node, lambda said: crc(said) >= at.LINK_CRC_WITH_ERRORS):
+        for ill in _ill.reported(node, lambda condition: crc(condition) >= at.LINK_CRC_WITH_ERRORS):
             if ill.of("link") or _counts_errors(ill):
                 yield ill
 
@@ -52,6 +52,6 @@ def _situation(ill: Ill) -> Situation:
     )
 
 
-def _words(said: ConditionFacts) -> str:
-    count = crc(said)
+def _words(condition: ConditionFacts) -> str:
+    count = crc(condition)
     return f"{count:,} {'transfer was' if count == 1 else 'transfers were'} damaged since it is in use"

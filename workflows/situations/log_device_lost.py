@@ -38,7 +38,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
     lost = tuple(member.leaf for member in members)
     left = [leaf for leaf in top.leaves() if not lookup.serves_nothing(leaf)]
     names = ", ".join(_pools.short(leaf) for leaf in lost)
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the log {'mirror lost' if left else 'device'} {names}{'' if left else f' is {lost[0].state}'}",
         " ".join(_meaning(node, pool, top, lost, left)),
@@ -50,7 +50,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
     # The runbook fills the new disk from the others of its vdev: where none is left, removing and adding does as well, by hand.
     found = members if left else ()
     answers = tuple(answer for member in found for answer in member.answers("It replaces the log device by its guid."))
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(lost[0]), subject=subject, vdevs=vdevs, answers=answers)
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(lost[0]), subject=subject, vdevs=vdevs, answers=answers)
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: list[VdevFacts]) -> Iterator[str]:

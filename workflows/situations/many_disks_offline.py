@@ -303,19 +303,21 @@ def _title(group: Group, pools: str) -> str:
 
 def _meaning(group: Group) -> str:
     if group.whole or group.thing.kind in ("bays", "moment", "pool"):
-        said = [SUSPECTS[group.thing.kind]]
+        sentences = [SUSPECTS[group.thing.kind]]
     else:
-        said = [f"They went within a minute and all hang on {group.thing.words}, where other disks still work: a cable or one lane group."]
+        sentences = [
+            f"They went within a minute and all hang on {group.thing.words}, where other disks still work: a cable or one lane group."
+        ]
     if group.also:
-        said.append(f"The same disks share {' and '.join(thing.words for thing in group.also)}, so it may as well be that.")
+        sentences.append(f"The same disks share {' and '.join(thing.words for thing in group.also)}, so it may as well be that.")
     if group.whole and group.at_once:
-        said.append("They went within a minute.")
-    said.append(
+        sentences.append("They went within a minute.")
+    sentences.append(
         "Replace no disk and clear nothing yet. Look at power and cables, change one thing at a time, and wait until no link error is added "
         "for ten minutes. When the disks are back, bring the members online and scrub every pool concerned before you call it healthy."
     )
-    said += dict.fromkeys(each.margin_sentence() for each in group.lost)
-    return " ".join(said)
+    sentences += dict.fromkeys(each.margin_sentence() for each in group.lost)
+    return " ".join(sentences)
 
 
 def _evidence(group: Group) -> Iterator[Evidence]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Answer, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
 from workflows.facts.fleet.census import title
 
@@ -74,26 +74,49 @@ def _situation(node: NodeFacts, fabric: FabricFacts, phys: list[PhyFacts], owner
         ),
         evidence=tuple(_evidence(node, phy) for phy in sorted(phys, key=per_hour, reverse=True)),
         subject=_subject(node, worst),
+        cures=_cures_of(fabric, worst, owner, far),
+    )
+
+
+def _cures_of(fabric: FabricFacts, worst: PhyFacts, owner: str, far: str) -> tuple[Cure, ...]:
+    what = (
+        f"{owner}, its cable and its power"
+        if owner
+        else f"the bay and the connector of {far}, then its cable"
+        if worst.wwid
+        else f"the cable and its plugs between {near(fabric, worst)} and {far}"
+    )
+    return (
+        Cure(
+            "reseat",
+            f"Look at {what}: reseat, then exchange, one thing at a time.",
+            needs="What hangs on it can be away for a moment: its pools have redundancy left, and no resilver runs.",
+            save_first="The counters of every phy (`grep . /sys/class/sas_phy/*/*count`): some go back to 0 with a reset.",
+        ),
+        Cure("look", "Look again after an hour of work: where no counter grew, it is mended. The runbook watches them.", runbook=RUNBOOK),
+        Cure("wait", "Replace no disk for it. If nothing is done the link loses commands, and then the disks behind it."),
     )
 
 
 def _meaning(fabric: FabricFacts, worst: PhyFacts, phys: list[PhyFacts], owner: str, far: str) -> str:
-    said = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
+    sentences = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
     if owner:
-        said.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
+        sentences.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
     elif worst.wwid:
-        said.append(
+        sentences.append(
             "Only the link of this one disk grows, so it is the disk, its bay or its connector. Put the disk into another bay: if the errors "
             "go with it, it is the disk."
         )
     elif worst.lanes > 1 and len(phys) < worst.lanes:
-        said.append(f"{len(phys)} of {worst.lanes} lanes grow, so it is a lane of that cable or its plug, not what hangs behind it.")
+        sentences.append(f"{len(phys)} of {worst.lanes} lanes grow, so it is a lane of that cable or its plug, not what hangs behind it.")
     else:
-        said.append("It is the cable, its plugs, or the port at either end.")
-    said.append("Change one thing at a time, and look again after an hour. A link that counts errors loses commands before it loses disks.")
+        sentences.append("It is the cable, its plugs, or the port at either end.")
+    sentences.append(
+        "Change one thing at a time, and look again after an hour. A link that counts errors loses commands before it loses disks."
+    )
     if worst.rate and worst.gbit is None:
-        said.append(f"Its rate is {worst.rate}.")
-    return " ".join(said)
+        sentences.append(f"Its rate is {worst.rate}.")
+    return " ".join(sentences)
 
 
 def near(fabric: FabricFacts, phy: PhyFacts) -> str:

@@ -81,26 +81,26 @@ def explains(cause: Situation, other: Situation) -> bool:
 
 
 def _why(pool: PoolFacts, contradiction: str) -> str:
-    said = " ".join(f"{pool.status} {pool.row_note}".lower().split())
-    if "intent log" in said:
+    text = " ".join(f"{pool.status} {pool.row_note}".lower().split())
+    if "intent log" in text:
         return "log"
     if (
-        "newer, incompatible version" in said
-        or "newer version" in said
+        "newer, incompatible version" in text
+        or "newer version" in text
         or "incompatible version" in pool.row_note
-        or "unsupported version" in said
+        or "unsupported version" in text
     ):
         return "version"
-    if "unsupported feature" in said or ("feature" in said and "not supported" in said):
+    if "unsupported feature" in text or ("feature" in text and "not supported" in text):
         return "features"
-    if "metadata is corrupted" in said or "corrupted data" in pool.row_note:
+    if "metadata is corrupted" in text or "corrupted data" in pool.row_note:
         return "metadata"
     roles = [role for role, top in pool.tops_read if top.state in pool_fate.CANNOT_SERVE]
     if roles and all(role == "log" for role in roles):
         return "log"
     if contradiction:
         return "contradiction"
-    if roles or "insufficient replicas" in said or "too many" in said or "missing" in said:
+    if roles or "insufficient replicas" in text or "too many" in text or "missing" in text:
         return "members"
     return "unknown"
 

@@ -59,6 +59,11 @@ def _listed(node: NodeFacts, pool: ImportableFacts) -> Situation:
     )
     argv = ("zpool", "import", "-N", "-o", "readonly=on", str(pool.guid) if pool.guid else pool.name)
     look = cure("look", "Import it read-only first: then nothing is written, and the data can be looked at.", argv)
+    older = cure(
+        "upgrade",
+        "Import it on a system with the release that began to destroy these datasets, wait there until `zpool get freeing` is 0, and export it. It is whole meanwhile.",
+        needs="No other host has it.",
+    )
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{pool.guid or pool.name}",
@@ -68,7 +73,7 @@ def _listed(node: NodeFacts, pool: ImportableFacts) -> Situation:
         meaning=f"{pool.name} is not imported on {node.node}, and ZFS found {called} in it. {MEANINGS.get(number, unknown)} {after}".strip(),
         evidence=(_words.evidence(node, "zpool_import", f"status: {' '.join(pool.status.split())[:200]}"),),
         subject={"pool": pool.name} | ({"pool_guid": str(pool.guid)} if pool.guid else {}) | ({"errata": str(number)} if number else {}),
-        cures=() if number == 2 else (look,),
+        cures=(older,) if number == 2 else (look,),
     )
 
 
@@ -85,8 +90,8 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         f"{pool.name} on {node.node}: ZFS found {called}. {MEANINGS.get(number, 'What it means is not known here; the action line of zpool status says what to do.')} "
         "It stays until that is done; no disk is to blame, and none is to be replaced for it."
     )
-    said = Said("watch", f"{pool.name}: {called}", meaning, (_pools.line(node, "status", pool.status),), _cures(pool, number))
-    return _pools.situation(SLUG, node, pool, said, subject={"errata": str(number)} if number else {})
+    wording = Said("watch", f"{pool.name}: {called}", meaning, (_pools.line(node, "status", pool.status),), _cures(pool, number))
+    return _pools.situation(SLUG, node, pool, wording, subject={"errata": str(number)} if number else {})
 
 
 def _cures(pool: PoolFacts, number: int) -> tuple[Cure, ...]:

@@ -36,14 +36,14 @@ def _severity(fill: int) -> Severity:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, fill: int) -> Situation:
-    said = Said(
+    wording = Said(
         _severity(fill),
         f"{pool.name} is {fill} % full",
         " ".join(_meaning(node, pool, fill)),
         (_evidence(node, pool, fill),),
         tuple(_cures(pool)),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"percent": str(fill)})
+    return _pools.situation(SLUG, node, pool, wording, subject={"percent": str(fill)})
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, fill: int) -> Iterator[str]:

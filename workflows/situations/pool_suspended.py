@@ -158,9 +158,9 @@ WHY = {
 
 def _named(found: Suspended) -> str:
     """Which disk the log and the multihost history complain of."""
-    said = [*_by_history(found), *_by_log(found)]
-    if said:
-        return f"Suspicious are {'; '.join(said[:DISKS_NAMED])}. Names in the log are those of that moment."
+    names = [*_by_history(found), *_by_log(found)]
+    if names:
+        return f"Suspicious are {'; '.join(names[:DISKS_NAMED])}. Names in the log are those of that moment."
     if not known(found.node.kernel_log):
         return f"Which disk began it is not known: {found.node.kernel_log.reason}"
     return "Neither the kernel log nor the multihost history names a disk."
@@ -269,17 +269,17 @@ def _resuming_after_io(found: Suspended) -> Iterator[Cure]:
     if _clear_is_refused(found):
         yield _reboot(found, "Reboot")
         return
-    pool, said = found.pool.name, multihost(found.pool)
+    pool, reading = found.pool.name, multihost(found.pool)
     refused = {
         "off": "",
         "on": f" As multihost is on, 0.7 does not look whether another host has {pool} by now, and 0.8.0 to 2.2.3 refuse it (invalid argument).",
         "": " From 0.8.0 to 2.2.3 it is refused (invalid argument) where multihost is on: then the node must be rebooted.",
-    }[said if not _looks_first(found) else "off"]
+    }[reading if not _looks_first(found) else "off"]
     yield Cure(
         "clear",
         f"When the disks are there again and quiet, resume {pool}, once: what was waiting is written then. If the command hangs, something is still broken.{refused}",
         (("zpool", "clear", pool),),
-        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NOBODY}{UNGUARDED[said]}",
+        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NOBODY}{UNGUARDED[reading]}",
         save_first=KEEP,
     )
 

@@ -23,12 +23,12 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _each_once(node: NodeFacts) -> Iterator[Refusal]:
     """The same command refused for the same reason is told once, with -f where it was tried with it."""
-    told: dict[tuple[str, str, str], Refusal] = {}
+    first_of_each: dict[tuple[str, str, str], Refusal] = {}
     for one in node.refusals:
         where = (one.verb, one.about, one.sentences()[0].slug)
-        if where not in told or one.forced or _ALONE.search(one.command):
-            told[where] = one
-    yield from told.values()
+        if where not in first_of_each or one.forced or _ALONE.search(one.command):
+            first_of_each[where] = one
+    yield from first_of_each.values()
 
 
 def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
@@ -105,11 +105,11 @@ def _named(refusal: Refusal) -> Iterator[str]:
 
 
 def _subject(refusal: Refusal, slug: str) -> dict[str, str]:
-    said = {"verb": refusal.verb, "why": slug}
+    fields = {"verb": refusal.verb, "why": slug}
     pool = _pool(refusal)
     guid = _GUID.search(refusal.command) or _GUID.search(refusal.about)
     return (
-        said
+        fields
         | ({"pool": pool} if pool else {})
         | ({"vdev_guid": guid.group()} if guid else {})
         | ({"about": refusal.about} if refusal.about else {})

@@ -58,11 +58,11 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
         ("zpool", "scrub", pool.name),
         needs="No resilver runs.",
     )
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the last {what} was cancelled",
         meaning,
         (_pools.line(node, "scan", scan.text),),
         () if _pools.stands_still(pool) else ((scrub,) if old or scan.function == "rebuild" else (*again, scrub)),
     )
-    return _pools.situation(SLUG, node, pool, said)
+    return _pools.situation(SLUG, node, pool, wording)

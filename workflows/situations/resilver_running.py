@@ -32,19 +32,19 @@ def _situation(one: Running) -> Situation:
 
 def _meaning(one: Running, margin: int | None) -> str:
     filling = ", ".join(leaf.short for leaf in one.filling())
-    said = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
+    sentences = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
     if filling:
-        said.append(f"It fills {filling}.")
+        sentences.append(f"It fills {filling}.")
     calm = "Nothing is lost by it. " if margin is not None and margin >= 0 else ""
-    said.append(
+    sentences.append(
         f"{calm}Wait: until it is done take no disk out of this pool, do not reboot, and start no other replacement in the same vdev."
     )
     if margin is None:
-        said.append("How many more losses the pool survives meanwhile is not known.")
+        sentences.append("How many more losses the pool survives meanwhile is not known.")
     elif margin > 0:
-        said.append(f"Meanwhile the pool survives {_words.plural(margin, 'more loss', 'more losses')}.")
+        sentences.append(f"Meanwhile the pool survives {_words.plural(margin, 'more loss', 'more losses')}.")
     elif margin < 0:
-        said.append("A vdev of it lacks more disks than it can do without: that comes first, and the resilver does not mend it.")
+        sentences.append("A vdev of it lacks more disks than it can do without: that comes first, and the resilver does not mend it.")
     else:
-        said.append("Meanwhile one more loss in its weakest vdev loses the pool.")
-    return " ".join(said)
+        sentences.append("Meanwhile one more loss in its weakest vdev loses the pool.")
+    return " ".join(sentences)

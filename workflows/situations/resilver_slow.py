@@ -42,10 +42,10 @@ def _left(one: Running) -> str:
 
 
 def _meaning(one: Running) -> str:
-    said = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
-    said.append("First look for one disk that is slower than its peers, the new one above all: it sets the pace of every other.")
-    said.append("Then for load: a busy pool resilvers slowly by design. A scrub of small or old blocks can be slow without any fault.")
+    sentences = [f"{one.pool.name}: {one.done()}. {one.speed()}", one.to_go()]
+    sentences.append("First look for one disk that is slower than its peers, the new one above all: it sets the pace of every other.")
+    sentences.append("Then for load: a busy pool resilvers slowly by design. A scrub of small or old blocks can be slow without any fault.")
     margin = one.worst_margin()
     if margin is not None and margin <= 0:
-        said.append("Meanwhile one more loss in its weakest vdev loses the pool, so keep every disk of it connected, the old one too.")
-    return " ".join(said)
+        sentences.append("Meanwhile one more loss in its weakest vdev loses the pool, so keep every disk of it connected, the old one too.")
+    return " ".join(sentences)

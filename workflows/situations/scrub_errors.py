@@ -46,7 +46,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
         )
         + "Only a scrub that ends with 0 errors shows that all can be read. ZFS forgets an entry after the second one."
     )
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the last {what} ended with {_words.plural(scan.errors or 0, 'error')}",
         meaning,
@@ -66,4 +66,4 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
             ),
         ),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"scan": what})
+    return _pools.situation(SLUG, node, pool, wording, subject={"scan": what})

@@ -50,12 +50,12 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
         return None
     if last.found:
         title = f"{pool.name}: the last scrub ended {last.days} days ago"
-        said = f"The last scrub of {pool.name} on {node.node} ended on {last.at:%Y-%m-%d}, {last.days} days ago; {SCRUB_DAYS} days is long."
+        text = f"The last scrub of {pool.name} on {node.node} ended on {last.at:%Y-%m-%d}, {last.days} days ago; {SCRUB_DAYS} days is long."
     else:
         title = f"{pool.name}: no scrub ended in {last.days} days"
-        said = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history tells of."
+        text = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history tells of."
     answers = _words.pool_answers(node, pool, "scrub-due", "It asks first what speaks against a scrub, begins it, and waits for its end.")
-    return _make(node, pool, Said("watch", title, f"{said} {_RISK}", _lines(node, pool), _cures(pool)), answers)
+    return _make(node, pool, Said("watch", title, f"{text} {_RISK}", _lines(node, pool), _cures(pool)), answers)
 
 
 def _by_the_text(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
@@ -104,5 +104,5 @@ def _cures(pool: PoolFacts) -> tuple[Cure, ...]:
     )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, said: Said, answers: tuple[Answer, ...] = ()) -> Situation:
-    return _pools.situation(SLUG, node, pool, said, sure=said.severity != "info", answers=answers)
+def _make(node: NodeFacts, pool: PoolFacts, wording: Said, answers: tuple[Answer, ...] = ()) -> Situation:
+    return _pools.situation(SLUG, node, pool, wording, sure=wording.severity != "info", answers=answers)

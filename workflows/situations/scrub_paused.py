@@ -34,7 +34,7 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
         f"The {what} of {pool.name} on {node.node} was paused{ago}{done}. It never goes on by itself, also not after a reboot; what it has not read yet stays "
         "unchecked, and an old error there shows first when a disk has to be rebuilt from the others."
     )
-    said = Said(
+    wording = Said(
         "watch" if old else "info",
         f"{pool.name}: its {what} is paused{done}",
         meaning,
@@ -51,4 +51,4 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
             cure("other", "Or stop it for good; the next one begins anew.", ("zpool", "scrub", "-s", pool.name)),
         ),
     )
-    return _pools.situation(SLUG, node, pool, said)
+    return _pools.situation(SLUG, node, pool, wording)

@@ -36,26 +36,26 @@ def repaired(scan: ScanFacts) -> str:
     if scan.function != "scrub" or scan.state != "finished":
         return ""
     found = _REPAIRED.match(scan.text)
-    said = found.group(1) if found else _of_json(scan.text)
-    return said if said[:1].isdigit() and said.rstrip("BKMGTPEi ").strip("0.,") else ""
+    text = found.group(1) if found else _of_json(scan.text)
+    return text if text[:1].isdigit() and text.rstrip("BKMGTPEi ").strip("0.,") else ""
 
 
 def _of_json(text: str) -> str:
     """The same of the JSON of 2.3, which gives it rounded, or in bytes."""
-    said = str(json.loads(text).get("processed", "")) if text.startswith("{") else ""
-    return size(int(said)) if said.isascii() and said.isdigit() and said != "0" else said
+    answer = str(json.loads(text).get("processed", "")) if text.startswith("{") else ""
+    return size(int(answer)) if answer.isascii() and answer.isdigit() and answer != "0" else answer
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts, amount: str) -> Situation:
     disks = counted(pool)
-    said = Said(
+    wording = Said(
         "info",
         f"{pool.name}: the last scrub repaired {amount}",
         " ".join(_meaning(node, pool, scan, amount, disks)),
         (_pools.line(node, "scan", scan.text), *(_pools.row(node, leaf) for _, leaf in disks[:NAMED])),
         tuple(_cures(pool, disks)),
     )
-    return _pools.situation(SLUG, node, pool, said, subject={"repaired": amount}, vdevs=tuple(leaf for _, leaf in disks))
+    return _pools.situation(SLUG, node, pool, wording, subject={"repaired": amount}, vdevs=tuple(leaf for _, leaf in disks))
 
 
 def _meaning(

@@ -1,7 +1,8 @@
 """One disk makes the others wait: its I/O takes many times longer than that of the disks beside it, and it reports no error.
 
 A pool is as slow as its slowest disk, and a disk that stalls for seconds can suspend it. One method alone may be chance; two that
-agree (waits, slow I/Os, delay events, task aborts) are a finding.
+agree (waits, slow I/Os, delay events, task aborts) are a finding. In a mirror of two beside no other mirror nothing tells which of the two
+is as usual: such a disk is watched, whatever the numbers.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Slow:
     delays: int
     aborts: int
     at_peace: bool  # the last seconds had I/O, and it kept up
+    one_peer: bool = False  # it can be compared with one other disk only
 
     @property
     def methods(self) -> int:
@@ -59,10 +61,11 @@ def slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Itera
     for one in latency.leaves:
         if one.leaf.state not in IN_SERVICE:
             continue
-        gaps, counted = latency.gaps(one), latency.slow_among_peers(one)
+        gaps, counted = latency.gaps(one) or latency.gaps_with_one(one), latency.slow_among_peers(one)
         delays, aborts = _beyond(one, latency, "delays", DELAYS_MIN), _beyond(one, latency, "aborts", ABORTS_MIN)
         if (gaps or counted or (delays and aborts)) and not _is_filled(one, pool):
-            yield Slow(node, pool, one, gaps, counted, delays, aborts, latency.at_peace_now(one))
+            at_peace = latency.at_peace_now(one) and not any(gap.now for gap in gaps)
+            yield Slow(node, pool, one, gaps, counted, delays, aborts, at_peace, len(latency.peers(one)) == 1)
 
 
 def _is_filled(one: LeafLatency, pool: PoolFacts) -> bool:
@@ -92,13 +95,13 @@ def _situation(slow: Slow, all_of_pool: tuple[Slow, ...]) -> Situation:
         slug=SLUG,
         key=f"{SLUG}:{slow.node.node}:{_guid(slow)}",
         node=slow.node.node,
-        severity="act" if agreed and not slow.at_peace and len(same_top) == 1 else "watch",
+        severity="act" if agreed and not slow.at_peace and not slow.one_peer and len(same_top) == 1 else "watch",
         title=f"{slow.pool.name}: {_name(slow)} {_headline(slow)}",
         meaning=_meaning(slow, same_top),
         evidence=tuple(_evidence(slow)),
         answers=_answers(slow, len(same_top)),
         subject=_words.subject(slow.node, slow.pool, slow.one.top, slow.one.leaf),
-        sure=agreed,
+        sure=agreed and not slow.one_peer,
         cures=_cures_of(slow, same_top),
     )
 
@@ -112,7 +115,7 @@ def _answers(slow: Slow, together: int) -> tuple[Answer, ...]:
     why = "It samples, asks the disk and its link, and says with numbers which of them it is. It changes nothing."
     found = _words.pool_answers(slow.node, slow.pool, RUNBOOK, why, **more)
     line = lookup.pool_lineage(slow.pool, slow.one.leaf.guid)
-    if slow.methods > 1 and not slow.at_peace and together == 1 and known(line) and line is not None:
+    if slow.methods > 1 and not slow.at_peace and not slow.one_peer and together == 1 and known(line) and line is not None:
         found += Lost(slow.node, slow.pool, "data", line).planned()
     return found
 
@@ -120,7 +123,7 @@ def _answers(slow: Slow, together: int) -> tuple[Answer, ...]:
 def _headline(slow: Slow) -> str:
     if slow.gaps:
         gap = slow.gaps[0]
-        return f"waits {duration(gap.wait_ns)} for a {gap.what} where its peers wait {duration(gap.peers_ns)}"
+        return f"waits {duration(gap.wait_ns)} for a {gap.what} where {'the other half of its mirror waits' if slow.one_peer else 'its peers wait'} {duration(gap.peers_ns)}"
     if slow.counted:
         return f"had {slow.counted[0]} slow I/Os where its peers had {slow.counted[1]}"
     return f"was slow {slow.delays + slow.aborts} times"
@@ -129,19 +132,19 @@ def _headline(slow: Slow) -> str:
 def _meaning(slow: Slow, same_top: list[Slow]) -> str:
     disk = _words.disk_behind(slow.node, slow.one.leaf)
     verb = "is slow" if slow.gaps and not slow.at_peace else "has been slow"
-    said = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} {verb}. {_errors(slow)}"]
-    said += [_gap_sentence(gap) for gap in slow.gaps]
+    sentences = [f"{_words.where(disk) if disk else slow.one.leaf.name} of {slow.one.top.name} {verb}. {_errors(slow)}"]
+    sentences += [_gap_sentence(gap, "its one peer" if slow.one_peer else "its peers") for gap in slow.gaps]
     if slow.counted:
-        said.append(
+        sentences.append(
             f"{slow.counted[0]} of its I/Os were slow since the counters were cleared; the median of its peers is {slow.counted[1]}."
         )
     if slow.delays:
-        said.append(f"The kernel reported {_words.plural(slow.delays, 'delayed I/O')} on it.")
+        sentences.append(f"The kernel reported {_words.plural(slow.delays, 'delayed I/O')} on it.")
     if slow.aborts:
-        said.append(f"The kernel aborted {_words.plural(slow.aborts, 'command')} on it: the disk, its slot or its link hangs.")
-    said.append(_advice(slow, same_top))
-    said.append(_words.margin_sentence(slow.pool, slow.one.top))
-    return " ".join(said)
+        sentences.append(f"The kernel aborted {_words.plural(slow.aborts, 'command')} on it: the disk, its slot or its link hangs.")
+    sentences.append(_advice(slow, same_top))
+    sentences.append(_words.margin_sentence(slow.pool, slow.one.top))
+    return " ".join(sentences)
 
 
 def _errors(slow: Slow) -> str:
@@ -153,9 +156,9 @@ def _errors(slow: Slow) -> str:
     return "It also had errors: read {}, write {}, checksum {}.".format(*errors)
 
 
-def _gap_sentence(gap: Gap) -> str:
+def _gap_sentence(gap: Gap, peers: str) -> str:
     when = "In the last seconds" if gap.now else "On average since the pool was imported"
-    return f"{when} a {gap.what} waited {duration(gap.wait_ns)} for this disk and {duration(gap.peers_ns)} for its peers, {gap.factor:.0f} times as long."
+    return f"{when} a {gap.what} waited {duration(gap.wait_ns)} for this disk and {duration(gap.peers_ns)} for {peers}, {gap.factor:.0f} times as long."
 
 
 def _advice(slow: Slow, same_top: list[Slow]) -> str:
@@ -166,6 +169,11 @@ def _advice(slow: Slow, same_top: list[Slow]) -> str:
         )
     if slow.at_peace:
         return "In the last seconds it kept up with its peers, so it has been slow and is not now. Watch whether it comes back."
+    if slow.one_peer:
+        return (
+            "There is one disk to compare it with, so nothing tells which of the two is as usual. Watch whether the gap stays while the pool is busy, and "
+            "take neither out: the other would hold the data alone."
+        )
     if slow.methods == 1:
         return "Only one thing says so. Look again while the pool is busy before taking it out."
     return "Compare its SMART and its SAS link with its peers'. Only a disk that stalls the pool is taken offline."
@@ -175,8 +183,12 @@ def _cures_of(slow: Slow, same_top: list[Slow]) -> tuple[Cure, ...]:
     """Another disk is a cure only where two methods agree, now, and it is the only slow one."""
     disk = _words.disk_behind(slow.node, slow.one.leaf)
     first = _cures.reseat(_words.where(disk) if disk is not None else slow.one.leaf.name)
-    if len(same_top) > 1 or slow.at_peace or slow.methods == 1:
-        return (first,)
+    again = _cures.look(
+        "Look again while the pool is busy, and compare with the disks beside it. Take nothing out for one look.",
+        ("zpool", "iostat", "-v", "-l", slow.pool.name, "5", "3"),
+    )
+    if len(same_top) > 1 or slow.at_peace or slow.one_peer or slow.methods == 1:
+        return (again, first)
     text = (
         "If it stays slow with the way to it in order, replace it while it is still in the pool, beside the old disk where a bay is free."
     )
@@ -192,8 +204,8 @@ def _can_sit_out(slow: Slow) -> bool:
 def _evidence(slow: Slow) -> Iterator[Evidence]:
     for name, row in (("now", slow.one.now), ("since import", slow.one.since_import)):
         if row is not None and any(gap.now == (name == "now") for gap in slow.gaps):
-            said = f"{row.name} {name}: disk_wait read {row.disk_read_ns} ns, write {row.disk_write_ns} ns"
-            yield _words.evidence(slow.node, "zpool_iostat", said)
+            text = f"{row.name} {name}: disk_wait read {row.disk_read_ns} ns, write {row.disk_write_ns} ns"
+            yield _words.evidence(slow.node, "zpool_iostat", text)
     if slow.counted:
         yield _words.evidence(
             slow.node, "zpool_status_slow", f"{_name(slow)}  SLOW {slow.counted[0]}, median of its peers {slow.counted[1]}"

@@ -28,27 +28,27 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _counted(node: NodeFacts, pool: PoolFacts) -> Iterator[Counted]:
     latency = pool.latency if known(pool.latency) else None
-    told = [slow.one.leaf for slow in slow_leaves(node, pool, latency)] if latency else []
+    leaves = [slow.one.leaf for slow in slow_leaves(node, pool, latency)] if latency else []
     exact = {id(one.leaf): one.slow for one in latency.leaves} if latency else {}
     for _, top in pool.tops_read:
         for leaf in top.leaves():
             count = exact.get(id(leaf))
             printed = str(count) if isinstance(count, int) and count else leaf.slow_printed
-            if printed and leaf.state in IN_SERVICE and not any(leaf is one for one in told):
+            if printed and leaf.state in IN_SERVICE and not any(leaf is one for one in leaves):
                 yield top, leaf, printed
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> Situation:
     many = any(not count.isdigit() or int(count) >= SLOW_COUNT_MIN for _, _, count in rows)
     named = ", ".join(f"{leaf.short} {count}" for _, leaf, count in rows[:SHOWN]) + (" and others" if len(rows) > SHOWN else "")
-    said = Said(
+    wording = Said(
         "watch" if many else "info",
         f"{pool.name}: slow I/Os were counted: {named}",
         " ".join(_meaning(node, pool, rows)),
         tuple(_words.evidence(node, "zpool_status_slow", f"{leaf.name}  {leaf.state}  SLOW {count}") for _, leaf, count in rows),
         tuple(_cures_of(rows)),
     )
-    return _pools.situation(SLUG, node, pool, said, vdevs=tuple(leaf for _, leaf, _ in rows))
+    return _pools.situation(SLUG, node, pool, wording, vdevs=tuple(leaf for _, leaf, _ in rows))
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> Iterator[str]:

@@ -100,25 +100,27 @@ def _answers(node: NodeFacts, pool: PoolFacts, original: VdevFacts, spare: VdevF
 def _meaning(one: StandIn) -> str:
     pool, original, spare = one.pool, one.original, one.spare
     free = [s for s in pool.spares if s.state == "AVAIL"]
-    said = [f"In {one.top.name} of {pool.name} the spare {_short(spare)} stands in for the member {_guid(original)} ({original.state})."]
+    sentences = [
+        f"In {one.top.name} of {pool.name} the spare {_short(spare)} stands in for the member {_guid(original)} ({original.state})."
+    ]
     if not one.spare_serves:
-        said.append(f"The spare itself is {spare.state}: it does not help.")
+        sentences.append(f"The spare itself is {spare.state}: it does not help.")
     elif one.filling:
-        said.append("It is still being filled and does not count until that is done. Detach neither of the two now.")
+        sentences.append("It is still being filled and does not count until that is done. Detach neither of the two now.")
     elif one.member_serves and original.state == "ONLINE":
-        said.append("The member is back in service. When it is resilvered and trusted, detaching the spare makes it free again.")
+        sentences.append("The member is back in service. When it is resilvered and trusted, detaching the spare makes it free again.")
     else:
-        said.append(f"It serves in the member's place{how_filled(pool)}")
+        sentences.append(f"It serves in the member's place{how_filled(pool)}")
     others = [_short(vdev) for vdev in one.dead if vdev is not spare]
     if others:
-        said.append(
+        sentences.append(
             f"{', '.join(others)}, which stood in before, {'is' if len(others) == 1 else 'are'} lost too; that asks for no further disk."
         )
     if is_distributed(spare):
-        said.append(f"{_short(spare)} is no disk: it is space kept free on the disks of {one.top.name}.")
-    said.append(f"{_words.plural(len(free), 'spare')} of {pool.name} {'is' if len(free) == 1 else 'are'} free for the next failure.")
-    said.append(_words.margin_sentence(pool, one.top))
-    return " ".join(said)
+        sentences.append(f"{_short(spare)} is no disk: it is space kept free on the disks of {one.top.name}.")
+    sentences.append(f"{_words.plural(len(free), 'spare')} of {pool.name} {'is' if len(free) == 1 else 'are'} free for the next failure.")
+    sentences.append(_words.margin_sentence(pool, one.top))
+    return " ".join(sentences)
 
 
 def _cures_of(one: StandIn) -> Iterator[Cure]:

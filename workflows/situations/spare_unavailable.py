@@ -46,14 +46,21 @@ def holds(pool: PoolFacts, spare: VdevFacts) -> bool:
 
 
 def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the spare {_pools.short(spare)} is {spare.state}",
         " ".join(_meaning(node, pool, spare)),
         (_pools.row(node, spare),),
         tuple(_cures(pool, spare)),
     )
-    return _make(node, pool, spare, said)
+    return _make(node, pool, spare, wording)
+
+
+def _shared_with(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> tuple[str, ...]:
+    """Other pools of the node whose list of spares has it as well."""
+    wanted = _pools.key_of(spare)
+    others = (other for other in node.pools_read if other is not pool)
+    return tuple(other.name for other in others if any(wanted == _pools.key_of(one) or spare.name == one.name for one in other.spares))
 
 
 def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Situation:
@@ -61,13 +68,18 @@ def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Sit
         f"The spare {_pools.called(node, spare)} is shared, and stands in for a member of {other} now. Until it is given back there, {_left(pool)} "
         f"Replace the member of {other} that it stands in for, and the spare goes back by itself."
     )
-    said = Said("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),))
-    return _make(node, pool, spare, said)
+    back = cure(
+        "wait",
+        f"Nothing is to be done in {pool.name}: the spare comes back when the member of {other} is replaced by its guid. Do not detach it there before.",
+        ("zpool", "status", "-g", other),
+    )
+    wording = Said("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),), (back,))
+    return _make(node, pool, spare, wording)
 
 
-def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, said: Said) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, wording: Said) -> Situation:
     subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
 
 
 def _left(pool: PoolFacts) -> str:
@@ -80,6 +92,8 @@ def _left(pool: PoolFacts) -> str:
 def _meaning(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[str]:
     yield f"The spare {_pools.called(node, spare)} of {pool.name} on {node.node} is {spare.state}{f': {spare.note}' if spare.note else ''}."
     yield f"It cannot stand in for anything: {_left(pool)} No data is at stake now."
+    if shared := _shared_with(node, pool, spare):
+        yield f"It is a spare of {' and '.join(shared)} too, and protects none of them: one disk is to be mended, and it is taken out of each list."
     if DISTRIBUTED.fullmatch(spare.name):
         yield "It is space on the disks of its dRAID and has no disk of its own: it comes back when the members of that dRAID do."
     elif "corrupted data" in spare.note or "label" in spare.note:
@@ -98,7 +112,7 @@ def _cures(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
     needs = _pools.guid_needed(spare)
     yield cure(
         "remove",
-        "If it stays so, take the spare out of the pool by its guid; it holds no data. (`zpool online` refuses a spare.)",
+        "If it stays so, take the spare out of the pool by its guid; it holds no data, and `zpool online` refuses a spare.",
         *_pools.of(pool, spare, "remove", "POOL", "VDEV"),
         needs=needs,
     )

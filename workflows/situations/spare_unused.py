@@ -34,7 +34,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
         "shares it, on this node or, wrongly, on another, or ZFS did not give it back when what it stood in for was replaced or detached. "
         f"{'The next failure has no spare.' if not free else f'{free} other spare(s) of {pool.name} stand ready.'} First find out which it is."
     )
-    said = Said(
+    wording = Said(
         "watch",
         f"{pool.name}: the spare {_pools.short(spare)} is in use, and no vdev holds it",
         meaning,
@@ -43,7 +43,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
     )
     subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
     return _pools.situation(
-        SLUG, node, pool, said, about=_pools.key_of(spare), subject=subject, vdevs=(spare,), sure=_pools.is_paste(node) is False
+        SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,), sure=_pools.is_paste(node) is False
     )
 
 

@@ -35,14 +35,14 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: tuple[V
         "Either it was added by mistake (`zpool add -f` for `attach`, or without the word `spare`), or it is what is left of a mirror whose other disk was "
         "detached. The longer it stays, the more data is on it. Take no disk of it out, and offline none."
     )
-    said = Said(
+    wording = Said(
         "act",
         f"{pool.name}: {_pools.short(top)} stands alone, and its loss loses the pool",
         meaning,
         (*(_pools.row(node, other) for other in beside[:2]), _pools.row(node, top)),
         tuple(cures_of_single(node, pool, top, max(_survives(other) for other in beside))),
     )
-    return _pools.situation(SLUG, node, pool, said, about=_pools.key_of(top), subject={"top": top.name}, vdevs=(top,))
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name}, vdevs=(top,))
 
 
 def _survives(vdev: VdevFacts) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
-from workflows.engine.core import Evidence, Severity, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, TunableFacts, TunablesFacts, known
 
 SLUG = "tunables-left-raised"
@@ -22,6 +22,7 @@ HARMS = {
     "zfs_scan_ignore_errors": "a resilver that could not repair everything counts as complete, and hides the loss",
     "zfs_max_missing_tvds": "a pool can be imported with top-level vdevs missing",
 }
+BLINDS = frozenset(("zfs_no_scrub_io", "zfs_no_scrub_prefetch", "zfs_scan_ignore_errors"))  # of HARMS: what ended under them proves nothing
 SOURCES = {LINUX: "parameters", FREEBSD: "sysctl", ILLUMOS: "mdb"}
 PLACES = {
     LINUX: "by writing the old one to /sys/module/zfs/parameters/NAME, or write it into /etc/modprobe.d",
@@ -53,7 +54,41 @@ def _situation(node: NodeFacts, tunables: TunablesFacts, harmful: tuple[TunableF
         meaning=" ".join(_meaning(tunables, harmful, raised)),
         evidence=tuple(_evidence(node, tunables, harmful, raised)),
         subject={"node": node.node, "tunables": " ".join(t.name for t in (*harmful, *raised))},
+        cures=tuple(_cures_of(tunables, (*harmful, *raised))),
     )
+
+
+def _cures_of(tunables: TunablesFacts, changed: tuple[TunableFacts, ...]) -> Iterator[Cure]:
+    if not changed:
+        yield Cure("other", "Take the line out of the boot configuration, or correct its name: this release ignores it.")
+        yield Cure("wait", "Nothing need be done today: what is ignored changes nothing.")
+        return
+    yield Cure("look", "Ask who set it, and see whether a run tunes this node now: such a run puts the value back by itself.")
+    back = {one: value for one in changed if (value := _as_at_boot(one)) is not None}
+    each = ", ".join(f"{one.name} to {value}" for one, value in back.items()) or "each to the value that the next boot gives it"
+    argv = tuple(("sysctl", f"{TUNABLES[one.name].oid}={value}") for one, value in back.items()) if tunables.platform == FREEBSD else ()
+    yield Cure(
+        "other",
+        f"If it is not meant so, set {each}, {PLACES[tunables.platform].partition(',')[0].replace('the old one', 'it')}. It is right from that moment on, without a reboot.",
+        argv,
+        needs="No run tunes this node.",
+        save_first=f"The values as they are now: {', '.join(f'{one.name}={one.value}' for one in changed)}.",
+    )
+    if blind := [one.name for one in changed if one.name in BLINDS]:
+        yield Cure(
+            "scrub",
+            f"Then scrub every pool whose last scrub or resilver ended while {' and '.join(blind)} was set so.",
+            needs="No resilver runs.",
+        )
+
+
+def _as_at_boot(one: TunableFacts) -> str | None:
+    """The value to put back; of one that harms, 0 whatever the boot configuration says. None where it is not known, or is one of several."""
+    if one.name in HARMS:
+        return "0"
+    if one.boot is not None:
+        return one.boot.value
+    return str(one.defaults[0]) if one.boot_read and known(one.defaults) and len(one.defaults) == 1 else None
 
 
 def _severity(node: NodeFacts, harmful: tuple[TunableFacts, ...], raised: tuple[TunableFacts, ...]) -> Severity:

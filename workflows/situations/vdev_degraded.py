@@ -82,8 +82,8 @@ def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation:
         "The pool serves, with less redundancy than it was made with; how much is left is not known. Find the member and its guid first: where it is to be "
         "replaced, that is done by its guid and never by a name, since the name may be another disk's today."
     )
-    said = (f"state: {pool.state}", *((f"status: {' '.join(pool.status.split())}",) if pool.status else ()))
-    lines = tuple(_words.evidence(node, "zpool_status", line) for line in said)
+    quoted = (f"state: {pool.state}", *((f"status: {' '.join(pool.status.split())}",) if pool.status else ()))
+    lines = tuple(_words.evidence(node, "zpool_status", line) for line in quoted)
     return _make(node, pool, "act", None, f"{pool.name} is DEGRADED, and its rows are not here", meaning, lines)
 
 
@@ -107,12 +107,12 @@ def _counting(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Situation:
 
 
 def _rows(node: NodeFacts, row: VdevFacts) -> tuple:
-    said = (row, *row.leaves()[:8])
+    rows = (row, *row.leaves()[:8])
     return tuple(
         _words.evidence(
             node, "zpool_status", "  ".join((one.name, one.state, *(map(str, one.errors) if known(one.errors) else ()), one.note)).rstrip()
         )
-        for one in said
+        for one in rows
     )
 
 

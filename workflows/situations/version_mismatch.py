@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.zfs_releases import TRIED, is_read, not_ordered, read, tried
-from workflows.engine.core import Evidence, Severity, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.facts.read.versions import release, release_numbers
 
@@ -46,6 +46,33 @@ def _mixed(node: NodeFacts, userland: str, module: str) -> Situation:
             else "No order differs between these two, so all are given. "
         )
         + "After an upgrade of the packages this lasts until the new module is loaded, which takes a reboot, or exporting every pool first.",
+        _reload(node, module),
+    )
+
+
+def _reload(node: NodeFacts, module: str) -> tuple[Cure, ...]:
+    return (
+        Cure(
+            "other",
+            f"Have {node.node} load the new module in a planned stop: reboot it, or export every pool, unload and load the module. The pools serve until then, "
+            "and what the runbooks refuse meanwhile waits for it.",
+            needs="No resilver runs, the initramfs has the new module, and no pool was upgraded to features that the old one lacks.",
+        ),
+        Cure(
+            "look",
+            f"Afterwards see that both say the same release, and no more {module}.",
+            (("zpool", "version"),),
+            releases="0.8 and newer",
+        ),
+    )
+
+
+def _nothing(node: NodeFacts) -> tuple[Cure, ...]:
+    return (
+        Cure(
+            "wait",
+            f"Nothing is to be done: {node.node} serves with this release. docs/releases.md says which commands are ordered on it and which a person gives by hand.",
+        ),
     )
 
 
@@ -68,12 +95,13 @@ def _not_tried(node: NodeFacts, module: str) -> Situation:
         "info",
         f"{node.node} runs OpenZFS {module}, which no runbook was tried with",
         f"The runbooks were tried with OpenZFS {tried()}. What commands do and print differs by release. {what} Looking is not affected.",
+        _nothing(node),
     )
 
 
-def _situation(node: NodeFacts, severity: Severity, title: str, meaning: str) -> Situation:
+def _situation(node: NodeFacts, severity: Severity, title: str, meaning: str, cures: tuple[Cure, ...]) -> Situation:
     digest = node.digests.get("node", "")
-    said = (("tools", node.zfs_userland), ("kernel module", node.zfs_module))
-    lines = tuple(Evidence(node.node, "node", digest, f"{what}: {value}") for what, value in said if known(value))
-    subject = {"node": node.node} | {what: value for what, value in said if known(value)}
-    return Situation(SLUG, f"{SLUG}:{node.node}", node.node, severity, title, meaning, lines, subject=subject)
+    versions = (("tools", node.zfs_userland), ("kernel module", node.zfs_module))
+    lines = tuple(Evidence(node.node, "node", digest, f"{what}: {value}") for what, value in versions if known(value))
+    subject = {"node": node.node} | {what: value for what, value in versions if known(value)}
+    return Situation(SLUG, f"{SLUG}:{node.node}", node.node, severity, title, meaning, lines, subject=subject, cures=cures)

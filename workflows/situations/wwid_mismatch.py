@@ -48,9 +48,9 @@ class Mismatch:
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     whole = tuple(_situation(found) for lost in lost_leaves(fleet) if (found := mismatch(fleet, lost)) is not None)
-    told = {one.subject["vdev_guid"] for one in whole}
+    guids = {one.subject["vdev_guid"] for one in whole}
     pieces = {one.key: one for node in fleet.nodes.values() for one in (*_of_children(node), *_of_rows(node))}  # rows tell more
-    return (*whole, *(one for one in pieces.values() if one.subject["vdev_guid"] not in told))
+    return (*whole, *(one for one in pieces.values() if one.subject["vdev_guid"] not in guids))
 
 
 BY_GUID = (
@@ -149,8 +149,8 @@ def _clues(
     if namesake is not None and member is None:
         yield lost.evidence("zpool_status", f"{namesake.leaf.name}  {namesake.leaf.state}")
     for other in same:
-        said = f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It cannot tell which of the two disks is lost."
-        yield lost.evidence(_label_source(lost, other), said)
+        text = f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It cannot tell which of the two disks is lost."
+        yield lost.evidence(_label_source(lost, other), text)
     if now is not None and member is None and lost.wrong_label() and _labels_of_others(now, lost):
         yield lost.evidence("block", f"{title(now)} answers under {lost.path} and carries the label of another vdev.")
 
@@ -183,17 +183,17 @@ def _title(found: Mismatch) -> str:
 
 def _meaning(found: Mismatch) -> str:
     lost = found.lost
-    said = [f"{lost.pool.name} remembers its lost member {lost.guid} as {lost.path}. That name is of the past and proves nothing."]
+    sentences = [f"{lost.pool.name} remembers its lost member {lost.guid} as {lost.path}. That name is of the past and proves nothing."]
     if found.now is not None:
-        said.append(f"Today it leads to {title(found.now)}, {_role(found)}.")
+        sentences.append(f"Today it leads to {title(found.now)}, {_role(found)}.")
     elif found.namesake is not None:
-        said.append(f"Today that name is {found.namesake.title}, which serves. Neither pull that disk nor replace anything with it.")
+        sentences.append(f"Today that name is {found.namesake.title}, which serves. Neither pull that disk nor replace anything with it.")
     if found.same_devid:
         others = ", ".join(_guid(other) for other in found.same_devid)
-        said.append(f"The stored device id does not help either: the member {others} has the same one.")
-    said.append(lost.back_sentence() or _advice(found))
-    said.append(lost.margin_sentence())
-    return " ".join(said)
+        sentences.append(f"The stored device id does not help either: the member {others} has the same one.")
+    sentences.append(lost.back_sentence() or _advice(found))
+    sentences.append(lost.margin_sentence())
+    return " ".join(sentences)
 
 
 def _role(found: Mismatch) -> str:
@@ -214,7 +214,8 @@ def _cures_of(found: Mismatch) -> tuple[Cure, ...]:
     """Nothing is replaced inside a replacement that is dead: its new half is detached."""
     lost = found.lost
     if in_dead_replacement(lost):
-        return ()
+        text = "It is half of a replacement whose new half is lost: that is ended first, by detaching the new half by its guid. Replace neither half."
+        return (_cures.wait(text), _cures.look("See both halves by guid.", ("zpool", "status", "-g", lost.pool.name)))
     if lost.replacement() is not None or lost.is_back():
         return lost.cures()
     find = _cures.look(

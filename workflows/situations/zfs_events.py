@@ -93,8 +93,8 @@ def _member(event: Event) -> str:
 def _counted(kind: str, member: str, count: int) -> str:
     whom = f"of the member {member} " if member else ""
     means = CLASSES[kind] or "a vdev changed its state; `zpool events -v` tells which one and to what"
-    said = f"{kind.removeprefix(PREFIX)} {whom}({means})"
-    return f"{said}, {count} times" if count > 1 else said
+    text = f"{kind.removeprefix(PREFIX)} {whom}({means})"
+    return f"{text}, {count} times" if count > 1 else text
 
 
 def _line(event: Event) -> str:

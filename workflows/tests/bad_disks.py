@@ -43,7 +43,7 @@ EITHER = ("wwid", "old_wwid")
 
 
 def links(gbit: float) -> Any:
-    return lambda said: put(said, links=each(gbit=gbit))
+    return lambda facts: put(facts, links=each(gbit=gbit))
 
 
 def in_bay(number: int) -> Any:

@@ -50,7 +50,7 @@ RUNS = SelfTestFacts(1, "Background short", 15, "Self test in progress")
 
 def inside(**changes: Any) -> Callable[[Any], Any]:
     """The same change within what is there: of a disk's condition, of its modes."""
-    return lambda said: put(said, **changes)
+    return lambda facts: put(facts, **changes)
 
 
 def one_slow(latency: PoolLatency) -> PoolLatency:

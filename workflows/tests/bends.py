@@ -232,8 +232,8 @@ def left_service(count: int) -> Bend:
     return bent
 
 
-def properties(**said: str) -> Bend:
-    return pool(properties=lambda before: {**before, **said})
+def properties(**fields: str) -> Bend:
+    return pool(properties=lambda before: {**before, **fields})
 
 
 def listed_leaves(**changes: Any) -> Bend:

@@ -56,7 +56,7 @@ def verdicts(outcome: Outcome) -> tuple[Verdict, ...]:
     """Every answer that the engine told; that of an alarm stands in what it has recorded."""
     if isinstance(outcome, Refused):
         return outcome.verdicts
-    alarms = [Verdict(*told) for e in outcome.effects if isinstance(e, ev.Record) and e.type == "run.alarm" for told in _told(e)]
+    alarms = [Verdict(*entry) for e in outcome.effects if isinstance(e, ev.Record) and e.type == "run.alarm" for entry in _told(e)]
     return (*alarms, *outcome.state.verdicts)
 
 
@@ -71,11 +71,11 @@ class Recorded(Walk):
         self.moments: list[Moment] = []
         super().__init__(story, folder)
 
-    def send(self, kind: type, **said: Any) -> Outcome:
+    def send(self, kind: type, **fields: Any) -> Outcome:
         before = self.state
-        outcome = super().send(kind, **said)
-        if "facts" in said and before.status != "new" and kind.__name__ != "PlanArrived":
-            self.moments.append(Moment(self.story.title, self.runbook, before, kind, {"at": self.clock.at, **said}))
+        outcome = super().send(kind, **fields)
+        if "facts" in fields and before.status != "new" and kind.__name__ != "PlanArrived":
+            self.moments.append(Moment(self.story.title, self.runbook, before, kind, {"at": self.clock.at, **fields}))
         return outcome
 
 

@@ -55,19 +55,19 @@ def facts(age_seconds: float = 1.0, source_age: float | None = None, **turned: s
     The node was heard `age_seconds` ago and each of its sources was asked `source_age` ago: as long, unless told otherwise.
     """
     ages = dict.fromkeys(COLLECTORS, age_seconds if source_age is None else source_age)
-    heard = cast.facts(age_seconds, **turned).nodes[NODE]
-    return FleetFacts({NODE: replace(heard, ages=ages, hostid=HOSTID, boot_id=BOOT_ID)})
+    node = cast.facts(age_seconds, **turned).nodes[NODE]
+    return FleetFacts({NODE: replace(node, ages=ages, hostid=HOSTID, boot_id=BOOT_ID)})
 
 
 def answers(guard: str, facts: FleetFacts) -> str:
-    said = facts.nodes[NODE].failures
-    return said.get(guard, said.get("every", "pass"))
+    failures = facts.nodes[NODE].failures
+    return failures.get(guard, failures.get("every", "pass"))
 
 
 def turned(name: str):
     def guard(facts, params):
-        said = answers(name, facts)
-        return Verdict("refuse" if said == HAND else said, f"{name} was asked.", name, by_hand=said == HAND)
+        reported = answers(name, facts)
+        return Verdict("refuse" if reported == HAND else reported, f"{name} was asked.", name, by_hand=reported == HAND)
 
     guard.__name__ = name
     return guard

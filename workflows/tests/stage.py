@@ -66,14 +66,14 @@ class Run(_Looking):
         super().__init__(stage)
         self.stage, self.runbook = stage, runbook
         self.story = Story(runbook.slug, dict, lambda facts: params)
-        self.answers = {slug.replace("_", "-"): said for slug, said in answers.items()}
+        self.answers = {slug.replace("_", "-"): value for slug, value in answers.items()}
         self.meanwhile: dict[str, Callable[[], Any]] = {}
         self.told, self.done_at, self.kept = [], set(), {}
         self.state = RunState(params=dict(params), requester=ANN)
         self.must(ev.Start, by=ANN)
 
-    def send(self, kind: type[ev.Event], **said) -> Decision | Refused:
-        self.outcome = super().send(kind, **said)
+    def send(self, kind: type[ev.Event], **fields) -> Decision | Refused:
+        self.outcome = super().send(kind, **fields)
         return self.outcome
 
     def to(self, step: str) -> Run:

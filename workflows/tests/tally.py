@@ -21,9 +21,9 @@ def tell(runbook: str, kind: str, what: str) -> None:
 
 def take() -> list[Told]:
     """What was told since it was asked for last."""
-    told = sorted(TOLD)
+    lines = sorted(TOLD)
     TOLD.clear()
-    return told
+    return lines
 
 
 def of_report(properties: Iterable[Any]) -> Iterator[Told]:
@@ -32,12 +32,12 @@ def of_report(properties: Iterable[Any]) -> Iterator[Told]:
             yield tuple(value)
 
 
-def table(told: set[Told]) -> list[str]:
+def table(counted: set[Told]) -> list[str]:
     """A line for each runbook, those without any walk included: `12 of 14` is of what its definition has."""
     from workflows.runbooks import RUNBOOKS
 
     rows = [("runbook", "good ends", "guards refused", "guards not knowing", "ended at steps", "died at")]
-    rows += [_row(slug, runbook, told) for slug, runbook in RUNBOOKS.items()]
+    rows += [_row(slug, runbook, counted) for slug, runbook in RUNBOOKS.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -49,7 +49,7 @@ def deaths(runbook: Any) -> set[str]:
     return orders | {f"{step.slug} lost" for step in forward if step.kind in ("PLAN", "VERIFY")}
 
 
-def _row(slug: str, runbook: Any, told: set[Told]) -> tuple[str, ...]:
+def _row(slug: str, runbook: Any, lines: set[Told]) -> tuple[str, ...]:
     from workflows.tests import bad
 
     forward = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps
@@ -57,7 +57,7 @@ def _row(slug: str, runbook: Any, told: set[Told]) -> tuple[str, ...]:
     whole = {REFUSED: refusing, UNKNOWN: unsure, ENDED: {step.slug for step in forward}, CRASHED: deaths(runbook)}
 
     def of(kind: str) -> str:
-        found = {what for book, how, what in told if (book, how) == (slug, kind)}
+        found = {what for book, how, what in lines if (book, how) == (slug, kind)}
         return f"{len(found & whole[kind])} of {len(whole[kind])}" if kind in whole else str(len(found))
 
     return (slug, *map(of, (GOOD, REFUSED, UNKNOWN, ENDED, CRASHED)))

@@ -18,8 +18,8 @@ def state() -> RunState:
 
 
 def break_it(state: RunState, by: str = ANN, reason: str = "Nobody answers.", **more) -> Decision | Refused:
-    said = {"plan_digest": state.plan_digest, "at": state.planned_at + 60, **more}
-    return decide(RUNBOOK, state, ev.GlassBroken(by=by, reason=reason, **said))
+    fields = {"plan_digest": state.plan_digest, "at": state.planned_at + 60, **more}
+    return decide(RUNBOOK, state, ev.GlassBroken(by=by, reason=reason, **fields))
 
 
 def test_it_leads_past_the_approval_and_says_so(state):

@@ -297,8 +297,8 @@ def test_it_waits_until_what_it_reads_was_asked_after_the_command():
     waits = dataclasses.replace(RUNBOOK.step("wait"), sources=("zdb_label",))
     runbook = dataclasses.replace(RUNBOOK, steps=tuple(waits if step.slug == "wait" else step for step in RUNBOOK.steps))
     for ages, moves in (({"zdb_label": 60.0}, False), ({}, False), (Unknown("Nobody said."), False), ({"zdb_label": 0.0}, True)):
-        heard = FleetFacts({"oss01": dataclasses.replace(NODE, age_seconds=0, ages=ages)})
-        outcome = decide(runbook, walk.state, ev.FactsArrived(at=walk.clock + 1, facts=heard))
+        fleet = FleetFacts({"oss01": dataclasses.replace(NODE, age_seconds=0, ages=ages)})
+        outcome = decide(runbook, walk.state, ev.FactsArrived(at=walk.clock + 1, facts=fleet))
         assert (outcome.state.step == "verify") is moves, ages
 
 

@@ -65,7 +65,7 @@ def test_only_the_blank_disk_that_fits_can_be_chosen(fleet, params):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("sdcw", f"is already member {demo.SDCW_GUID} of ost_0. Choose a disk without a label."),
         ("sdfl", "is already member "),
@@ -75,10 +75,10 @@ def test_only_the_blank_disk_that_fits_can_be_chosen(fleet, params):
         ("sda", "mounted on /"),
     ],
 )
-def test_it_says_why_another_disk_is_wrong(fleet, params, name, said):
+def test_it_says_why_another_disk_is_wrong(fleet, params, name, expected):
     (disk,) = [d for d in fleet.nodes["oss01"].disks if name in d.names]
     refused = blockers(ask(CANDIDATE_GUARDS, fleet, params | {"wwid": disk.wwid}))
-    assert any(name in v.reason and said in v.reason for v in refused), refused
+    assert any(name in v.reason and expected in v.reason for v in refused), refused
 
 
 def test_no_disk_of_another_node_stands_in_the_way(fleet):

@@ -23,8 +23,8 @@ def with_step(slug, **over):
     return replace(RUNBOOK, steps=tuple(replace(step, **over) if step.slug == slug else step for step in RUNBOOK.steps))
 
 
-def asked(runbook, state, kind, later=1.0, **said):
-    return decide(runbook, state, kind(at=state.since + later, **said))
+def asked(runbook, state, kind, later=1.0, **fields):
+    return decide(runbook, state, kind(at=state.since + later, **fields))
 
 
 def why(outcome):
@@ -136,10 +136,10 @@ def test_the_rounds_of_plans_are_counted_from_one():
 
 @pytest.mark.parametrize("kind", [ev.PlanArrived, ev.PlanFailed])
 def test_a_plan_or_its_failure_that_nobody_waits_for_is_refused(kind):
-    said = {"plan": node_plan(), "facts": facts()} if kind is ev.PlanArrived else {"reason": "x"}
+    fields = {"plan": node_plan(), "facts": facts()} if kind is ev.PlanArrived else {"reason": "x"}
     state = planning().state
     for here, number in ((replace(state, asked=None), 1), (state, 2), (replace(state, status="open"), 1)):
-        assert "Nobody waits for this plan" in why(asked(RUNBOOK, here, kind, number=number, **said))
+        assert "Nobody waits for this plan" in why(asked(RUNBOOK, here, kind, number=number, **fields))
 
 
 def test_a_plan_that_failed_is_recorded():
@@ -171,8 +171,8 @@ def test_nothing_is_judged_where_there_is_no_plan(kind, more):
 
 def test_a_plan_from_after_now_is_not_approved():
     state = at("approve").state
-    said = ev.Approved(at=state.planned_at - 1, by=BOB, plan_digest=state.plan_digest)
-    assert "clock stands before" in why(decide(RUNBOOK, state, said))
+    approval = ev.Approved(at=state.planned_at - 1, by=BOB, plan_digest=state.plan_digest)
+    assert "clock stands before" in why(decide(RUNBOOK, state, approval))
 
 
 def test_a_denial_where_no_step_made_the_plan_ends_in_words():
@@ -250,10 +250,10 @@ def test_no_plan_is_asked_for_behind_an_order():
 def test_an_order_under_way_is_under_way_and_each_move_is_recorded():
     walk = at("execute")
     walk.must(ev.ExecuteAsked, by=ANN, facts=facts())
-    for status, said in (("OFFERED", "offered"), ("CLAIMED", "taken"), ("STARTED", "started")):
+    for status, expected in (("OFFERED", "offered"), ("CLAIMED", "taken"), ("STARTED", "started")):
         outcome = walk.order(status)
         assert (outcome.state.status, outcome.state.order.probe, records(outcome)) == ("ordered", "", ["run.order-moved"])
-        assert said in outcome.state.note
+        assert expected in outcome.state.note
     doubt = walk.order("UNKNOWN", reason="It fell silent.")
     assert (records(doubt), rings(doubt)) == (["run.order-moved"], True)
 
@@ -269,16 +269,16 @@ def test_a_success_is_recorded_with_what_follows():
 
 def test_a_failure_leads_where_the_runbook_says_and_is_behind_it():
     state = ordered("STARTED").state
-    said = {"plan_digest": state.order.plan_digest, "status": "FAILED", "reason": "no"}
-    outcome = asked(with_step("execute", fails_to="swap"), state, ev.OrderMoved, **said)
+    fields = {"plan_digest": state.order.plan_digest, "status": "FAILED", "reason": "no"}
+    outcome = asked(with_step("execute", fails_to="swap"), state, ev.OrderMoved, **fields)
     assert (outcome.state.step, outcome.state.finished[-1].step) == ("swap", "execute")
 
 
 @pytest.mark.parametrize(("effect", "ends"), [("idempotent", ("open", "swap")), ("at_most_once", ("stopped", "execute"))])
 def test_a_refusal_leads_on_only_where_something_was_to_be_tried(effect, ends):
     state = ordered("CLAIMED").state
-    said = {"plan_digest": state.order.plan_digest, "status": "REFUSED", "reason": "This node's policy does not list it."}
-    outcome = asked(with_step("execute", fails_to="swap", effect=effect, destructive=False), state, ev.OrderMoved, **said)
+    fields = {"plan_digest": state.order.plan_digest, "status": "REFUSED", "reason": "This node's policy does not list it."}
+    outcome = asked(with_step("execute", fails_to="swap", effect=effect, destructive=False), state, ev.OrderMoved, **fields)
     assert (outcome.state.status, outcome.state.step) == ends
     assert "refused and nothing was run: This node's policy does not list it." in outcome.state.note + outcome.state.finished[-1].note
 

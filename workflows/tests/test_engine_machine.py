@@ -204,21 +204,21 @@ class Run(ByHand, RuleBasedStateMachine):
             assert len({s.by for s in before.statements if s.outcome == event.outcome} | {event.by}) >= 2
 
     def every_transition_is_recorded(self, before, event, outcome) -> None:
-        told = [effect.type for effect in outcome.effects if isinstance(effect, ev.Record)]
+        lines = [effect.type for effect in outcome.effects if isinstance(effect, ev.Record)]
         ended = ["run.done"] if self.state.status == "done" else []
         if type(event) in RECORD:
-            assert told, "nothing was written down"
-            assert told[0] in RECORD[type(event)]
-            assert told[1:] == ended
+            assert lines, "nothing was written down"
+            assert lines[0] in RECORD[type(event)]
+            assert lines[1:] == ended
             return
         left = len(self.state.finished) - len(before.finished)
         kinds = {"WAIT": "run.waited", "VERIFY": "run.verified"}
         if left:
-            assert told == [kinds[self.book.step(before.step).kind], *ended]
+            assert lines == [kinds[self.book.step(before.step).kind], *ended]
         elif self.state.overdue and not before.overdue:
-            assert told == ["run.overdue"]
+            assert lines == ["run.overdue"]
         else:
-            assert told in ([], ["run.not-verified"], ["run.by-hand-not-shown"])
+            assert lines in ([], ["run.not-verified"], ["run.by-hand-not-shown"])
             assert replace(self.state, **_SMALL) == replace(before, **_SMALL), "something changed without a word in the ledger"
 
     # --- people
@@ -259,8 +259,8 @@ class Run(ByHand, RuleBasedStateMachine):
     def one_approves_while_another_denies(self, one, other, first):
         """Both read the same page."""
         digest = self.state.plan_digest
-        said = [ev.Approved(at=self.at(), by=one, plan_digest=digest), ev.Denied(at=self.at(), by=other, plan_digest=digest, reason="no")]
-        for event in said if first else reversed(said):
+        lines = [ev.Approved(at=self.at(), by=one, plan_digest=digest), ev.Denied(at=self.at(), by=other, plan_digest=digest, reason="no")]
+        for event in lines if first else reversed(lines):
             self.send(event)
 
     @rule(by=SOMEBODY, stale=st.booleans(), reason=st.sampled_from(["Nobody is awake.", " "]))

@@ -89,7 +89,7 @@ def test_some_story_orders_it(name, orders):
 def test_it_runs_at_most_once_and_the_next_agent_tells_the_truth(name, place, orders, tmp_path, monkeypatch):
     stages, step = orders[name]
     walk = stages.at(step) if step in stages else stages.turned_to(step)
-    outcome, told, can_have_run = TRUTH[place]
+    outcome, text, can_have_run = TRUTH[place]
     node, before, as_it_was = Node(walk, tmp_path / "agent"), len(walk.commands()), walk.node
 
     def die(where: str) -> None:
@@ -111,6 +111,6 @@ def test_it_runs_at_most_once_and_the_next_agent_tells_the_truth(name, place, or
     node.journal.close()
     probe = receipt["probe"]["result"] if receipt["probe"] else None
     assert receipt["outcome"] == outcome, receipt["reason"]
-    assert probe in told or (probe == "did_not" and name in NO_TRACE), receipt["reason"]
+    assert probe in text or (probe == "did_not" and name in NO_TRACE), receipt["reason"]
     assert_readable(receipt["reason"] or "It ended.")
     assert (walk.commands()[before:], walk.node) == (given, now), "nothing is run again"

@@ -63,8 +63,8 @@ def met(moments: tuple[Moment, ...], bad: Bad, outcome: str) -> tuple[Moment, Ou
     """The first moment at which the guard says this because of what was changed, or says it by itself while the walk waits."""
     for moment in asking(moments, bad.guard):
         after = moment.again(bad.bend)
-        said, before = said_by(bad.guard, after), said_by(bad.guard, moment.again(as_it_is))
-        meant = said is not None and said.outcome == outcome and bad.says in said.reason
+        verdict, before = said_by(bad.guard, after), said_by(bad.guard, moment.again(as_it_is))
+        meant = verdict is not None and verdict.outcome == outcome and bad.says in verdict.reason
         caused = bad.bend is as_it_is or before is None or bad.says not in before.reason
         if meant and caused:
             return moment, after
@@ -123,7 +123,7 @@ ANSWERS = {
     "what_was_seen": "Say what was looked at or copied",
     "where_it_was_copied": "Say what was copied",
     "who_has_taken_over": "Say who has taken over",
-    **{judge: says for part in OF_RUNBOOKS for judge, says in part.ANSWERS.items()},
+    **{judge: value for part in OF_RUNBOOKS for judge, value in part.ANSWERS.items()},
 }
 JUDGED = sorted(
     {(slug, step.judges.__name__) for slug, runbook in RUNBOOKS.items() for step in runbook.steps if getattr(step, "judges", None)}

@@ -236,9 +236,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_it_turns_exactly_here(name):
-    guard, facts, outcome, said = EDGES[name]
+    guard, facts, outcome, expected = EDGES[name]
     found, reason = answer(guard, facts)
-    assert (found, said in reason) == (outcome, True), reason
+    assert (found, expected in reason) == (outcome, True), reason
 
 
 @pytest.mark.parametrize("name", ["pool_guid", "vdev_guid"])

@@ -143,9 +143,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_it_turns_there(name):
-    guard, facts, changes, outcome, said = EDGES[name]
+    guard, facts, changes, outcome, expected = EDGES[name]
     verdict = guard(facts, {**HERE, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 # --- what somebody types
@@ -203,8 +203,8 @@ TYPED = {
 
 @pytest.mark.parametrize("name", TYPED)
 def test_what_is_typed_is_judged(name):
-    judge, said, facts, outcome, words = TYPED[name]
-    verdicts = judge(facts, AWAY, said)
+    judge, reported, facts, outcome, words = TYPED[name]
+    verdicts = judge(facts, AWAY, reported)
     assert [v.outcome for v in verdicts] == [outcome]
     assert words in verdicts[0].reason, verdicts
 
@@ -245,9 +245,9 @@ PULLED = {
 
 @pytest.mark.parametrize("name", PULLED)
 def test_who_pulled_the_wrong_disk_is_told_which(name):
-    facts, said = PULLED[name]
+    facts, reported = PULLED[name]
     verdict = bay.nothing_else_was_pulled(facts, HERE)
-    assert (verdict.outcome, verdict.reason) == ("refuse", said)
+    assert (verdict.outcome, verdict.reason) == ("refuse", reported)
 
 
 def test_a_disk_that_is_gone_while_its_member_is_still_called_online_was_pulled():

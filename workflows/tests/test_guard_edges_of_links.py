@@ -246,9 +246,9 @@ SPARED = {
 
 @pytest.mark.parametrize("name", SPARED)
 def test_its_vdev_can_do_without_it(name):
-    facts, changes, outcome, said = SPARED[name]
+    facts, changes, outcome, expected = SPARED[name]
     verdict = suspect.its_vdev_can_do_without_it(facts, {**PARAMS, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 OTHERS = label("sdcw1", 5, 777, "scratch9", 1)

@@ -447,9 +447,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_it_turns_there(name):
-    guard, facts, changes, outcome, said = EDGES[name]
+    guard, facts, changes, outcome, expected = EDGES[name]
     verdict = guard(facts, {**HERE, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 def test_a_member_may_be_taken_out_of_a_pool_with_two_vdevs_by_what_its_own_survives():

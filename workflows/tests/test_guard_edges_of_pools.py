@@ -249,9 +249,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_it_turns_exactly_here(name):
-    guard, facts, outcome, said = EDGES[name]
+    guard, facts, outcome, expected = EDGES[name]
     found, reason = answer(guard, facts)
-    assert (found, said in reason) == (outcome, True), reason
+    assert (found, expected in reason) == (outcome, True), reason
 
 
 @pytest.mark.parametrize("name", ["pool_guid", "vdev_guid"])
@@ -267,7 +267,7 @@ def test_before_a_disk_is_chosen_nothing_is_known_of_it(guard):
 
 
 @pytest.mark.parametrize(
-    ("facts", "outcome", "said"),
+    ("facts", "outcome", "expected"),
     [
         (REPLACED, "pass", "holds its whole share"),
         (FLEET, "refuse", "is still in raidz2-0"),
@@ -277,9 +277,9 @@ def test_before_a_disk_is_chosen_nothing_is_known_of_it(guard):
     ],
     ids=["done", "old-member", "spare", "filling", "unread"],
 )
-def test_waiting_ends_when_the_new_disk_has_taken_over(facts, outcome, said):
+def test_waiting_ends_when_the_new_disk_has_taken_over(facts, outcome, expected):
     verdict = the_new_disk_has_taken_over(facts, PARAMS)
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 @pytest.mark.parametrize(

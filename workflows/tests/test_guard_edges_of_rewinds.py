@@ -48,10 +48,10 @@ OF_A_POINT = {
 
 @pytest.mark.parametrize("name", OF_A_POINT)
 def test_a_point_is_judged(name, monkeypatch):
-    guard, line, changes, outcome, said = OF_A_POINT[name]
+    guard, line, changes, outcome, expected = OF_A_POINT[name]
     monkeypatch.setattr(rewinding, "timeline", lambda *_: line)
     verdict = guard(FLEET, {**PARAMS, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 def wrote(*txgs, **more):
@@ -113,9 +113,9 @@ SINCE = {
 
 @pytest.mark.parametrize("name", SINCE)
 def test_what_happened_is_judged(name):
-    guard, facts, changes, outcome, said = SINCE[name]
+    guard, facts, changes, outcome, expected = SINCE[name]
     verdict = guard(facts, {**PARAMS, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 def test_points_that_say_no_loss_are_none():

@@ -296,9 +296,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_it_turns_there(name):
-    guard, facts, changes, outcome, said = EDGES[name]
+    guard, facts, changes, outcome, expected = EDGES[name]
     verdict = guard(facts, {**PARAMS, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 def back(guid, wwid, slot):

@@ -375,9 +375,9 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_it_turns_there(name):
-    guard, facts, changes, outcome, said = EDGES[name]
+    guard, facts, changes, outcome, expected = EDGES[name]
     verdict = guard(facts, {**PARAMS, **changes})
-    assert (verdict.outcome, said in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
 
 
 NEIGHBOUR = fleet(NODE, replace(OTHER, disks=DISKS[:1]))
@@ -393,13 +393,13 @@ NAMED = {
 
 @pytest.mark.parametrize("name", NAMED)
 def test_partners_are_named(name):
-    facts, said, outcome, words = NAMED[name]
-    (verdict,) = suspended.the_partners_are_named(facts, PARAMS, said)
+    facts, reported, outcome, words = NAMED[name]
+    (verdict,) = suspended.the_partners_are_named(facts, PARAMS, reported)
     assert (verdict.outcome, words in verdict.reason) == (outcome, True), verdict
 
 
 @pytest.mark.parametrize(
-    ("pools", "said", "outcome"),
+    ("pools", "text", "outcome"),
     [
         ((POOL,), "none", "pass"),
         ((POOL,), "", "refuse"),
@@ -407,8 +407,8 @@ def test_partners_are_named(name):
         (SILENT, "none", "unknown"),
     ],
 )
-def test_what_goes_down_with_the_node_is_named(pools, said, outcome):
-    (verdict,) = suspended.the_other_pools_are_named(fleet(replace(NODE, pools=pools)), PARAMS, said)
+def test_what_goes_down_with_the_node_is_named(pools, text, outcome):
+    (verdict,) = suspended.the_other_pools_are_named(fleet(replace(NODE, pools=pools)), PARAMS, text)
     assert verdict.outcome == outcome
 
 

@@ -296,10 +296,10 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_it_refuses(name):
-    guard, facts, params, said = WRONG[name]
+    guard, facts, params, expected = WRONG[name]
     answer = verdict(guard, facts, params)
     assert answer.outcome != "pass"
-    assert said in answer.reason
+    assert expected in answer.reason
 
 
 def test_every_guard_is_shown_to_refuse():
@@ -359,7 +359,7 @@ def test_it_lets_pass(name):
 # Knowing less never opens a gate.
 
 
-def less_known(thing, told=()):
+def less_known(thing, reported=()):
     """Every way to know one field less below `thing`, as (name, changed thing). Only `Known` fields may be unknown."""
     hints = type(thing).__annotations__
     for f in fields(thing):

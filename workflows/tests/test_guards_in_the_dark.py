@@ -54,5 +54,5 @@ def test_a_word_less_in_the_run_lets_nothing_through_that_was_not_before(name):
     """Every run names its node and its pool."""
     before = EVERY[name](FLEET, NAMED).outcome
     for word in NAMED.keys() - {"node", "pool"}:
-        after = EVERY[name](FLEET, {key: said for key, said in NAMED.items() if key != word}).outcome
+        after = EVERY[name](FLEET, {key: value for key, value in NAMED.items() if key != word}).outcome
         assert after == before or after != "pass", word

@@ -61,8 +61,12 @@ def has_nothing_to_say(facts, params):
     return ""
 
 
-def is_seven(facts, params, said):
-    return (ok("It is bay 7.") if said == "7" else refuse(f"Bay {said} was named and bay 7 was lit. Put the disk of bay {said} back now."),)
+def is_seven(facts, params, expected):
+    return (
+        ok("It is bay 7.")
+        if expected == "7"
+        else refuse(f"Bay {expected} was named and bay 7 was lit. Put the disk of bay {expected} back now."),
+    )
 
 
 def order(name: str, operation: str, more: tuple[Step, ...] = (), plan: dict | None = None, **execute) -> tuple[Step, ...]:
@@ -95,7 +99,7 @@ RUNBOOK = Runbook(
             (ApproveStep("approve", "Approve", "Why."),),
             plan={"warns": (warned, has_nothing_to_say)},
             opens=GONE,
-            learns=lambda said: {"word": said},
+            learns=lambda text: {"word": text},
             learned=("word",),
         ),
         WaitStep("wait", "Wait", "Why.", until=turned("over"), alarm=turned("calm"), deadline_seconds=60),
@@ -114,20 +118,20 @@ class Walk:
         self.clock, self.told = 1000.0, []
         self.must(ev.Start, by=ANN)
 
-    def send(self, kind, **said):
+    def send(self, kind, **fields):
         self.clock += 1
-        outcome = decide(RUNBOOK, self.state, kind(at=self.clock, **said))
+        outcome = decide(RUNBOOK, self.state, kind(at=self.clock, **fields))
         if isinstance(outcome, Decision):
             self.state = RunState.from_json(json.loads(json.dumps(outcome.state.to_json())))
             self.told += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
         return outcome
 
-    def must(self, kind, **said) -> Walk:
-        outcome = self.send(kind, **said)
+    def must(self, kind, **fields) -> Walk:
+        outcome = self.send(kind, **fields)
         assert isinstance(outcome, Decision), outcome
         return self
 
-    def ordered(self, status="SUCCEEDED", approve=False, **said) -> Walk:
+    def ordered(self, status="SUCCEEDED", approve=False, **fields) -> Walk:
         """From a PLAN through its order."""
         operation = RUNBOOK.step(self.state.step).operation
         self.must(ev.PlanAsked, by=ANN, facts=facts())
@@ -138,13 +142,13 @@ class Walk:
         self.must(ev.ExecuteAsked, by=ANN, facts=facts())
         for moved in ("OFFERED", "CLAIMED", "STARTED"):
             self.must(ev.OrderMoved, plan_digest=self.state.plan_digest, status=moved)
-        return self.must(ev.OrderMoved, plan_digest=self.state.plan_digest, status=status, **said)
+        return self.must(ev.OrderMoved, plan_digest=self.state.plan_digest, status=status, **fields)
 
     def check(self, **over) -> Walk:
         return self.must(ev.CheckAsked, by=ANN, facts=facts(**over))
 
-    def hands(self, said="7", **over) -> Walk:
-        return self.must(ev.HandsDone, by=ANN, evidence=said, facts=facts(**over))
+    def hands(self, reported="7", **over) -> Walk:
+        return self.must(ev.HandsDone, by=ANN, evidence=reported, facts=facts(**over))
 
     def choose(self, value: str) -> Walk:
         return self.must(ev.Chosen, by=ANN, value=value, facts=facts())

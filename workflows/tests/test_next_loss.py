@@ -98,10 +98,10 @@ def test_it_says_no_other_margin_than_the_one_beside_it_and_none_below_that_of_t
     """Held against every worked example of the handbook: the worst loss is the one that the margin on the page foretells."""
     vdev = replace(vdev, state="UNAVAIL") if margin < 0 else vdev
     one = pool(("data", vdev), scans=scans)
-    [told] = next_losses(("data", vdev), scans=scans)
+    [only] = next_losses(("data", vdev), scans=scans)
     shown = losses(one, vdev)
     assert shown >= margin
-    serving = [loss.kind for loss, _ in told.groups if loss.kind not in ("lost", "fill", "same")]
+    serving = [loss.kind for loss, _ in only.groups if loss.kind not in ("lost", "fill", "same")]
     assert not serving or serving[0] == {-1: "gone", 0: "pool", 1: "bare"}.get(shown, "less"), (serving, shown)
 
 
@@ -113,7 +113,7 @@ def test_no_line_contradicts_the_verdict_of_the_pool(name):
     if not known(found):
         assert found.reason
         return
-    kinds = {loss.kind for told in found if told.role in COUNTED_CLASSES for loss, _ in told.groups}
+    kinds = {loss.kind for one_loss in found if one_loss.role in COUNTED_CLASSES for loss, _ in one_loss.groups}
     left = pool_losses(one)
     if not known(left):
         assert kinds == {"unknown"}
@@ -125,20 +125,20 @@ def test_no_line_contradicts_the_verdict_of_the_pool(name):
 def test_a_disk_that_is_degraded_and_serves_counts():
     """Both halves are DEGRADED and serve: the pool's page says that it survives one more, so losing one of them leaves none."""
     one = POOLS["both halves are DEGRADED and serve"][0]
-    [told] = of_pool(one, fate(NODE, one))
-    assert counted(told) == [("bare", 2)]
+    [loss] = of_pool(one, fate(NODE, one))
+    assert counted(loss) == [("bare", 2)]
 
 
 def test_of_a_vdev_that_fills_both_halves_either_is_all_that_is_left():
     """It serves and survives 0: a disk that is being filled may be the one that holds what the other lacks."""
     one = POOLS["both halves are filled"][0]
-    [told] = of_pool(one, fate(NODE, one))
-    assert {loss.kind for loss, _ in told.groups} == {"pool"}
+    [only] = of_pool(one, fate(NODE, one))
+    assert {loss.kind for loss, _ in only.groups} == {"pool"}
 
 
 def test_what_was_removed_from_a_pool_has_no_disk_to_lose():
     gone = VdevFacts(3, "indirect-1", "indirect", 0, "ONLINE", (0, 0, 0), "")
-    assert [told.name for told in next_losses(("data", raidz(2)), ("data", gone))] == ["raidz-0"]
+    assert [loss.name for loss in next_losses(("data", raidz(2)), ("data", gone))] == ["raidz-0"]
 
 
 def test_the_words_name_the_vdev_the_pool_and_what_is_left():
@@ -182,9 +182,9 @@ def test_a_vdev_of_a_kind_nobody_knows_says_so():
 
 def test_every_leaf_of_the_incident_has_its_words():
     found = of_pool(POOL, fate(NODE, POOL))
-    told = by_leaf(found)
+    values = by_leaf(found)
     leaves = [leaf for _, top in POOL.tops for leaf in top.leaves()]
-    assert {id(leaf) for leaf in leaves} <= told.keys()
-    assert {told[id(leaf)].kind for leaf in leaves} == {"bare", "lost"}
+    assert {id(leaf) for leaf in leaves} <= values.keys()
+    assert {values[id(leaf)].kind for leaf in leaves} == {"bare", "lost"}
     assert pool_margin(POOL) == 1
     assert all(loss.short in SHORT.values() and loss.words.endswith((".", "`.")) for _, loss, _ in sentences(found))

@@ -41,9 +41,9 @@ def test_a_plan_that_touches_no_vdev_takes_nothing():
 
 
 def test_another_lost_member_comes_first():
-    said = plan_losses.lost(plan("1", "0", first="disk-6 (bay 6, OFFLINE)"))
-    assert said[0].startswith("This step takes the last redundancy of raidz2-0")
-    assert said[1] == "Repair the other one first: disk-6 (bay 6, OFFLINE) does not hold its share of raidz2-0."
+    reported = plan_losses.lost(plan("1", "0", first="disk-6 (bay 6, OFFLINE)"))
+    assert reported[0].startswith("This step takes the last redundancy of raidz2-0")
+    assert reported[1] == "Repair the other one first: disk-6 (bay 6, OFFLINE) does not hold its share of raidz2-0."
 
 
 def test_a_rewind_and_what_is_given_up_are_losses():
@@ -90,12 +90,12 @@ def weighty(walk):
 def test_the_giver_and_the_approver_each_accept_it_by_name_and_it_is_recorded(step, kind, by, fields, record):
     walk = at(step)
     wanted = weighty(walk)
-    said = {"plan_digest": walk.state.plan_digest, "reason": "Nobody answers.", "facts": facts()}
-    said = {name: said[name] for name in fields}
+    body = {"plan_digest": walk.state.plan_digest, "reason": "Nobody answers.", "facts": facts()}
+    body = {name: body[name] for name in fields}
     for accepted in ("", "yes", wanted[:-1]):
-        refused = walk.send(kind, by=by, accepted=accepted, **said)
+        refused = walk.send(kind, by=by, accepted=accepted, **body)
         assert isinstance(refused, Refused)
         assert wanted in refused.reason
-    done = walk.send(kind, by=by, accepted=wanted, **said)
+    done = walk.send(kind, by=by, accepted=wanted, **body)
     assert isinstance(done, Decision), done
     assert [e.body["accepts"] for e in done.effects if isinstance(e, ev.Record) and e.type == record] == [wanted]

@@ -139,12 +139,12 @@ REPLACED = "2.1.11--log-and-empty-dedup-replaced.txt"
 
 
 def with_log_and_dedup(list_from=lambda text: text):
-    said = {
+    fields = {
         "zpool_status": (CAPTURES / "zpool_status" / f"zpool-status-{REPLACED}").read_text(),
         "zpool_status_guid": (CAPTURES / "zpool_status_guid" / f"zpool-status-g-{REPLACED}").read_text(),
         "zpool_list": list_from((CAPTURES / "zpool_list" / f"zpool-list-{REPLACED}").read_text()),
     }
-    return node_facts("oss01", {name: Capture(name, "", "data", text) for name, text in said.items()}, 1.0, ()).pools[0]
+    return node_facts("oss01", {name: Capture(name, "", "data", text) for name, text in fields.items()}, 1.0, ()).pools[0]
 
 
 def rightly_empty(tank):

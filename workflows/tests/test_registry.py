@@ -205,9 +205,9 @@ def test_without_any_fact_it_does_not_run(operation):
 
 @pytest.mark.parametrize("operation", [p for p in WRITING if p.values[0].EFFECT == "at_most_once"])
 def test_its_probe_on_a_node_that_answers_nothing_cannot_tell(operation):
-    told = operation.probe(DeadHost(), GOOD[operation.NAME], {})
-    assert told.result == "cannot_tell"
-    assert_readable(told.reason)
+    answer = operation.probe(DeadHost(), GOOD[operation.NAME], {})
+    assert answer.result == "cannot_tell"
+    assert_readable(answer.reason)
 
 
 @pytest.mark.parametrize("operation", WRITING)

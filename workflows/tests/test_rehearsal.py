@@ -79,25 +79,25 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     known, facts, at, params = reports(walk), walk.facts(), walk.clock.at, dict(walk.state.params)
     choices = chosen_on_the_way(walk) | {SUPPOSE: SUPPOSED.get(title, "rewind")}
     before = copy.deepcopy({name: report.said for name, report in known.items()})
-    told = rehearse(Asked(walk.runbook, params, choices), Stage(known, facts, at))
-    assert (told.ending, walk.state.status) == ("done", "done")
+    rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(known, facts, at))
+    assert (rehearsed.ending, walk.state.status) == ("done", "done")
     new = str(scenarios.shelf_disk().wwid).removeprefix("naa:")
     ran = [[word.replace(new, NEW_WWID.removeprefix("naa:")) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
-    assert told.commands == ran
-    assert told.loops == []
-    assert [act.step for act in told.acts if act.who != "passed over" and act.step != SUPPOSE] == [
+    assert rehearsed.commands == ran
+    assert rehearsed.loops == []
+    assert [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE] == [
         finished.step for finished in walk.state.finished if not finished.passed_over
     ]
     assert {name: report.said for name, report in known.items()} == before
-    json.dumps(told.to_json())
+    json.dumps(rehearsed.to_json())
 
 
 @cache
 def demo_reports() -> tuple[FleetFacts, dict[str, Report]]:
     found = {}
     for name, build in demo.NODES.items():
-        said = bodies_of(TwinHost(MemoryStore(build(NOW)), Clock(NOW), lambda seconds: None))
-        found[name] = Report(node_facts(name, said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5)), said)
+        bodies = bodies_of(TwinHost(MemoryStore(build(NOW)), Clock(NOW), lambda seconds: None))
+        found[name] = Report(node_facts(name, bodies, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5)), bodies)
     return FleetFacts({name: report.facts for name, report in found.items()}), found
 
 
@@ -105,11 +105,11 @@ def to_the_end(answer: Answer, known: dict[str, Report], facts: FleetFacts) -> R
     """With the first option that is fit, wherever one is asked for."""
     choices: dict[str, str] = {}
     for _ in range(CHOICES_MAX):
-        told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, choices), Stage(known, facts, NOW))
-        if told.ending != "asks":
+        rehearsed = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, choices), Stage(known, facts, NOW))
+        if rehearsed.ending != "asks":
             break
-        choices[told.asks] = next(choice.value for choice in told.choices if not choice.against)
-    return told
+        choices[rehearsed.asks] = next(choice.value for choice in rehearsed.choices if not choice.against)
+    return rehearsed
 
 
 @pytest.mark.parametrize("node", ["oss01", "oss03"])
@@ -118,25 +118,25 @@ def test_every_answer_in_the_demo_fleet_can_be_rehearsed(node):
     answers = [answer for s in detect_all(facts) if s.node == node for answer in s.answers]
     assert answers
     for answer in answers:
-        told = to_the_end(answer, {node: known[node]}, facts)
-        assert told.ending == "done", (answer.runbook, told.reason)
-        assert told.commands
-        assert told.gaps == []
+        rehearsed = to_the_end(answer, {node: known[node]}, facts)
+        assert rehearsed.ending == "done", (answer.runbook, rehearsed.reason)
+        assert rehearsed.commands
+        assert rehearsed.gaps == []
 
 
 def test_it_shows_the_incident_as_it_would_go():
     facts, known = demo_reports()
     (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
     wwid = f"naa:{demo.BLANK_WWN}"
-    told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {"choose": wwid}), Stage({"oss01": known["oss01"]}, facts, NOW))
-    (command,) = [act for act in told.acts if act.kind == "EXECUTE"]
+    rehearsed = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {"choose": wwid}), Stage({"oss01": known["oss01"]}, facts, NOW))
+    (command,) = [act for act in rehearsed.acts if act.kind == "EXECUTE"]
     assert command.argv == ("zpool", "replace", "ost_0", str(demo.LOST_GUID), f"/dev/disk/by-id/wwn-0x{demo.BLANK_WWN}")
     assert command.exit_code == 0
     assert "replacing-0" in command.pool
     assert "(resilvering)" in command.pool or "resilver in progress" in command.pool
-    assert "replacing" not in told.pool
-    assert "resilvered" in told.pool
-    (approval,) = [act for act in told.acts if act.kind == "APPROVE"]
+    assert "replacing" not in rehearsed.pool
+    assert "resilvered" in rehearsed.pool
+    (approval,) = [act for act in rehearsed.acts if act.kind == "APPROVE"]
     assert approval.note.startswith("1 other person must")
     assert "how long the resilver takes" in command.supposed
 
@@ -144,18 +144,20 @@ def test_it_shows_the_incident_as_it_would_go():
 def test_it_asks_for_a_choice_and_shows_what_speaks_against_each():
     facts, known = demo_reports()
     (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
-    told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {}), Stage({"oss01": known["oss01"]}, facts, NOW))
-    assert (told.ending, told.asks) == ("asks", "choose")
-    assert [choice.value for choice in told.choices if not choice.against] == [f"naa:{demo.BLANK_WWN}"]
-    assert told.commands == []
+    rehearsed = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {}), Stage({"oss01": known["oss01"]}, facts, NOW))
+    assert (rehearsed.ending, rehearsed.asks) == ("asks", "choose")
+    assert [choice.value for choice in rehearsed.choices if not choice.against] == [f"naa:{demo.BLANK_WWN}"]
+    assert rehearsed.commands == []
 
 
 def test_it_ends_when_its_time_is_over():
     facts, known = demo_reports()
     (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
-    told = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, {}, late=lambda: True), Stage({"oss01": known["oss01"]}, facts, NOW))
-    assert told.ending == "stops"
-    assert "time" in told.reason
+    rehearsed = rehearse(
+        Asked(RUNBOOKS[answer.runbook], answer.params, {}, late=lambda: True), Stage({"oss01": known["oss01"]}, facts, NOW)
+    )
+    assert rehearsed.ending == "stops"
+    assert "time" in rehearsed.reason
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -163,30 +165,30 @@ def test_a_genuine_report_is_rehearsed_or_says_why_not(name):
     """Never an error, never a sentence that nobody can read, and never a command on a disk that was not read."""
     facts = fleet(name)
     for answer in (answer for s in detect_all(facts) for answer in s.answers):
-        said = {where: capture.body() for where, capture in captures(name).items()}
+        values = {where: capture.body() for where, capture in captures(name).items()}
         try:
-            told = to_the_end(answer, {"oss01": Report(facts.nodes["oss01"], said)}, facts)
+            rehearsed = to_the_end(answer, {"oss01": Report(facts.nodes["oss01"], values)}, facts)
         except CannotRebuild as why:
             assert_readable(str(why))
             continue
-        assert told.ending in ("done", "refused", "stops")
-        for sentence in (told.reason, *told.gaps, *(line.reason for act in told.acts for line in act.lines)):
+        assert rehearsed.ending in ("done", "refused", "stops")
+        for sentence in (rehearsed.reason, *rehearsed.gaps, *(line.reason for act in rehearsed.acts for line in act.lines)):
             assert_readable(sentence)
 
 
 def test_what_is_missing_from_a_report_is_said():
     facts, known = demo_reports()
-    said = {where: body for where, body in known["oss03"].said.items() if where != "zpool_status_guid"}
+    values = {where: body for where, body in known["oss03"].said.items() if where != "zpool_status_guid"}
     with pytest.raises(CannotRebuild, match="zpool status -g was not read"):
-        Stage({"oss03": Report(known["oss03"].facts, said)}, facts, NOW)
+        Stage({"oss03": Report(known["oss03"].facts, values)}, facts, NOW)
 
 
 def test_a_disk_whose_label_was_not_read_is_never_blank():
-    said = dict(demo_reports()[1]["oss03"].said)
-    where = next(where for where in said if where.startswith("zdb_label/sdu"))
-    said[where] = {**said[where], "outcome": "failed", "reason": "zdb -l: timeout after 20.0 s"}
-    facts = node_facts("oss03", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))
-    stage = Stage({"oss03": Report(facts, said)}, FleetFacts({"oss03": facts}), NOW)
+    values = dict(demo_reports()[1]["oss03"].said)
+    where = next(where for where in values if where.startswith("zdb_label/sdu"))
+    values[where] = {**values[where], "outcome": "failed", "reason": "zdb -l: timeout after 20.0 s"}
+    facts = node_facts("oss03", values, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))
+    stage = Stage({"oss03": Report(facts, values)}, FleetFacts({"oss03": facts}), NOW)
     assert stage.seen["oss03"].made.node.faults.hangs
     assert any("answers nothing in the rehearsal" in gap for gap in stage.seen["oss03"].made.gaps)
 
@@ -204,7 +206,7 @@ def test_what_the_node_said_stands_until_the_rehearsal_changes_it():
         "mdb": body("changed"),
     }
     shown = merged(real, first, now)
-    assert {where: said["text"] for where, said in shown.items()} == {
+    assert {where: answer["text"] for where, answer in shown.items()} == {
         "smart/sda": "real",
         "zpool_status": "changed",
         "zdb_label/sdx1": "",
@@ -216,10 +218,10 @@ def lost(how=lambda node: None) -> tuple[dict[str, Report], FleetFacts, dict[str
     """A report of a node whose pool does not come in, after `how` has changed it; and what a run on it would begin with."""
     node = scenarios.lost_txgs()
     how(node)
-    said = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
-    facts = FleetFacts({"oss01": node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
+    bodies = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
+    facts = FleetFacts({"oss01": node_facts("oss01", bodies, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
     params = {"node": "oss01", "pool": "ost_0", "pool_guid": str(node.pool("ost_0").guid)}
-    return {"oss01": Report(facts.nodes["oss01"], said)}, facts, params
+    return {"oss01": Report(facts.nodes["oss01"], bodies)}, facts, params
 
 
 def rewound(known, facts, params, **choices: str) -> Rehearsed:
@@ -234,34 +236,36 @@ def old_labels(node) -> None:
 
 
 def test_the_points_are_those_of_the_disks_whatever_their_labels_say():
-    told = rewound(*lost(old_labels))
-    assert (told.ending, told.asks) == ("asks", SUPPOSE)
-    details = {choice.value: choice.detail for choice in told.choices}
+    rehearsed = rewound(*lost(old_labels))
+    assert (rehearsed.ending, rehearsed.asks) == ("asks", SUPPOSE)
+    details = {choice.value: choice.detail for choice in rehearsed.choices}
     assert list(details) == ["rewind", "older", "never"]
     assert "txg 3999 and before, and that loses 60 s. -F reaches that." in details["rewind"]
     assert "txg 3983 and before, and that loses 17 min 0 s. -F does not reach that" in details["older"]
     assert all(detail.endswith("made up.") for value, detail in details.items() if value != "never")
-    told = rewound(*lost(old_labels), suppose="rewind", point="3998", way="back", after="rewind")
-    assert told.ending == "done", told.reason
-    notes = {act.step: act.note for act in told.acts}
+    rehearsed = rewound(*lost(old_labels), suppose="rewind", point="3998", way="back", after="rewind")
+    assert rehearsed.ending == "done", rehearsed.reason
+    notes = {act.step: act.note for act in rehearsed.acts}
     assert notes["verify-rewind"] == "All is as it should be."
     assert "passed 4000, which it left behind" in notes["passed"]
 
 
 def test_it_lands_where_was_supposed_and_no_further():
-    told = rewound(*lost(old_labels), suppose="older", point="3997")
-    assert (told.ending, told.asks) == ("asks", "landed")
-    assert told.choices[0].title == "Look at it as it came in: txg 3983 = lose 17 min 0 s"
-    assert [choice.against for choice in told.choices] == [(), ()]
+    rehearsed = rewound(*lost(old_labels), suppose="older", point="3997")
+    assert (rehearsed.ending, rehearsed.asks) == ("asks", "landed")
+    assert rehearsed.choices[0].title == "Look at it as it came in: txg 3983 = lose 17 min 0 s"
+    assert [choice.against for choice in rehearsed.choices] == [(), ()]
 
 
 def test_without_uberblocks_it_says_that_the_seconds_are_made_up():
     known, facts, params = lost()
-    said = {where: body for where, body in known["oss01"].said.items() if not where.startswith("zdb_uberblocks")}
-    facts = FleetFacts({"oss01": node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
-    told = rehearse(Asked(RUNBOOKS["read-only-import"], params, {}), Stage({"oss01": Report(facts.nodes["oss01"], said)}, facts, NOW))
-    assert [choice.value for choice in told.choices] == ["rewind", "never"]
-    assert told.choices[0].detail == "ost_0 can be read as it was 5 s earlier. The seconds are made up."
+    values = {where: body for where, body in known["oss01"].said.items() if not where.startswith("zdb_uberblocks")}
+    facts = FleetFacts({"oss01": node_facts("oss01", values, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
+    rehearsed = rehearse(
+        Asked(RUNBOOKS["read-only-import"], params, {}), Stage({"oss01": Report(facts.nodes["oss01"], values)}, facts, NOW)
+    )
+    assert [choice.value for choice in rehearsed.choices] == ["rewind", "never"]
+    assert rehearsed.choices[0].detail == "ost_0 can be read as it was 5 s earlier. The seconds are made up."
 
 
 def test_a_log_of_the_node_goes_on_with_what_the_rehearsal_wrote():
@@ -288,8 +292,8 @@ def test_every_hand_is_a_step_that_hands_do():
 def test_a_twin_of_a_genuine_draid_and_of_a_cache_device_shows_the_pool_as_the_node_did(name):
     facts = fleet(name)
     real = facts.nodes["oss01"]
-    said = {where: capture.body() for where, capture in captures(name).items()}
-    stage = Stage({"oss01": Report(real, said)}, facts, NOW)
+    values = {where: capture.body() for where, capture in captures(name).items()}
+    stage = Stage({"oss01": Report(real, values)}, facts, NOW)
     seen = stage.seen["oss01"]
     (pool,) = real.pools
     assert of_the_pool(real, seen.at_first, str(pool.guid)) == ()
@@ -302,15 +306,15 @@ def test_a_twin_of_a_genuine_draid_and_of_a_cache_device_shows_the_pool_as_the_n
 def test_a_lost_disk_of_a_draid_is_replaced_in_a_rehearsal(tmp_path):
     node = scenarios.draid()
     scenarios.pull(node, node.disks[2].wwid)
-    said = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
-    report = Report(node_facts("oss01", said, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5)), said)
+    bodies = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
+    report = Report(node_facts("oss01", bodies, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5)), bodies)
     facts = FleetFacts({"oss01": report.facts})
     answer = next(answer for s in detect_all(facts) for answer in s.answers if answer.runbook == "wwid-mismatch-replace")
-    told = to_the_end(answer, {"oss01": report}, facts)
-    assert told.ending == "done", told.reason
-    assert [argv[:2] for argv in told.commands] == [["zpool", "replace"]]
-    assert "draid2:4d:8c:1s-0" in told.pool
-    assert told.gaps == []
+    rehearsed = to_the_end(answer, {"oss01": report}, facts)
+    assert rehearsed.ending == "done", rehearsed.reason
+    assert [argv[:2] for argv in rehearsed.commands] == [["zpool", "replace"]]
+    assert "draid2:4d:8c:1s-0" in rehearsed.pool
+    assert rehearsed.gaps == []
 
 
 def test_a_disk_that_a_twin_cannot_name_is_left_out_and_it_is_said_why():
@@ -336,10 +340,10 @@ HEAVY = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "o
 def test_what_is_lost_is_told_and_its_acceptance_taken_for_given(tmp_path, monkeypatch):
     monkeypatch.setattr(plan_losses, "taken_out", lambda *_: HEAVY)
     walk = Walk(BLINK, tmp_path / "walk")
-    told = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
-    assert told.asks == "take", told.reason
+    rehearsed = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
+    assert rehearsed.asks == "take", rehearsed.reason
     wanted = plan_losses.to_accept({"redundancy": HEAVY})
-    losing_it = [act.kind for act in told.acts if wanted in act.lost]
+    losing_it = [act.kind for act in rehearsed.acts if wanted in act.lost]
     assert "PLAN" in losing_it
     assert "EXECUTE" in losing_it
 
@@ -348,17 +352,17 @@ def test_what_is_lost_is_told_also_where_the_node_would_not_plan_it(tmp_path):
     walk = Walk(BLINK, tmp_path / "walk")
     with walk.changing() as node:
         scenarios.unplug(node, bay(node, SICK_BAY + 1).wwid)
-    told = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
-    assert told.ending == "refused"
-    assert "has no redundancy left until this is finished" in told.acts[-1].lost[0]
+    rehearsed = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
+    assert rehearsed.ending == "refused"
+    assert "has no redundancy left until this is finished" in rehearsed.acts[-1].lost[0]
 
 
 def test_what_must_be_typed_is_asked_for_and_not_told():
     facts, known = demo_reports()
     (answer,) = [answer for s in detect_all(facts) if s.slug == "wwid-mismatch" for answer in s.answers]
-    told = rehearse(
+    rehearsed = rehearse(
         Asked(RUNBOOKS[answer.runbook], answer.params, {"choose": f"naa:{demo.BLANK_WWN}"}), Stage({"oss01": known["oss01"]}, facts, NOW)
     )
-    (confirm,) = [act for act in told.acts if act.kind == "CONFIRM"]
+    (confirm,) = [act for act in rehearsed.acts if act.kind == "CONFIRM"]
     assert "Type the last 6 digits of the lost member's guid" in confirm.note
-    assert f"{str(demo.LOST_GUID)[-6:]} ost_0" not in json.dumps(told.to_json())
+    assert f"{str(demo.LOST_GUID)[-6:]} ost_0" not in json.dumps(rehearsed.to_json())

@@ -51,12 +51,12 @@ def test_a_cell_is_what_the_ruling_says():
     for operation in TABLE:
         for column in releases._columns():
             for release in column:
-                said = ruling(operation, words(release), words(release), {"multihost": False, "checked": False})
-                assert (said.outcome == "pass") == releases._cell(operation, column[0]).startswith("ordered"), (operation, release)
+                verdict = ruling(operation, words(release), words(release), {"multihost": False, "checked": False})
+                assert (verdict.outcome == "pass") == releases._cell(operation, column[0]).startswith("ordered"), (operation, release)
 
 
 @pytest.mark.parametrize(
-    ("operation", "module", "multihost", "outcome", "says"),
+    ("operation", "module", "multihost", "outcome", "expected"),
     [
         (zpool_import_readonly, "2.3.5-1", True, "pass", ""),
         (zpool_import_readonly, "2.3.9-1", True, "refuse", "writes a claim to the disks first, whatever readonly says"),
@@ -69,12 +69,12 @@ def test_a_cell_is_what_the_ruling_says():
         (zpool_import_readonly, "2.3.5-1", None, "pass", ""),
     ],
 )
-def test_the_ladder_says_before_anything_is_typed_that_an_import_writes(operation, module, multihost, outcome, says):
+def test_the_ladder_says_before_anything_is_typed_that_an_import_writes(operation, module, multihost, outcome, expected):
     rings = timeline(uberblock(multihost=multihost)) if multihost is not None else Unknown("No ring was read.")
     node = replace(NODE, timelines=rings, hostid="00c0ffee", zfs_module=module, zfs_userland=module)
     facts, params = FleetFacts({"oss01": node}), {"node": "oss01", "pool": "tank", "pool_guid": GUID}
     verdict = released(operation)(facts, params)
-    assert (verdict.outcome, says in verdict.reason) == (outcome, True), verdict
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict
     (warns,) = tellings(operation) or (None,)
     if outcome == "pass" and multihost and module == "2.4.4-1":
         assert "claim" in warns(facts, params)
@@ -90,9 +90,9 @@ def of_policy(rule) -> bool:
 
 
 def of_ruling(operation, tools, module) -> bool:
-    said = ruling(operation, tools, module, NEITHER)
-    assert said.outcome != "pass"
-    return said.by_hand
+    verdict = ruling(operation, tools, module, NEITHER)
+    assert verdict.outcome != "pass"
+    return verdict.by_hand
 
 
 def of_a_refused_order() -> bool:

@@ -175,4 +175,4 @@ def test_on_every_release_both_allow_the_same_orders(title, slug, of, stages):
     assert pre.get("zfs.module", module) == module
     node = [reason for outcome, reason in operation.guards(pre, params) if outcome != "pass" and "ZFS" in reason]
     assert bool(portal) == bool(node), (portal, node)
-    assert all(any(reason in said for said in portal) for reason in node if "not known" not in reason)
+    assert all(any(reason in text for text in portal) for reason in node if "not known" not in reason)

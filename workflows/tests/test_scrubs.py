@@ -43,9 +43,9 @@ CANCELLED = ("2026-11-01.00:00:00", "scan setup func=1 mintxg=0 maxtxg=99", 99),
 CANCELLED_OLD = ("2026-11-01.00:00:00", "scan setup func=1 mintxg=0 maxtxg=99", 99), ("2026-11-01.12:00:00", "scan done complete=0", 300)
 
 
-def fleet(*scans: ScanFacts, told: History | Unknown | None = None, at=NOW_SECONDS) -> FleetFacts:
+def fleet(*scans: ScanFacts, past: History | Unknown | None = None, at=NOW_SECONDS) -> FleetFacts:
     pools = (replace(POOL, scans=scans), *NODE.pools[1:])
-    histories = {} if told is None else {POOL.name: told}
+    histories = {} if past is None else {POOL.name: past}
     return replace(FLEET, nodes={**FLEET.nodes, NODE.node: replace(NODE, pools=pools, histories=histories)}, at=at)
 
 
@@ -54,13 +54,13 @@ def fleet(*scans: ScanFacts, told: History | Unknown | None = None, at=NOW_SECON
     [
         (fleet(scan(SCRUBBED)), 1, True),
         (fleet(scan(IN_MAY)), 205, True),
-        (fleet(scan(RESILVERED), told=history(BORN, *SCRUB)), 81, True),
-        (fleet(scan(IN_MAY), told=history(BORN, *SCRUB)), 81, True),
-        (fleet(scan(SCRUBBED), told=history(BORN, *SCRUB)), 1, True),
-        (fleet(scan(RESILVERED), told=history(BORN, *CANCELLED)), 324, False),
-        (fleet(scan(RESILVERED), told=history(BORN, *CANCELLED_OLD)), 324, False),
-        (fleet(scan(ERRORS_SCRUBBED), told=history(BORN)), 324, False),
-        (fleet(told=history(BORN)), 324, False),
+        (fleet(scan(RESILVERED), past=history(BORN, *SCRUB)), 81, True),
+        (fleet(scan(IN_MAY), past=history(BORN, *SCRUB)), 81, True),
+        (fleet(scan(SCRUBBED), past=history(BORN, *SCRUB)), 1, True),
+        (fleet(scan(RESILVERED), past=history(BORN, *CANCELLED)), 324, False),
+        (fleet(scan(RESILVERED), past=history(BORN, *CANCELLED_OLD)), 324, False),
+        (fleet(scan(ERRORS_SCRUBBED), past=history(BORN)), 324, False),
+        (fleet(past=history(BORN)), 324, False),
     ],
 )
 def test_it_is_the_newest_that_came_to_its_end_wherever_that_is_told(facts, days, found):
@@ -73,8 +73,8 @@ def test_it_is_the_newest_that_came_to_its_end_wherever_that_is_told(facts, days
     ("facts", "why"),
     [
         (fleet(scan(RESILVERED)), "history of ost_0 was not read"),
-        (fleet(scan(RESILVERED), told=Unknown("zpool_history failed.")), "zpool_history failed."),
-        (fleet(told=history(("2026-11-01.00:00:00", "zpool scrub ost_0", None))), "without what the pool did by itself"),
+        (fleet(scan(RESILVERED), past=Unknown("zpool_history failed.")), "zpool_history failed."),
+        (fleet(past=history(("2026-11-01.00:00:00", "zpool scrub ost_0", None))), "without what the pool did by itself"),
         (fleet(scan(SCRUBBED), at=NOW.timestamp() - 40 * DAY), "yet to come. Check the clock of oss01."),
         (fleet(scan(SCRUBBED), at=Unknown("Which moment this is was not told.")), "moment"),
         (NOTHING, "oss01"),
@@ -91,22 +91,22 @@ def test_it_is_not_known_and_the_warning_says_why(facts, why):
 @pytest.mark.parametrize(("days", "warned"), [(0, False), (34.9, False), (35, False), (35.1, True), (400, True)])
 def test_it_is_warned_of_above_35_days(days, warned):
     at = datetime(2026, 11, 21, 8, 37, 21, tzinfo=UTC).timestamp() + days * DAY
-    said = the_last_scrub_is_long_ago(fleet(scan(SCRUBBED), at=at), PARAMS)
-    assert bool(said) == warned
+    text = the_last_scrub_is_long_ago(fleet(scan(SCRUBBED), at=at), PARAMS)
+    assert bool(text) == warned
     if warned:
-        assert_readable(said)
-        assert f"The last scrub of ost_0 ended {int(days)} days ago, on 2026-11-21" in said
-        assert "run `zpool scrub ost_0` to its end first" in said
+        assert_readable(text)
+        assert f"The last scrub of ost_0 ended {int(days)} days ago, on 2026-11-21" in text
+        assert "run `zpool scrub ost_0` to its end first" in text
 
 
 def test_a_pool_that_was_never_scrubbed_is_told_by_its_whole_history():
-    said = the_last_scrub_is_long_ago(fleet(told=history(BORN)), PARAMS)
-    assert "No scrub of ost_0 came to its end in the 324 days that its history tells of, since 2026-01-02." in said
+    text = the_last_scrub_is_long_ago(fleet(past=history(BORN)), PARAMS)
+    assert "No scrub of ost_0 came to its end in the 324 days that its history tells of, since 2026-01-02." in text
 
 
 def test_a_scrub_that_runs_is_to_be_waited_for():
     running = ScanFacts("scrub", "running", "scrub in progress since Sun Nov 22 08:00:00 2026")
-    assert "let the scrub that has begun end first" in the_last_scrub_is_long_ago(fleet(running, told=history(BORN)), PARAMS)
+    assert "let the scrub that has begun end first" in the_last_scrub_is_long_ago(fleet(running, past=history(BORN)), PARAMS)
 
 
 # --- of every warning of every runbook

@@ -101,9 +101,9 @@ def test_it_comes_to_its_good_end_though_a_plan_or_a_look_is_lost(title, step, s
 def test_every_order_plan_and_look_of_every_runbook_is_walked_through_a_death(stages):
     """Those that a story comes by; each must be come by in some story."""
     for slug, runbook in RUNBOOKS.items():
-        told = [story for story in STORIES.values() if story.runbook == slug]
-        walked = {step.slug for story in told for step in forward(story, "PLAN", "VERIFY", "EXECUTE") if step.slug in stages(story.title)}
-        walked |= {step.slug for story in told for step in back(story, "EXECUTE") if stages(story.title).turned_to(step.slug)}
+        lines = [story for story in STORIES.values() if story.runbook == slug]
+        walked = {step.slug for story in lines for step in forward(story, "PLAN", "VERIFY", "EXECUTE") if step.slug in stages(story.title)}
+        walked |= {step.slug for story in lines for step in back(story, "EXECUTE") if stages(story.title).turned_to(step.slug)}
         assert walked == {place.partition(" ")[0] for place in tally.deaths(runbook)}
 
 
@@ -127,6 +127,6 @@ def test_of_a_fleet_that_nobody_knows_it_goes_nowhere(title, step, stages):
 
 def test_every_step_of_every_runbook_is_walked_by_some_story(stages):
     for slug in {story.runbook for story in STORIES.values()}:
-        told = [title for title, story in STORIES.items() if story.runbook == slug]
-        steps = {step.slug for step in forward(STORIES[told[0]])}
-        assert steps <= {step for step in steps for title in told if step in stages(title)}
+        lines = [title for title, story in STORIES.items() if story.runbook == slug]
+        steps = {step.slug for step in forward(STORIES[lines[0]])}
+        assert steps <= {step for step in steps for title in lines if step in stages(title)}

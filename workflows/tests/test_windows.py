@@ -72,16 +72,16 @@ class Walk:
         self.state, self.clock, self.effects = RunState(params={"node": "oss01"}, requester=ANN), 1000.0, ()
         self.must(ev.Start, by=ANN)
 
-    def send(self, kind, **said):
+    def send(self, kind, **fields):
         self.clock += 1
-        outcome = decide(RUNBOOK, self.state, kind(at=self.clock, **said))
+        outcome = decide(RUNBOOK, self.state, kind(at=self.clock, **fields))
         if isinstance(outcome, Decision):
             self.state = RunState.from_json(json.loads(json.dumps(outcome.state.to_json())))
             self.effects = outcome.effects
         return outcome
 
-    def must(self, kind, **said) -> Walk:
-        outcome = self.send(kind, **said)
+    def must(self, kind, **fields) -> Walk:
+        outcome = self.send(kind, **fields)
         assert isinstance(outcome, Decision), outcome
         return self
 

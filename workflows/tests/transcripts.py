@@ -50,16 +50,16 @@ class Told(Walk):
         self.looks, self.given, self.began = 0, 0, None
         super().__init__(story, folder)
 
-    def send(self, kind: type, **said: Any) -> Decision | Refused:
+    def send(self, kind: type, **fields: Any) -> Decision | Refused:
         self._commands()
         at, title = self.state.step, self._title()
-        outcome = super().send(kind, **said)
+        outcome = super().send(kind, **fields)
         self.began = self.clock.at if self.began is None else self.began
         if kind is ev.FactsArrived and self.state.step == at and self.state.status not in ("done",):
             self.looks += 1
             return outcome
-        self._event(kind, said, at, title)
-        self._checks(kind, at, said)
+        self._event(kind, fields, at, title)
+        self._checks(kind, at, fields)
         for record in (e for e in self.effects if isinstance(e, ev.Record)):
             self._say(f"ledger  {' '.join(_told(record))}")
         return outcome
@@ -70,18 +70,18 @@ class Told(Walk):
     def _title(self) -> str:
         return f"“{self.step.title}”" if self.state.step else "the run"
 
-    def _event(self, kind: type, said: dict[str, Any], at: str, title: str) -> None:
-        by = said.get("by") or "the portal"
+    def _event(self, kind: type, fields: dict[str, Any], at: str, title: str) -> None:
+        by = fields.get("by") or "the portal"
         if kind in PERSON:
             self._say(f"{by} {PERSON[kind]}" + ("" if kind is ev.Start else f" at {title}"))
         elif kind is ev.Chosen:
-            self._say(f"{by} chooses {said['value']} at {title}")
+            self._say(f"{by} chooses {fields['value']} at {title}")
         elif kind is ev.HandsDone:
-            self._say(f"{by} has done by hand {title} and says: {said['evidence']}")
+            self._say(f"{by} has done by hand {title} and says: {fields['evidence']}")
         elif kind is ev.Confirmed:
-            self._say(f"{by} types {said['text']} at {title}")
+            self._say(f"{by} types {fields['text']} at {title}")
         elif kind is ev.PlanArrived:
-            self._say(f"{self.state.params['node']} has planned: {' '.join(said['plan']['argv'])}")
+            self._say(f"{self.state.params['node']} has planned: {' '.join(fields['plan']['argv'])}")
             for warned in (self.state.plan or {}).get("warnings", ()):
                 self._say(f"! a warning: {warned}")
         elif kind is ev.FactsArrived:
@@ -89,19 +89,19 @@ class Told(Walk):
             self._say(f"{self.state.params['node']} is looked at, time {self.looks + 1}, and {title} is over: {note}")
             self.looks = 0
 
-    def _checks(self, kind: type, at: str, said: dict[str, Any]) -> None:
+    def _checks(self, kind: type, at: str, fields: dict[str, Any]) -> None:
         """Where a step is about nothing but its checks they are told each; elsewhere they are counted."""
         step = self.runbook.step(at) if at else None
-        if step is None or "facts" not in said or kind is ev.PlanArrived:
+        if step is None or "facts" not in fields or kind is ev.PlanArrived:
             return
         if step.kind in ("CHECK", "VERIFY"):
-            for verdict in self._asked(step, said):
+            for verdict in self._asked(step, fields):
                 self._say(f"+ {verdict.reason}")
         elif step.guards:
             self._say(f"+ {len(step.guards)} {'check passes' if len(step.guards) == 1 else 'checks pass'}")
 
-    def _asked(self, step: Step, said: dict[str, Any]) -> Iterator[Verdict]:
-        yield from (guard(said["facts"], self.state.params) for guard in guards_of(step).values())
+    def _asked(self, step: Step, fields: dict[str, Any]) -> Iterator[Verdict]:
+        yield from (guard(fields["facts"], self.state.params) for guard in guards_of(step).values())
 
     def _commands(self) -> None:
         for name, host in self.hosts.items():

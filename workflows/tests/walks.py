@@ -132,9 +132,9 @@ class Walk:
 
     # --- moving
 
-    def send(self, kind: type[ev.Event], **said) -> Decision | Refused:
+    def send(self, kind: type[ev.Event], **fields) -> Decision | Refused:
         self.clock.at += 1
-        outcome = decide(self.runbook, self.state, kind(at=self.clock.at, **said))
+        outcome = decide(self.runbook, self.state, kind(at=self.clock.at, **fields))
         if isinstance(outcome, Decision):
             self.state = RunState.from_json(json.loads(json.dumps(outcome.state.to_json())))
             self.told += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
@@ -150,8 +150,8 @@ class Walk:
         for verdict in blockers(outcome.state.verdicts if waits else outcome.verdicts if isinstance(outcome, Refused) else ()):
             tally.tell(self.runbook.slug, tally.REFUSED if verdict.outcome == "refuse" else tally.UNKNOWN, verdict.guard)
 
-    def must(self, kind: type[ev.Event], **said) -> Walk:
-        outcome = self.send(kind, **said)
+    def must(self, kind: type[ev.Event], **fields) -> Walk:
+        outcome = self.send(kind, **fields)
         if isinstance(outcome, Refused):
             raise Stuck(f"{self.state.step}: {outcome.reason} {' / '.join(v.reason for v in blockers(outcome.verdicts))}")
         return self
@@ -252,8 +252,8 @@ class Walk:
         if self.state.status == "stopped":
             raise Stuck(f"{step}: {self.state.note}")
 
-    def _moved(self, status: str, **said) -> None:
-        self.must(ev.OrderMoved, plan_digest=self.state.order.plan_digest, status=status, **said)
+    def _moved(self, status: str, **fields) -> None:
+        self.must(ev.OrderMoved, plan_digest=self.state.order.plan_digest, status=status, **fields)
 
     def _carry_out(self, seal: ev.Seal, crash: str) -> None:
         operation, params = OPERATIONS[seal.operation], dict(seal.params)
@@ -266,8 +266,8 @@ class Walk:
             assert_readable(probe.reason)
             how = "UNKNOWN" if crash or ran.exit_code is None or probe.result != "did_not" else "FAILED"
             reason = probe.reason if crash else f"`{' '.join(ran.argv)}` exited {ran.exit_code}. {probe.reason}"
-            said = "" if crash else decode(ran.stdout + ran.stderr)
-            self._moved(how, reason=reason, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=said)
+            text = "" if crash else decode(ran.stdout + ran.stderr)
+            self._moved(how, reason=reason, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=text)
             return
         operation.aftermath(self.host, params)
         self._moved("SUCCEEDED", said=decode(ran.stdout + ran.stderr))
@@ -327,11 +327,11 @@ class History:
     def told(self, host: TwinHost, name: str, at: float) -> NodeFacts:
         """What the node says now, beside what it said as long ago as each source is remembered, or at the first look."""
         captures = taken(host)
-        said, earlier = self._said.setdefault(name, []), {}
-        for when, bodies in reversed(said):
+        collected, earlier = self._said.setdefault(name, []), {}
+        for when, bodies in reversed(collected):
             found = {where: body for where, body in bodies.items() if 0 < at - when <= _memory(where)}
             earlier |= {where: (body, at - when) for where, body in found.items()}
-        said.append((at, {where: capture.body() for where, capture in captures.items() if _memory(where)}))
+        collected.append((at, {where: capture.body() for where, capture in captures.items() if _memory(where)}))
         return node_facts(name, captures, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5), earlier=earlier)
 
     def seen(self, node: NodeFacts, at: float) -> NodeFacts:

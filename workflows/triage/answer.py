@@ -120,9 +120,9 @@ class Triage:
 
     def missing(self, node: str) -> tuple[Command, ...]:
         """What to run on this node to know more."""
-        told = {read.source for read in self.reads if read.node == node and read.outcome in TOLD}
+        names = {read.source for read in self.reads if read.node == node and read.outcome in TOLD}
         system = system_of(self.fleet.nodes[node]).name if node in self.fleet.nodes else ""
-        return missing(told, [found for found in self.situations if found.node == node], system)
+        return missing(names, [found for found in self.situations if found.node == node], system)
 
     @property
     def good(self) -> bool:
@@ -150,9 +150,9 @@ class Triage:
     @cached_property
     def _judged(self) -> Judgement:
         """Of the facts alone: what was not understood, and what was not pasted."""
-        told = [read for read in self.reads if read.outcome in TOLD and read.source]
-        sources = {read.source for read in told}
-        lists = sources - {read.source for read in told if not read.lists}
+        lines = [read for read in self.reads if read.outcome in TOLD and read.source]
+        sources = {read.source for read in lines}
+        lists = sources - {read.source for read in lines if not read.lists}
         systems = {system_of(node).name for node in self.fleet.nodes.values()}
         return judge_pasted(self.fleet, (), sources, listed=lists, called=CALLED.get(systems.pop() if len(systems) == 1 else "", {}))
 
@@ -259,23 +259,23 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
         for piece in cut(cleaned.lines, cleaned.turns):
             taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first))
             reads.append(_take(name, piece, nodes, taken))
-    fleet = FleetFacts({node: _facts(node, said) for node, said in nodes.items()})
+    fleet = FleetFacts({node: _facts(node, value) for node, value in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(fleet, _of_pasted(nodes, fleet))
-    told = _told(reads)
-    captures = {node: as_captured.captures(said.captures, said.values.get("lsscsi", ()), said.pasted) for node, said in nodes.items()}
-    return Triage(tuple(reads), fleet, tuple(_renamed(each, told.get(each.node, ())) for each in found), lines, captures)
+    answer = _told(reads)
+    captures = {node: as_captured.captures(value.captures, value.values.get("lsscsi", ()), value.pasted) for node, value in nodes.items()}
+    return Triage(tuple(reads), fleet, tuple(_renamed(each, answer.get(each.node, ())) for each in found), lines, captures)
 
 
 def _of_pasted(nodes: Mapping[str, _Said], fleet: FleetFacts) -> Iterator[Situation]:
     """What the outputs that no agent asks for say of trouble."""
-    for node, said in nodes.items():
+    for node, values in nodes.items():
         facts = fleet.nodes.get(node)
-        yield from pasted.situations(said.pasted, node, facts)
-        if said.differences:
-            yield from same_pool.situations(node, said.differences, said.captures["zpool_status"].digest)
-        for place, value in said.values.items():
-            capture = said.captures[place]
+        yield from pasted.situations(values.pasted, node, facts)
+        if values.differences:
+            yield from same_pool.situations(node, values.differences, values.captures["zpool_status"].digest)
+        for place, value in values.values.items():
+            capture = values.captures[place]
             yield from pasted.of_agents(place, value, capture.text, Where(node, place, capture.digest, facts))
 
 
@@ -291,10 +291,10 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
 def _take(name: str, piece: Piece, nodes: dict[str, _Said], taken: same_pool.Taken) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     pieces = Fragments() if piece.source else _pieces(piece, read, nodes)
-    if told := refused.refusals(piece.lines, piece.command):
-        nodes.setdefault(read.node, _Said({}, {})).refusals += told
-        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in told):
-            return replace(read, outcome="read", source="refused", reason=refused.meaning(told))
+    if lines := refused.refusals(piece.lines, piece.command):
+        nodes.setdefault(read.node, _Said({}, {})).refusals += lines
+        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in lines):
+            return replace(read, outcome="read", source="refused", reason=refused.meaning(lines))
     if not piece.source and (asked := inquiry(piece.lines, piece.command)):
         nodes.setdefault(read.node, _Said({}, {})).inquiries += (asked,)
         time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` tells."
@@ -324,15 +324,15 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said], taken: same_pool.Tak
     if isinstance(mended.value, Unparsed):
         reason = f"{mended.value.reason.rstrip('.')}. {_whole(piece.source)}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
-    said = nodes.setdefault(read.node, _Said({}, {}))
+    reported = nodes.setdefault(read.node, _Said({}, {}))
     source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
-    key = _key_of_disk(piece, mended, said) if source == "smart" else piece.key or _key(source, mended, said)
+    key = _key_of_disk(piece, mended, reported) if source == "smart" else piece.key or _key(source, mended, reported)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
     silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
-    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *said.keep(source, key, mended, piece.command, taken))
+    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *reported.keep(source, key, mended, piece.command, taken))
     for also in _also(source, mended):
-        said.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
+        reported.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
     where = partly.placed(odd, piece.lines, piece.first)
     cut_off = odd and not any(line.line for line in odd)
@@ -376,8 +376,8 @@ def _pieces(piece: Piece, read: Read, nodes: dict[str, _Said]) -> Fragments:
     found = fragments.fragments(piece.lines)
     if not found or not (piece.command.startswith("grep ") or _is_a_piece(found)):
         return Fragments()
-    said = nodes.setdefault(read.node, _Said({}, {}))
-    said.fragments = Fragments((*said.fragments.rows, *found.rows), (*said.fragments.children, *found.children))
+    reported = nodes.setdefault(read.node, _Said({}, {}))
+    reported.fragments = Fragments((*reported.fragments.rows, *found.rows), (*reported.fragments.children, *found.children))
     return found
 
 
@@ -391,10 +391,10 @@ def _is_inside_a_tree(lines: list[str]) -> bool:
     return sum(bool(ROW.match(line)) for line in lines) >= ROWS_MIN
 
 
-def _key(source: str, mended: rewrap.Mended, said: _Said) -> str | None:
+def _key(source: str, mended: rewrap.Mended, pasted_here: _Said) -> str | None:
     """Which of many an output without its command line is of; None when it does not say."""
     if source in ("zdb_label", "ses"):
-        return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in said.captures)}"
+        return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in pasted_here.captures)}"
     if source == "zpool_history":
         return mended.value.pool
     if source == "kstat_txgs":
@@ -402,7 +402,7 @@ def _key(source: str, mended: rewrap.Mended, said: _Said) -> str | None:
     return None if source in ("sg_logs", "drive_modes") else ""
 
 
-def _key_of_disk(piece: Piece, mended: rewrap.Mended, said: _Said) -> str:
+def _key_of_disk(piece: Piece, mended: rewrap.Mended, pasted_here: _Said) -> str:
     """Under what a health report is kept: the device that was asked, else what the disk calls itself, else a number.
 
     Behind a RAID controller one device stands for many disks, so a second report that names another disk gets a place of its own.
@@ -410,8 +410,8 @@ def _key_of_disk(piece: Piece, mended: rewrap.Mended, said: _Said) -> str:
     smart = mended.value
     asked = piece.key or (device(smart.device) if smart.device else "") or smart.wwid or smart.serial
     if not asked:
-        return f"unnamed{len(said.captures)}"  # no two are told apart by less
-    before = said.values.get(f"smart/{asked}")
+        return f"unnamed{len(pasted_here.captures)}"  # no two are told apart by less
+    before = pasted_here.values.get(f"smart/{asked}")
     if before is None or before.serial == smart.serial or not before.serial or not smart.serial:
         return asked
     return f"{asked} {smart.serial}"
@@ -434,12 +434,13 @@ def _by_guid(pools: tuple) -> bool:
     return bool(interior) and all(top.name.isdigit() and len(top.name) > 9 for top in interior)
 
 
-def _facts(node: str, said: _Said) -> NodeFacts:
+def _facts(node: str, pasted_here: _Said) -> NodeFacts:
+    captures = as_captured.captures(pasted_here.captures, pasted_here.values.get("lsscsi", ()), pasted_here.pasted)
     return replace(
-        _boot_not_read(node_facts(node, as_captured.captures(said.captures, said.values.get("lsscsi", ()), said.pasted), 0.0, ())),
-        refusals=said.refusals,
-        fragments=said.fragments,
-        inquiries=said.inquiries,
+        _boot_not_read(node_facts(node, captures, 0.0, ())),
+        refusals=pasted_here.refusals,
+        fragments=pasted_here.fragments,
+        inquiries=pasted_here.inquiries,
     )
 
 
@@ -453,18 +454,18 @@ def _boot_not_read(facts: NodeFacts) -> NodeFacts:
 
 def _told(reads: Iterable[Read]) -> dict[str, set[str]]:
     """node -> the sources of what was read of it."""
-    told: dict[str, set[str]] = {}
+    reported: dict[str, set[str]] = {}
     for read in reads:
         if read.outcome in TOLD:
-            told.setdefault(read.node, set()).add(read.source)
-    return told
+            reported.setdefault(read.node, set()).add(read.source)
+    return reported
 
 
-def _renamed(found: Situation, told: Collection[str]) -> Situation:
+def _renamed(found: Situation, lines: Collection[str]) -> Situation:
     """Evidence names what was pasted: here the block devices are what lsscsi told, and a tree is the one that was there. Each line once.
 
     `told` are the sources of what was read of its node.
     """
-    named = {"block": "lsscsi"} | ({"zpool_status_guid": "zpool_status"} if "zpool_status_guid" not in told else {})
+    named = {"block": "lsscsi"} | ({"zpool_status_guid": "zpool_status"} if "zpool_status_guid" not in lines else {})
     evidence = [replace(e, source=named.get(e.source, e.source)) for e in found.evidence]
     return replace(found, evidence=tuple({(e.source, e.line): e for e in reversed(evidence)}.values())[::-1])

@@ -42,13 +42,13 @@ def _seen(devices: Sequence[Any], outputs: Sequence[Said]) -> tuple[ScsiDevice, 
     found: dict[str, dict[str, str | None]] = {}
     for sight in pasted.sights(outputs):
         if f"/dev/{sight.name}" not in listed and re.fullmatch("[a-z0-9]+", sight.name):
-            told = found.setdefault(sight.name, {})
-            told.update(
-                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not told.get(name)}
+            fields = found.setdefault(sight.name, {})
+            fields.update(
+                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not fields.get(name)}
             )
-    return tuple(_device(name, told) for name, told in found.items() if told.get("wwid"))  # a name alone says nothing of what it is
+    return tuple(_device(name, fields) for name, fields in found.items() if fields.get("wwid"))  # a name alone says nothing of what it is
 
 
-def _device(name: str, told: Mapping[str, str | None]) -> ScsiDevice:
-    hctl, vendor, model = told.get("hctl") or "", told.get("vendor") or "", told.get("model") or ""
-    return ScsiDevice(hctl, "disk", vendor, model, "", f"/dev/{name}", None, None, None, wwn=told.get("wwid"))
+def _device(name: str, fields: Mapping[str, str | None]) -> ScsiDevice:
+    hctl, vendor, model = fields.get("hctl") or "", fields.get("vendor") or "", fields.get("model") or ""
+    return ScsiDevice(hctl, "disk", vendor, model, "", f"/dev/{name}", None, None, None, wwn=fields.get("wwid"))

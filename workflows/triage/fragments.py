@@ -36,11 +36,11 @@ def _children(lines: Sequence[str]) -> list[Child]:
             each.append({})
         elif field and each:
             each[-1].setdefault(field.group(1), field.group(2) or field.group(3) or "")
-    return [_child(said) for said in each if said.get("guid", "").isdigit() and said.get("type", "disk") in ("disk", "file")]
+    return [_child(fields) for fields in each if fields.get("guid", "").isdigit() and fields.get("type", "disk") in ("disk", "file")]
 
 
-def _child(said: dict[str, str]) -> Child:
+def _child(fields: dict[str, str]) -> Child:
     return Child(
-        said["guid"], said.get("path", ""), said.get("devid", ""), said.get("phys_path", ""), said.get("vdev_enc_sysfs_path", ""),
-        said.get("not_present") == "1", said.get("resilver_txg", ""),
+        fields["guid"], fields.get("path", ""), fields.get("devid", ""), fields.get("phys_path", ""), fields.get("vdev_enc_sysfs_path", ""),
+        fields.get("not_present") == "1", fields.get("resilver_txg", ""),
     )  # fmt: skip

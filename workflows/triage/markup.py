@@ -48,8 +48,8 @@ def without(text: str) -> str:
 
 def _character(found: re.Match[str]) -> str:
     """A blank that does not break is a blank, and what is no character stays as it is written."""
-    said = html.unescape(found.group().lower() if found.group()[1] != "#" else found.group())
-    return "\t" if said in ("\t", "&tab;") else " " if said.isspace() or said == "\xa0" else said if said.isprintable() else found.group()
+    text = html.unescape(found.group().lower() if found.group()[1] != "#" else found.group())
+    return "\t" if text in ("\t", "&tab;") else " " if text.isspace() or text == "\xa0" else text if text.isprintable() else found.group()
 
 
 def _unfenced(line: str) -> str:

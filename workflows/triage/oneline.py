@@ -99,8 +99,8 @@ def _parts(line: str) -> Iterator[str]:
             yield from (lead + row for row in _rows(value))
             yield lead.rstrip()
         elif key == "errors":
-            said, prose = _errors(value)
-            yield f"{lead}errors: {said}"
+            errors, prose = _errors(value)
+            yield f"{lead}errors: {errors}"
             if prose:
                 yield lead.rstrip()
                 yield lead + prose

@@ -20,8 +20,8 @@ def reading(source: str, text: str) -> Reading | None:
 
 def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] | None:
     """The reading that told something and left the fewest lines, with what it was made from. The first of equal ones."""
-    telling = [(made, found) for made, found in readings if found is not None and _tells(found.value)]
-    return min(telling, key=lambda pair: len(pair[1].every_unread), default=None)
+    useful = [(made, found) for made, found in readings if found is not None and _tells(found.value)]
+    return min(useful, key=lambda pair: len(pair[1].every_unread), default=None)
 
 
 def _tells(pools: Sequence[Any]) -> bool:

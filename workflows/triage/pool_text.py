@@ -86,13 +86,13 @@ class _Writer:
         self._key = key
         if key == "pool":
             self._pool = line.partition(":")[2].strip()
-        said = line.partition(":")[2].strip()
-        if key == "config" and said and said != NO_TREE:  # the first row was drawn up to it
+        text = line.partition(":")[2].strip()
+        if key == "config" and text and text != NO_TREE:  # the first row was drawn up to it
             self.out += [line.partition(":")[0] + ":", ""]
-            self._rows = [said] if not HEADER.match(said) else []
+            self._rows = [text] if not HEADER.match(text) else []
             self._drawn_up = bool(self._rows)
-            if HEADER.match(said):
-                self.out.append("\t" + said)
+            if HEADER.match(text):
+                self.out.append("\t" + text)
         else:
             self.out.append(line.lstrip() if line.startswith("    ") else line)  # four blanks would make it go on below another
 
@@ -150,9 +150,9 @@ class _Writer:
             self.notes += found.notes
             self.rebuilt |= found.rebuilt
             self.refused += [found.refused] if found.refused else []
-            told = found.rows[:1] if found.refused else found.rows  # below the pool's own row nothing says what belongs to what
+            tree_rows = found.rows[:1] if found.refused else found.rows  # below the pool's own row nothing says what belongs to what
             least = len(found.rows[0]) - len(found.rows[0].lstrip())
-            self.out += ["\t" + " " * max(len(row) - len(row.lstrip()) - least, 0) + row.strip() for row in told]
+            self.out += ["\t" + " " * max(len(row) - len(row.lstrip()) - least, 0) + row.strip() for row in tree_rows]
             if self._left_out:
                 self.out.append(self._left_out)
             if self._empty:

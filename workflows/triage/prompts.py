@@ -45,39 +45,39 @@ _OF_A_MAIL = re.compile(r"(?:Subject|From|To|Cc|Date|Reply-To|Message-Id): ")  #
 
 def typed(line: str) -> Iterator[Typed]:
     """What may be a command on this line, the surest first."""
-    said = line.strip()
-    if not said or len(said) > TYPED_MAX or _OF_A_MAIL.match(said):
+    text = line.strip()
+    if not text or len(text) > TYPED_MAX or _OF_A_MAIL.match(text):
         return
-    heading = _heading(said)
+    heading = _heading(text)
     if heading is not None:
         yield heading
         return
-    before = _BEFORE.match(said)
-    bodies = [said, said[before.end() :]] if before else [said]
+    before = _BEFORE.match(text)
+    bodies = [text, text[before.end() :]] if before else [text]
     for body in reversed(bodies):
         yield from _prompted(body)
     for body in bodies:
         yield Typed(body)
-    yield from _captioned(said)
+    yield from _captioned(text)
 
 
-def _prompted(said: str) -> Iterator[Typed]:
+def _prompted(text: str) -> Iterator[Typed]:
     for form in _FORMS:
-        found = form.match(said)
+        found = form.match(text)
         if found:
             node = found.group(1)
             yield Typed(found.group(2), node, sure=not node[:1].isdigit())
-    arrow = _ARROW.match(said)
+    arrow = _ARROW.match(text)
     if arrow:
         yield Typed(arrow.group(1))
-    bare = _BARE.match(said)
+    bare = _BARE.match(text)
     if bare:
-        yield Typed(bare.group(1), sure=said[0] in "#$%" and bare.group(1)[:1].islower())
+        yield Typed(bare.group(1), sure=text[0] in "#$%" and bare.group(1)[:1].islower())
         inner = _BARE.match(bare.group(1))
         if inner:  # a quote mark before a prompt
             yield Typed(inner.group(1))
-    loose = _LOOSE.match(said)
-    if loose and len(said[: loose.start(1)].split()) <= _LOOSE_WORDS_MAX:
+    loose = _LOOSE.match(text)
+    if loose and len(text[: loose.start(1)].split()) <= _LOOSE_WORDS_MAX:
         yield Typed(loose.group(1))
 
 
@@ -95,19 +95,19 @@ _ANSIBLE = re.compile(
 _CHECKMK = {"zpool_status": "zpool status", "zpool": "zpool list", "lsscsi": "lsscsi", "dmesg": "dmesg", "multipath": "multipath -ll"}
 
 
-def _heading(said: str) -> Typed | None:
-    watch = _WATCH.match(said)
+def _heading(text: str) -> Typed | None:
+    watch = _WATCH.match(text)
     if watch:
         command, _, clock = watch.group(1).partition("  ")
         host, colon, _ = clock.strip().partition(":")
         return Typed(command, host if colon and re.fullmatch(_HOST, host) else "", sure=True)
-    section = _SECTION.fullmatch(said)
+    section = _SECTION.fullmatch(text)
     if section:
         return Typed(_CHECKMK.get(section.group(1), section.group(1)), sure=True)
-    file = _FILE.fullmatch(said)
+    file = _FILE.fullmatch(text)
     if file:
         return Typed(_by_name_of_file(file.group(1)), sure=True)
-    play = _ANSIBLE.fullmatch(said)
+    play = _ANSIBLE.fullmatch(text)
     if play:
         return Typed("", play.group(1) or play.group(2), sure=True)
     return None
@@ -123,16 +123,16 @@ def _by_name_of_file(path: str) -> str:
 _CAPTION = re.compile(r"(?:[Tt]he |[Mm]y |[Hh]ere is |[Hh]ere's |[Aa]nd )?(?:[Oo]utput|[Rr]esults?)(?: (?:of|from|for))? ?:? ?(.*)")
 
 
-def _captioned(said: str) -> Iterator[Typed]:
+def _captioned(text: str) -> Iterator[Typed]:
     """A command as somebody names it above what it printed."""
-    framed = _FRAMED.fullmatch(said)
+    framed = _FRAMED.fullmatch(text)
     if framed:
         yield Typed(framed.group(1).strip())
-    bare = said.strip("*_`#:=\"' ")
+    bare = text.strip("*_`#:=\"' ")
     caption = _CAPTION.fullmatch(bare)
     if caption:
         yield Typed(caption.group(1).strip("*_`#:=\"' "))
-    elif bare != said:
+    elif bare != text:
         yield Typed(bare)
 
 

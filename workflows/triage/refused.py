@@ -52,14 +52,14 @@ def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
         i += 1
         if head is None:
             continue
-        said = [lines[i - 1]]
-        while i < len(lines) and len(said) < LINES_MAX and _is_part(lines[i], said) and _head(lines[i]) is None:
-            said.append(lines[i])
+        printed = [lines[i - 1]]
+        while i < len(lines) and len(printed) < LINES_MAX and _is_part(lines[i], printed) and _head(lines[i]) is None:
+            printed.append(lines[i])
             i += 1
         verb, about = head
         if found and verb == "import" and not about and found[-1].verb == "import":
-            said, about = [*found.pop().lines, *said], found[-1].about if found else about  # one import says several sentences
-        found.append(Refusal(verb, about, tuple(line for line in said if line.strip()), command))
+            printed, about = [*found.pop().lines, *printed], found[-1].about if found else about  # one import says several sentences
+        found.append(Refusal(verb, about, tuple(line for line in printed if line.strip()), command))
     return tuple(_joined(found))
 
 
@@ -89,14 +89,16 @@ def _head(line: str) -> tuple[str, str] | None:
     return None
 
 
-def _is_part(line: str, said: list[str]) -> bool:
+def _is_part(line: str, printed: list[str]) -> bool:
     """Whether a line goes on with the refusal: by how it begins, or as the rest of a line that was cut before its end."""
     if not line.strip():
-        return said[-1].rstrip().endswith((":", ".")) and len(said) < 3
+        return printed[-1].rstrip().endswith((":", ".")) and len(printed) < 3
     cut_short = (
-        said[-1].rstrip()[-1:] not in (".", ")", "'", ":", '"') and (": " not in said[-1] or len(said[-1]) > 60) and line[:1].islower()
+        printed[-1].rstrip()[-1:] not in (".", ")", "'", ":", '"')
+        and (": " not in printed[-1] or len(printed[-1]) > 60)
+        and line[:1].islower()
     )
-    return bool(_GOES_ON.match(line)) or said[-1].rstrip().endswith(":") or cut_short
+    return bool(_GOES_ON.match(line)) or printed[-1].rstrip().endswith(":") or cut_short
 
 
 def meaning(found: Sequence[Refusal]) -> str:

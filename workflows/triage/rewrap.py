@@ -174,9 +174,9 @@ _OF_LABEL = re.compile(r"^(?:LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| {1
 def _cut_labels(lines: Sequence[str]) -> Change:
     """Copies of which the text does not tell could not be read, as far as anybody here knows."""
     text = "\n".join(lines) + "\n"
-    told = {digit for groups in _OF_LABEL.findall(text) for digit in "".join(groups) if digit in "0123"}
-    lacking = [digit for digit in "0123" if digit not in told]
-    if not told or not lacking:
+    digits = {digit for groups in _OF_LABEL.findall(text) for digit in "".join(groups) if digit in "0123"}
+    lacking = [digit for digit in "0123" if digit not in digits]
+    if not digits or not lacking:
         return Change(text)
     note = f"It ends before all copies of the label; nothing is known of {', '.join(lacking)}."
     return Change(text + "".join(f"failed to read label {digit}\n" for digit in lacking), (note,))

@@ -50,8 +50,8 @@ class Piece:
         if self.source == "smart" and (section := _SECTION.match(line)):
             self.sections.add(section.group())
         if self.source == "zdb_label":
-            told = _LABELS_TOLD.match(line)
-            self.labels |= set("".join(told.groups(""))) & set("0123") if told else set()
+            match = _LABELS_TOLD.match(line)
+            self.labels |= set("".join(match.groups(""))) & set("0123") if match else set()
 
     @property
     def last(self) -> int:
@@ -155,8 +155,8 @@ def _turned(before: Piece, node: str, first: int, source: str) -> Piece:
 
 
 def _of_command(command: Asked, node: str, first: int) -> Piece:
-    said = {"command": " ".join(command.words), "path": command.path, "hint": command.hint, "question": command.question}
-    return Piece(command.source, first, key=command.key, node=node, **said)
+    fields = {"command": " ".join(command.words), "path": command.path, "hint": command.hint, "question": command.question}
+    return Piece(command.source, first, key=command.key, node=node, **fields)
 
 
 def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
@@ -209,12 +209,12 @@ _OF_SMARTCTL = re.compile(r' *"(?:json_format_version|smartctl|device|(?:ata|nvm
 
 
 def _json(lines: Sequence[str]) -> str:
-    said = "\n".join(lines)
+    text = "\n".join(lines)
     return (
         "smart"
-        if _SMART_JSON.search(said) or any(map(_OF_SMARTCTL.match, lines[1:3]))
+        if _SMART_JSON.search(text) or any(map(_OF_SMARTCTL.match, lines[1:3]))
         else "zpool_status_json"
-        if _STATUS_JSON.search(said)
+        if _STATUS_JSON.search(text)
         else ""
     )
 

@@ -48,10 +48,10 @@ def undo(lines: list[str], turns: _Turns) -> None:
 def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
     """All runs of a kind of which one tells: the others are the rest of it, parted by what was said between."""
     runs = list(_runs(lines, form))
-    telling = {worn[0].kind for _, worn in runs if _is_long(worn) and _tells([each.rest for each in worn], worn[0].kind)}
+    kinds = {worn[0].kind for _, worn in runs if _is_long(worn) and _tells([each.rest for each in worn], worn[0].kind)}
     end, kind = 0, ""
     for start, worn in runs:
-        if worn[0].kind not in telling:
+        if worn[0].kind not in kinds:
             continue
         if worn[0].kind != kind or not _is_cut_in_two(lines, end, start):
             if kind:
@@ -61,7 +61,7 @@ def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
         lines[start:end] = _without_a_blank(worn)
     if kind:
         turns.setdefault(end, "")
-    return bool(telling)
+    return bool(kinds)
 
 
 def _is_cut_in_two(lines: list[str], end: int, start: int) -> bool:
@@ -106,18 +106,18 @@ def _runs(lines: list[str], form: _Form) -> Iterator[tuple[int, list[_Worn]]]:
 
 def _tells(rests: list[str], kind: str = "") -> bool:
     """Whether what is left says what it is. Behind a mark that is a prompt as well, a command must have a prompt of its own."""
-    said = [line for rest in rests[: 4 * LOOKED_AT] if (line := rest.expandtabs(8).rstrip())][:LOOKED_AT]
+    lines = [line for rest in rests[: 4 * LOOKED_AT] if (line := rest.expandtabs(8).rstrip())][:LOOKED_AT]
     if kind != INDENTED:
-        width = min((_columns(line) for line in said), default=0)
-        said = [line[width:] for line in said]
-    return any(_says(said, place, kind) for place in range(len(said)))
+        width = min((_columns(line) for line in lines), default=0)
+        lines = [line[width:] for line in lines]
+    return any(_says(lines, place, kind) for place in range(len(lines)))
 
 
-def _says(said: list[str], place: int, kind: str) -> bool:
-    line = said[place]
+def _says(lines: list[str], place: int, kind: str) -> bool:
+    line = lines[place]
     if kind == INDENTED and HEADER.match(line):
         return False  # a tree's own rows
-    if begins(said, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
+    if begins(lines, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
         return True
     command = asked(line)
     return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")
@@ -220,8 +220,8 @@ def _logged(line: str) -> _Worn | None:
 
 def _is_of_kernel(line: str, rest: str) -> bool:
     """Whether the stamp is the kernel log's own, which its reader keeps; one before a stamp of the kernel's is a logger's."""
-    said = _SYSLOG.match(line)
-    if said and said.group(2) in _KERNEL:
+    match = _SYSLOG.match(line)
+    if match and match.group(2) in _KERNEL:
         return True
     own = kernel_log.stamped(line)
     return own is not None and kernel_log.classify(own.said.strip()) is not None and kernel_log.stamped(rest) is None

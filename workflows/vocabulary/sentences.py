@@ -55,7 +55,7 @@ def _reasons(meaning: Callable[[StatusReason], Meaning]) -> tuple[Form, ...]:
     for pieces, reason in whole.items():
         if len(pieces) > 1:
             begun.setdefault(pieces[:1], reason)
-    return tuple(_sentence(pieces, meaning(reason)) for said in (whole, begun) for pieces, reason in said.items())
+    return tuple(_sentence(pieces, meaning(reason)) for meanings in (whole, begun) for pieces, reason in meanings.items())
 
 
 def _sentence(pieces: tuple[str, ...], meaning: Meaning) -> Form:

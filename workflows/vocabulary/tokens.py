@@ -80,45 +80,45 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
 
 
 def _unread(
-    lines: Iterable[UnreadLine], where: str, pool: str = "", told: Container[str] = (), source: str = "zpool_status"
+    lines: Iterable[UnreadLine], where: str, pool: str = "", listed: Container[str] = (), source: str = "zpool_status"
 ) -> Iterator[Token]:
     """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is told as that.
 
     Where rows are missing below a vdev, its name stands for the line: nothing that was printed is unknown then.
     """
     for unread in lines:
-        if unread.line and not unread.rounded and not unread.missing and unread.field not in told:
+        if unread.line and not unread.rounded and not unread.missing and unread.field not in listed:
             yield Token(source, "a line that was not understood", unread.line, where, unread.line, None, pool)
 
 
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
     """What the pool's own rows and lines say, the kernel's word for it, and the lines that were not understood."""
-    said = _Sayer(pool.name)
+    token = _Sayer(pool.name)
     if pool.state and not (
         known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread
     ):  # else only the kernel tells of it
-        yield from said(states.POOL, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
+        yield from token(states.POOL, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     row_state, row_note = pool.row_state, pool.row_note
     if row_state not in ("", pool.state):
-        yield from said(states.POOL, row_state, pool.name, f"{pool.name}  {row_state}", grave=row_state != "ONLINE")
+        yield from token(states.POOL, row_state, pool.name, f"{pool.name}  {row_state}", grave=row_state != "ONLINE")
     for note in row_note.split("  "):
-        yield from said(notes.POOL, note.strip(), pool.name, f"{pool.name}  {row_state}  {note.strip()}")
+        yield from token(notes.POOL, note.strip(), pool.name, f"{pool.name}  {row_state}  {note.strip()}")
     for role, top in pool.tops_read:
         yield from _vdev(pool, states.TOPS.get(role, states.TOP), top, grave=True)
     for spare in pool.spares:
         yield from _vdev(pool, states.SPARE, spare)
     for cache in pool.caches:
         yield from _vdev(pool, states.CACHE, cache)
-    yield from _lines(pool, said)
+    yield from _lines(pool, token)
     kernel = node.kstats.pool(pool.name) if known(node.kstats) else None
     if kernel is not None and not _has_lost_its_tree(pool, kernel.state):
-        yield from said(states.KERNEL, kernel.state, pool.name, f"{pool.name}/state: {kernel.state}", grave=kernel.state != "ONLINE")
+        yield from token(states.KERNEL, kernel.state, pool.name, f"{pool.name}/state: {kernel.state}", grave=kernel.state != "ONLINE")
     if known(pool.space):
         health = pool.space.pool.health
         if not _has_lost_its_tree(pool, health):
-            yield from said(states.HEALTH, health, pool.name, f"{pool.name} HEALTH {health}", grave=health != "ONLINE")
+            yield from token(states.HEALTH, health, pool.name, f"{pool.name} HEALTH {health}", grave=health != "ONLINE")
         for row in pool.space.vdevs:
-            yield from said(states.HEALTH_OF_ROW, row.health, f"{row.name} of {pool.name}", f"{row.name} HEALTH {row.health}")
+            yield from token(states.HEALTH_OF_ROW, row.health, f"{row.name} of {pool.name}", f"{row.name} HEALTH {row.health}")
 
 
 def _has_lost_its_tree(pool: PoolFacts, state: str) -> bool:
@@ -141,40 +141,40 @@ class _Sayer:
             yield Token(words.source, words.position, text, where, line, meaning, self.pool, vdevs, grave=grave, name=name)
 
 
-def _lines(pool: PoolFacts, said: _Sayer) -> Iterator[Token]:
+def _lines(pool: PoolFacts, token: _Sayer) -> Iterator[Token]:
     status = " ".join(pool.status.split())
-    yield from said(sentences.STATUS, status, pool.name, f"status: {status}")
+    yield from token(sentences.STATUS, status, pool.name, f"status: {status}")
     if pool.see:
         found = _MESSAGE.search(pool.see)
-        yield from said(sentences.MESSAGE, found.group() if found else pool.see, pool.name, f"see: {pool.see}")
+        yield from token(sentences.MESSAGE, found.group() if found else pool.see, pool.name, f"see: {pool.see}")
     if pool.errors:
-        yield from said(sentences.ERRORS_LINE, pool.errors, pool.name, f"errors: {pool.errors.partition(chr(10))[0]}")
+        yield from token(sentences.ERRORS_LINE, pool.errors, pool.name, f"errors: {pool.errors.partition(chr(10))[0]}")
     for scan in pool.scans_read:
         if scan.text:
-            yield from said(sentences.SCAN, scan.text, pool.name, f"scan: {scan.text.partition(chr(10))[0]}")
+            yield from token(sentences.SCAN, scan.text, pool.name, f"scan: {scan.text.partition(chr(10))[0]}")
     for words, line in (
         (sentences.REMOVE, pool.removal_line),
         (sentences.EXPAND, pool.expansion_line),
         (sentences.CHECKPOINT, pool.checkpoint_line),
     ):
         if line:
-            yield from said(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
+            yield from token(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
     rows = {pool.name, *(vdev.name for _, top in pool.tops_read for vdev in top.walk())}
-    yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, told=("state",))
+    yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, listed=("state",))
 
 
 def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = False) -> Iterator[Token]:
     """A vdev and all below it. What stands below a top-level vdev of several is a leaf, or a vdev between."""
     if vdev.state != "ONLINE" or vdev.note or vdev.columns:
-        said, where = _Sayer(pool.name), f"{vdev.name} of {pool.name}"
+        token, where = _Sayer(pool.name), f"{vdev.name} of {pool.name}"
         line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
         names = frozenset(_names(vdev))
-        yield from said(words, vdev.state, where, line, names, grave and vdev.state != "ONLINE")
+        yield from token(words, vdev.state, where, line, names, grave and vdev.state != "ONLINE")
         for note in vdev.note.split("  "):
-            yield from said(notes.ROW, note.strip(), where, line, names)
+            yield from token(notes.ROW, note.strip(), where, line, names)
         for column, value in vdev.columns:
             if column in ("SLOW", "POWER", "DIO"):  # the others are what -c adds
-                yield from said(notes.COLUMN, f"{column} {value}", where, f"{line}  {column} {value}", names)
+                yield from token(notes.COLUMN, f"{column} {value}", where, f"{line}  {column} {value}", names)
     for child in vdev.children:
         yield from _vdev(pool, _below(words, child), child)
 
@@ -196,18 +196,18 @@ def _names(vdev: VdevFacts) -> Iterator[str]:
 def _importable(node: NodeFacts, pool: ImportableFacts) -> Iterator[Token]:
     if known(node.pools) and any(one.name == pool.name and not known(one.guid) for one in node.pools):
         return  # it may have been imported since it was listed
-    said = _Sayer(pool.name)
-    yield from said(states.IMPORTABLE, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
+    token = _Sayer(pool.name)
+    yield from token(states.IMPORTABLE, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     status = " ".join(pool.status.split())
-    yield from said(sentences.IMPORT_STATUS, status, pool.name, f"status: {status}")
+    yield from token(sentences.IMPORT_STATUS, status, pool.name, f"status: {status}")
     rows = {pool.name, *(vdev.name for _, top in pool.tops for vdev in top.walk())}
     yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, ("state",), "zpool_import")
     for _, top in pool.tops:
         for vdev in top.walk():
             line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
-            yield from said(states.IMPORTABLE_ROW, vdev.state, f"{vdev.name} of {pool.name}", line)
+            yield from token(states.IMPORTABLE_ROW, vdev.state, f"{vdev.name} of {pool.name}", line)
             for note in vdev.note.split("  "):
-                yield from said(notes.IMPORTABLE, note.strip(), f"{vdev.name} of {pool.name}", line)
+                yield from token(notes.IMPORTABLE, note.strip(), f"{vdev.name} of {pool.name}", line)
 
 
 def of_disk(node: NodeFacts, disk: DiskFacts) -> Iterator[Token]:

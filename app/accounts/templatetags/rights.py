@@ -23,10 +23,10 @@ def may_somewhere(context, right: str) -> bool:
 @register.simple_tag(takes_context=True)
 def ways_to_prove(context) -> list[dict]:
     """The pages on which this reader can prove it once more, apart from those it has nothing for."""
-    said = {
+    fields = {
         "reauthenticate": "Use your password",
         "mfa_reauthenticate": "Use a code of your app",
         "mfa_reauthenticate:webauthn": "Use a passkey",
     }
     found = get_adapter().get_reauthentication_methods(context["request"].user)
-    return [way | {"description": said.get(way["id"], way["description"])} for way in found]
+    return [way | {"description": fields.get(way["id"], way["description"])} for way in found]

@@ -44,14 +44,14 @@ def from_before(ann, key):
 def test_what_an_older_version_left_is_listed_and_taken_over_once(ann, key):
     from_before(ann, key)
     assert not rights.may(ann, rights.OPERATE)
-    said = identity("first")
-    assert "accounts_user:" in said
-    assert "of ann (role operator)" in said
-    assert "$" not in said, "no hash of a password"
+    text = identity("first")
+    assert "accounts_user:" in text
+    assert "of ann (role operator)" in text
+    assert "$" not in text, "no hash of a password"
     assert rights.may(ann, rights.OPERATE)
     assert key.stat().st_mode & 0o777 == 0o600
-    told = LedgerEvent.objects.get(type="identity.blessed").said["body"]
-    assert len(told["rows"]) == 2
+    body = LedgerEvent.objects.get(type="identity.blessed").said["body"]
+    assert len(body["rows"]) == 2
 
 
 @pytest.mark.parametrize("left", ["the key", "a seal", "the event"])
@@ -85,10 +85,10 @@ def test_a_version_that_seals_more_takes_over_once_what_fitted_before(ann, key, 
     Seal.objects.filter(pk=f"fleet_node:{node.pk}").delete()
     key.with_name("identity.key.sealed").unlink()
     assert not rights.may(ann, rights.OPERATE)
-    said = identity("first")
-    assert f"accounts_user:{ann.pk}" in said
-    assert f"fleet_node:{node.pk}" in said
-    assert f"accounts_user:{eve.pk}" not in said, "what did not fit its seal before is not believed now"
+    text = identity("first")
+    assert f"accounts_user:{ann.pk}" in text
+    assert f"fleet_node:{node.pk}" in text
+    assert f"accounts_user:{eve.pk}" not in text, "what did not fit its seal before is not believed now"
     assert rights.may(ann, rights.OPERATE)
     Seal.objects.filter(pk=f"fleet_node:{node.pk}").delete()
     assert identity("first") == ""

@@ -27,8 +27,8 @@ def test_of_two_processes_that_are_sent_the_same_code_at_once_one_takes_it(groun
         subprocess.Popen([sys.executable, "-c", ASK], env=names, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    told = [one.communicate(timeout=60) for one in asked]
-    assert sorted(out.strip() for out, _ in told) == ["False", "True"], told
+    lines = [one.communicate(timeout=60) for one in asked]
+    assert sorted(out.strip() for out, _ in lines) == ["False", "True"], lines
 
 
 def test_what_was_taken_is_not_taken_again_and_something_else_is(db):

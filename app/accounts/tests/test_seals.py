@@ -27,8 +27,8 @@ def test_a_role_that_was_inserted_past_the_portal_gives_nothing_and_is_told(ann)
     Membership.objects.bulk_create([Membership(user=ann, role="approver")])
     assert not rights.may(ann, rights.APPROVE)
     assert rights.may(ann, rights.OPERATE)
-    told = Refusal.objects.get()
-    assert (told.person, "has no seal" in told.why) == ("ann", True)
+    refusal = Refusal.objects.get()
+    assert (refusal.person, "has no seal" in refusal.why) == ("ann", True)
     assert LedgerEvent.objects.get(type="identity.refused").said["body"]["of"] == "ann"
 
 

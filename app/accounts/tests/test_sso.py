@@ -43,10 +43,10 @@ def issuer():
     process = subprocess.Popen(argv, cwd=FOLDER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     late = threading.Timer(60, process.kill)
     late.start()
-    said = next((line.strip() for line in process.stdout if line.startswith("http://")), "")
+    output = next((line.strip() for line in process.stdout if line.startswith("http://")), "")
     late.cancel()
-    assert said, "the provider never said where it listens"
-    yield said
+    assert output, "the provider never said where it listens"
+    yield output
     process.kill()
     process.wait()
 
@@ -56,13 +56,13 @@ def portal(issuer, settings, tmp_path):
     cache.clear()
     secret = tmp_path / "secret"
     secret.write_text("a secret of the test\n")
-    said = {
+    fields = {
         "SLOTLIGHT_OIDC_ISSUER": issuer,
         "SLOTLIGHT_OIDC_CLIENT_ID": "slotlight",
         "SLOTLIGHT_OIDC_SECRET_FILE": str(secret),
         "SLOTLIGHT_OIDC_NAME": "House",
     }
-    settings.SOCIALACCOUNT_PROVIDERS = oidc.providers(said)
+    settings.SOCIALACCOUNT_PROVIDERS = oidc.providers(fields)
     settings.OIDC_ROLES = oidc.roles(ROLES)
     return settings
 
@@ -221,8 +221,8 @@ def test_a_token_that_says_something_else_than_was_signed_is_refused(client, mon
     def changed(self, *args, **kwargs):
         data = genuine(self, *args, **kwargs)
         head, body, signature = data["id_token"].split(".")
-        said = json.loads(base64.urlsafe_b64decode(body + "=="))
-        body = base64.urlsafe_b64encode(json.dumps(said | wrong).encode()).decode().rstrip("=")
+        answer = json.loads(base64.urlsafe_b64decode(body + "=="))
+        body = base64.urlsafe_b64encode(json.dumps(answer | wrong).encode()).decode().rstrip("=")
         return data | {"id_token": f"{head}.{body}.{signature}"}
 
     back = at_the_provider(begin(client), "ann")
@@ -240,8 +240,8 @@ def test_a_genuine_token_for_somebody_else_is_refused(client, monkeypatch, other
 
 
 def test_a_provider_that_does_not_answer_is_said_so(client, portal):
-    said = portal.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"][0]["settings"]
-    said["server_url"] = said["issuer"] = "http://127.0.0.1:9"
+    settings = portal.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"][0]["settings"]
+    settings["server_url"] = settings["issuer"] = "http://127.0.0.1:9"
     refused(client.get(reverse("openid_connect_login", args=["sso"])), "does not answer", status=503)
 
 

@@ -403,8 +403,8 @@ def test_that_an_administrator_takes_a_right_away_is_told(real, root, zoe, role)
     bob = person("bob", role)
     people.take(root, bob, bob.memberships.get())
     people.switch(root, zoe, on=False)
-    told = Happening.objects.filter(kind="person-changed").order_by("pk").values_list("said", flat=True)
-    assert [(one["of"], one["what"]) for one in told] == [
+    lines = Happening.objects.filter(kind="person-changed").order_by("pk").values_list("said", flat=True)
+    assert [(one["of"], one["what"]) for one in lines] == [
         ("bob", f"{role} for the whole fleet, taken by root"),
         ("zoe", "switched off by root"),
     ]

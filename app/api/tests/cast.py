@@ -48,7 +48,7 @@ def operations() -> list[tuple[str, str, str]]:
     """Every operation there is, as (method, path, scope)."""
     schema = api.get_openapi_schema()
     return [
-        (method.upper(), path.removeprefix("/api/v1"), told["x-scope"])
+        (method.upper(), path.removeprefix("/api/v1"), answer["x-scope"])
         for path, all_ in schema["paths"].items()
-        for method, told in all_.items()
+        for method, answer in all_.items()
     ]

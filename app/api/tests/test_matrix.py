@@ -76,9 +76,9 @@ def test_who_may_only_look_changes_nothing_with_any_token(oss01, ann, dan):
     """No write without right: the token has every scope, its person none of the rights."""
     run = begin(ann)
     asks, before = Asker(token(dan)), everything()
-    said = {"version": run.version, "value": "x", "text": "x", "evidence": "x", "reason": "x", "outcome": "did", "holder": 1}
+    fields = {"version": run.version, "value": "x", "text": "x", "evidence": "x", "reason": "x", "outcome": "did", "holder": 1}
     for act in get_args(Act):
-        answer = asks.post(f"/runs/{run.pk}/acts/{act}", said)
+        answer = asks.post(f"/runs/{run.pk}/acts/{act}", fields)
         assert (answer.status_code, answer.json()["type"]) == (403, "urn:slotlight:not-allowed"), act
     for word in ("approve", "reject"):
         assert asks.post(f"/approvals/{run.pk}/{word}", {"version": run.version, "plan_digest": "0" * 64}).status_code == 403

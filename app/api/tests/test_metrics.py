@@ -112,10 +112,10 @@ def test_readiness_says_that_valkey_is_gone(client, monkeypatch):
 
     monkeypatch.setattr(readiness, "valkey", gone)
     monkeypatch.setattr(heartbeats, "valkey", gone)
-    said = client.get("/readyz").json()["parts"]
-    assert said["valkey"].startswith("Valkey does not answer")
-    assert "not known" in said["worker"]
-    assert said["database"] == "ok"
+    answer = client.get("/readyz").json()["parts"]
+    assert answer["valkey"].startswith("Valkey does not answer")
+    assert "not known" in answer["worker"]
+    assert answer["database"] == "ok"
     found = client.get("/metrics")
     assert b'slotlight_up{part="valkey"} 0.0' in found.content
 

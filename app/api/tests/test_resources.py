@@ -24,20 +24,20 @@ def asks(oss01, ann):
 
 @pytest.mark.django_db
 def test_status_counts_what_is_so(asks):
-    said = asks.get("/status")
-    assert said["nodes"] == {"enrolled": 1}
-    assert said["silent"] == 0
-    assert said["situations"]["act"] >= 1
+    answer = asks.get("/status")
+    assert answer["nodes"] == {"enrolled": 1}
+    assert answer["silent"] == 0
+    assert answer["situations"]["act"] >= 1
 
 
 @pytest.mark.django_db
 def test_a_node_says_its_pools_with_guids_as_text(asks):
-    said = asks.get("/nodes/oss01")
-    [pool] = [one for one in said["pools"] if one["name"] == "ost_0"]
+    answer = asks.get("/nodes/oss01")
+    [pool] = [one for one in answer["pools"] if one["name"] == "ost_0"]
     assert isinstance(pool["guid"], str)
     assert int(pool["guid"]) > 2**53
     assert pool["may_lose"] == 1
-    assert said["worst"] == "act"
+    assert answer["worst"] == "act"
     assert [one["name"] for one in asks.get("/nodes")["items"]] == ["oss01"]
 
 
@@ -46,10 +46,10 @@ def test_a_situation_comes_with_its_lines_and_its_runbooks(asks, ann):
     [one] = [line for line in asks.get("/situations?severity=act")["items"] if line["slug"] == "wwid-mismatch"]
     assert one["may_lose"] == 1
     run = begin(ann)
-    said = asks.get(f"/situations/{one['id']}")
-    assert said["answers"][0]["runbook"] == "wwid-mismatch-replace"
-    assert all(len(line["digest"]) == 64 and line["line"] for line in said["evidence"])
-    assert said["open_runs"] == [run.pk]
+    answer = asks.get(f"/situations/{one['id']}")
+    assert answer["answers"][0]["runbook"] == "wwid-mismatch-replace"
+    assert all(len(line["digest"]) == 64 and line["line"] for line in answer["evidence"])
+    assert answer["open_runs"] == [run.pk]
 
 
 @pytest.mark.django_db
@@ -62,9 +62,9 @@ def test_what_an_administrator_has_reviewed_says_who_why_and_until_when(asks, cl
     after = asks.get("/status")["situations"]
     assert (after["watch"], after["reviewed"]) == (before["watch"] - 1, 1)
     [line] = [one for one in asks.get(f"/situations?severity=watch&node={here}")["items"] if one["id"] == row.pk]
-    for said in (line, asks.get(f"/situations/{row.pk}")):
-        assert (said["reviewed"]["by"], said["reviewed"]["why"]) == ("bea", "the sensor is not there")
-        assert said["reviewed"]["until"]
+    for answer in (line, asks.get(f"/situations/{row.pk}")):
+        assert (answer["reviewed"]["by"], answer["reviewed"]["why"]) == ("bea", "the sensor is not there")
+        assert answer["reviewed"]["until"]
     assert "title" not in asks.get(f"/nodes/{here}")["worst_title"]
     samples = scrape(client)["slotlight_situations"]
     assert [one.labels["severity"] for one in samples if one.labels["slug"] == "unexplained"] == ["reviewed"]
@@ -75,9 +75,9 @@ def test_what_an_administrator_has_reviewed_says_who_why_and_until_when(asks, cl
 def test_a_disk_is_found_by_any_of_its_names(asks, q):
     found = asks.get(f"/disks?q={q}")["items"]
     assert [one["wwid"] for one in found] == [SDCW]
-    said = asks.get(f"/disks/{found[0]['wwid']}")
-    assert said["sightings"][0]["name"] == "sdcw"
-    assert said["size_bytes"].isdigit()
+    answer = asks.get(f"/disks/{found[0]['wwid']}")
+    assert answer["sightings"][0]["name"] == "sdcw"
+    assert answer["size_bytes"].isdigit()
 
 
 @pytest.mark.django_db
@@ -159,11 +159,11 @@ STATUS = step("disk-removed/2-removed") / "zpool-status-P.txt"
 
 @pytest.mark.django_db
 def test_triage_answers_as_the_launcher_does(asks, capsys):
-    said = asks.post("/triage", {"texts": [{"name": str(STATUS), "text": STATUS.read_text()}]}).json()
+    answer = asks.post("/triage", {"texts": [{"name": str(STATUS), "text": STATUS.read_text()}]}).json()
     assert launcher_triage(["--json", str(STATUS)]) == 1
-    assert json.loads(capsys.readouterr().out) == said
-    assert [one["slug"] for one in said["situations"]] == ["disk-missing"]
-    assert said["good"] is False
+    assert json.loads(capsys.readouterr().out) == answer
+    assert [one["slug"] for one in answer["situations"]] == ["disk-missing"]
+    assert answer["good"] is False
 
 
 @pytest.mark.django_db

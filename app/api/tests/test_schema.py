@@ -94,15 +94,15 @@ def test_without_a_token_nothing_is_answered_and_nothing_done(asked):
 def test_the_description_is_served_to_whoever_asks(client):
     answer = client.get("/api/v1/openapi.json")
     assert answer.status_code == 200
-    said = answer.json()
-    assert said["openapi"] == "3.1.0"
-    assert said["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
-    assert set(said["paths"]) == set(api.get_openapi_schema()["paths"])
+    body = answer.json()
+    assert body["openapi"] == "3.1.0"
+    assert body["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert set(body["paths"]) == set(api.get_openapi_schema()["paths"])
 
 
 @pytest.mark.parametrize("status", ["400", "401", "403", "404", "409", "422", "429", "503"])
 def test_every_operation_documents_every_refusal(status):
     for path, operations in api.get_openapi_schema()["paths"].items():
-        for method, told in operations.items():
-            content = {str(code): answer for code, answer in told["responses"].items()}[status]["content"]
+        for method, body in operations.items():
+            content = {str(code): answer for code, answer in body["responses"].items()}[status]["content"]
             assert set(content) == {"application/problem+json"}, (path, method)

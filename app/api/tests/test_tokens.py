@@ -103,8 +103,8 @@ def test_an_administrator_revokes_those_of_others_on_the_page_of_the_person(root
     root.post("/people/of/bob/tokens/", {"token": "all"})
     assert {Asker(text)("GET", "/status").status_code for text in (second, third)} == {401}
     assert "no program acts in the name of bob" in root.get("/people/of/bob/").content.decode()
-    told = [event.said for event in LedgerEvent.objects.filter(type="token.revoked").order_by("pk")]
-    assert [(one["actor"], one["body"]["of"]) for one in told] == [("root", "bob")] * 3
+    lines = [event.said for event in LedgerEvent.objects.filter(type="token.revoked").order_by("pk")]
+    assert [(one["actor"], one["body"]["of"]) for one in lines] == [("root", "bob")] * 3
 
 
 def test_revoking_those_of_others_takes_a_fresh_proof_the_right_and_a_token_of_that_person(root, ann, bob, client):

@@ -26,8 +26,8 @@ def walk(oss01, ann, bob):
     assert run.status_code == 201, run.content
     for _ in range(4):
         now = ann_asks.get(f"/runs/{run.json()['id']}")
-        said = {"choose": {"value": BLANK}, "confirm": {"text": PHRASE}}.get(now["acts"][0], {})
-        answer = ann_asks.post(f"/runs/{now['id']}/acts/{now['acts'][0]}", {"version": now["version"], **said})
+        typed = {"choose": {"value": BLANK}, "confirm": {"text": PHRASE}}.get(now["acts"][0], {})
+        answer = ann_asks.post(f"/runs/{now['id']}/acts/{now['acts'][0]}", {"version": now["version"], **typed})
         assert answer.status_code == 200, answer.content
         oss01.work()
     return ann_asks, bob_asks, ann_asks.get(f"/runs/{now['id']}")
@@ -131,9 +131,9 @@ def test_what_must_be_typed_is_asked_for_and_given_nowhere(oss01, ann, bob, clie
     wrong = asks.post(f"/runs/{run.pk}/acts/confirm", {"version": run.version, "text": "ost_0"})
     assert wrong.status_code == 409
     client.force_login(ann)
-    told = [asks("GET", path).content.decode() for path in (f"/runs/{run.pk}", "/runs", "/approvals", "/ledger", "/open-loops")]
-    told += [client.get(f"/runs/{run.pk}/{page}").content.decode() for page in ("", "now/")]
-    assert not [words for words in (*told, wrong.content.decode()) if PHRASE in words]
+    lines = [asks("GET", path).content.decode() for path in (f"/runs/{run.pk}", "/runs", "/approvals", "/ledger", "/open-loops")]
+    lines += [client.get(f"/runs/{run.pk}/{page}").content.decode() for page in ("", "now/")]
+    assert not [words for words in (*lines, wrong.content.decode()) if PHRASE in words]
 
 
 def test_a_scan_is_corrected_by_who_may_until_a_command_rests_on_it(tmp_path, ann, bob, dan):
@@ -148,12 +148,12 @@ def test_a_scan_is_corrected_by_who_may_until_a_command_rests_on_it(tmp_path, an
     found = asks.get(path)
     assert found["correctable"] == {"step": "spare", "asks": "Scan or type the serial number on the new disk.", "was": "ZAX1O09X"}
     assert "correct" in found["acts"]
-    said = {"version": found["version"], "step": "spare"}
-    assert Asker(token(dan)).post(f"{path}/acts/correct", said | {"evidence": NEW}).status_code == 403
-    wrong = asks.post(f"{path}/acts/correct", said | {"evidence": walk.run.params["old_serial"]})
+    fields = {"version": found["version"], "step": "spare"}
+    assert Asker(token(dan)).post(f"{path}/acts/correct", fields | {"evidence": NEW}).status_code == 403
+    wrong = asks.post(f"{path}/acts/correct", fields | {"evidence": walk.run.params["old_serial"]})
     assert (wrong.status_code, wrong.json()["verdicts"][0]["outcome"]) == (409, "refuse")
-    assert asks.post(f"{path}/acts/correct", said | {"step": "blinks", "evidence": NEW}).status_code == 409
-    right = asks.post(f"{path}/acts/correct", said | {"evidence": f"sn: {NEW.lower()}"})
+    assert asks.post(f"{path}/acts/correct", fields | {"step": "blinks", "evidence": NEW}).status_code == 409
+    right = asks.post(f"{path}/acts/correct", fields | {"evidence": f"sn: {NEW.lower()}"})
     assert (right.status_code, right.json()["params"]["spare_serial"]) == (200, NEW)
     assert LedgerEvent.objects.get(run=str(walk.run.pk), type="run.corrected").actor == "ann"
     walk.look()
@@ -167,9 +167,9 @@ def observed_walk(observed, ann, bob):
     asks, approves = Asker(token(ann)), Asker(token(bob))
     run = asks.post("/runs", {"situation": incident().pk, "runbook": "wwid-mismatch-replace"}).json()
     [blank] = (one for one in run["options"] if one["value"] == BLANK)
-    for act, said in {"choose": {"value": BLANK}, "check-by-hand": {}, "plan-by-hand": {}, "confirm": {"text": PHRASE}}.items():
+    for act, typed in {"choose": {"value": BLANK}, "check-by-hand": {}, "plan-by-hand": {}, "confirm": {"text": PHRASE}}.items():
         assert act in run["acts"], run["acts"]
-        answer = asks.post(f"/runs/{run['id']}/acts/{act}", {"version": run["version"], **said})
+        answer = asks.post(f"/runs/{run['id']}/acts/{act}", {"version": run["version"], **typed})
         assert answer.status_code == 200, answer.content
         observed.work()
         run = asks.get(f"/runs/{run['id']}")

@@ -31,9 +31,9 @@ class Span:
 def keep(node: Node, before: Mapping[str, str], now: Mapping[str, str], asked_before: Mapping[str, float]) -> None:
     """`before` and `now` are place -> digest; `node.asked` is of `now`."""
     for source in HISTORY_SECONDS:
-        was, said = of_source(before, source), of_source(now, source)
-        if was != said and source in node.asked:
-            _add(node, source, said, _time(asked_before.get(source, node.asked[source])), _time(node.asked[source]))
+        was, now_captured = of_source(before, source), of_source(now, source)
+        if was != now_captured and source in node.asked:
+            _add(node, source, now_captured, _time(asked_before.get(source, node.asked[source])), _time(node.asked[source]))
 
 
 def of_source(captures: Mapping[str, str], source: str) -> dict[str, str]:
@@ -76,7 +76,7 @@ def _pick(kept: tuple[Span, ...], source: str, asked: float, at: float) -> tuple
     return (span.pk, asked - moment) if moment < asked else None
 
 
-def _add(node: Node, source: str, said: dict[str, str], ended: datetime, began: datetime) -> None:
+def _add(node: Node, source: str, fields: dict[str, str], ended: datetime, began: datetime) -> None:
     """Close the open span at `ended` and open one at `began`. A span that is short and not the first of its part is written over."""
     history = HISTORY_SECONDS[source]
     part = timedelta(seconds=history / PARTS)
@@ -84,10 +84,10 @@ def _add(node: Node, source: str, said: dict[str, str], ended: datetime, began: 
     if newest is not None:
         pk, since = newest
         if ended - since < part and older and since - older[0][1] < part:
-            Earlier.objects.filter(pk=pk).update(captures=said, since=began)
+            Earlier.objects.filter(pk=pk).update(captures=fields, since=began)
             return
         Earlier.objects.filter(pk=pk).update(until=max(ended, since))
-    Earlier.objects.create(node=node, source=source, captures=said, since=began)
+    Earlier.objects.create(node=node, source=source, captures=fields, since=began)
     _forget(node, source, began - timedelta(seconds=history))
 
 

@@ -99,9 +99,9 @@ def _keep_pools(facts: Mapping[Node, NodeFacts], situations: Mapping[int, list[S
     have: dict[int, list[PoolNow]] = {}
     for row in _pools_now([node.pk for node in facts]):
         have.setdefault(row.node_id, []).append(row)
-    told = {node: _pools(one, situations.get(node.pk, [])) for node, one in facts.items() if known(one.pools)}
-    told |= {node: [_old(row) for row in have.get(node.pk, [])] for node in facts if node not in told}
-    return {node.pk for node, said in told.items() if _keep_pools_of(node, have.get(node.pk, []), said)}
+    by_node = {node: _pools(one, situations.get(node.pk, [])) for node, one in facts.items() if known(one.pools)}
+    by_node |= {node: [_old(row) for row in have.get(node.pk, [])] for node in facts if node not in by_node}
+    return {node.pk for node, pools in by_node.items() if _keep_pools_of(node, have.get(node.pk, []), pools)}
 
 
 def _old(row: PoolNow) -> tuple[str, ...]:
@@ -115,12 +115,12 @@ def _pools_now(nodes):
     return PoolNow.objects.filter(among("fleet_poolnow.node_id", nodes)).order_by("place")
 
 
-def _keep_pools_of(node: Node, have: list[PoolNow], said: list[tuple[str, ...]]) -> bool:
+def _keep_pools_of(node: Node, have: list[PoolNow], pools: list[tuple[str, ...]]) -> bool:
     """Whether there was anything to write."""
-    differ = [(row, one) for row, one in zip(have, said, strict=False) if _said(row) != one]
+    differ = [(row, one) for row, one in zip(have, pools, strict=False) if _said(row) != one]
     for row, one in differ:
         _write(row, **dict(zip(POOL_SHOWN, one, strict=True)))
-    gone, more = have[len(said) :], said[len(have) :]
+    gone, more = have[len(pools) :], pools[len(have) :]
     for row in gone:
         row.delete()
     for place, one in enumerate(more, len(have)):

@@ -31,8 +31,8 @@ def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None 
     """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
     if known(facts.disks):
         seen = before is None or _places(before) != _places(facts)
-        told, labelled = (_changed(before, facts, of) for of in (_told, _labels))
-        written = _wwids(facts) if seen or told is None or labelled is None else told | labelled
+        changed, labelled = (_changed(before, facts, of) for of in (_told, _labels))
+        written = _wwids(facts) if seen or changed is None or labelled is None else changed | labelled
         disks = _record_disks(node, [disk for disk in facts.disks if disk.wwid in written], at) if written else {}
         if seen:
             _record_sightings(node, facts, disks, at)
@@ -86,7 +86,7 @@ def _left_online(after, nodes):
 
 def remembered(at: datetime) -> dict[str, Remembered]:
     """What was heard of disks before and is not heard now, by WWID."""
-    found = {wwid: Remembered(_serials(json.loads(said), at)) for wwid, said in _with_former_serials()}
+    found = {wwid: Remembered(_serials(json.loads(serials), at)) for wwid, serials in _with_former_serials()}
     return {wwid: memory for wwid, memory in found.items() if memory.serials}
 
 
@@ -115,21 +115,21 @@ def remembered_of(disk: Disk, at: datetime) -> Remembered:
     return Remembered(_serials(disk.former_serials, at), places)
 
 
-def ever(said: str) -> tuple[Ever, ...]:
+def ever(text: str) -> tuple[Ever, ...]:
     """The disks, of all that were ever seen, that somebody may mean who typed or scanned this."""
-    serial, forms = serial_of(said), may_be(said)
+    serial, forms = serial_of(text), may_be(text)
     if len(serial) < EVER_DIGITS_MIN:
         return ()
-    known_as = Q(serial__in=forms) | Q(wwid=wwid_of(said) or None) | Q(wwid__in=_once_called(said))
+    known_as = Q(serial__in=forms) | Q(wwid=wwid_of(text) or None) | Q(wwid__in=_once_called(text))
     if len(serial) >= LABEL_DIGITS_MIN:  # shorter than that it is no serial number without its lot
         known_as |= Q(serial__istartswith=serial)
     return tuple(map(_ever, Disk.objects.filter(known_as)[:EVER_MAX]))
 
 
-def _once_called(said: str) -> list[str]:
+def _once_called(text: str) -> list[str]:
     """The WWIDs of disks that told such a serial number before, and tell another one now."""
-    told = ((wwid, json.loads(former)) for wwid, former in _with_former_serials())
-    return [wwid for wwid, former in told if any(scanned.same_serial(said, before["serial"]) for before in former)]
+    rows = ((wwid, json.loads(former)) for wwid, former in _with_former_serials())
+    return [wwid for wwid, former in rows if any(scanned.same_serial(text, before["serial"]) for before in former)]
 
 
 def _ever(disk: Disk) -> Ever:
@@ -142,8 +142,8 @@ def _ever(disk: Disk) -> Ever:
 
 
 def _serials(former: list[dict[str, str]], at: datetime) -> tuple[tuple[str, str], ...]:
-    fresh = [said for said in former if datetime.fromisoformat(said["until"]) > at - SERIAL_DOUBTED]
-    return tuple((said["serial"], f"{said['node']}, until {said['until'][:16].replace('T', ' ')} UTC") for said in fresh)
+    fresh = [serial for serial in former if datetime.fromisoformat(serial["until"]) > at - SERIAL_DOUBTED]
+    return tuple((earlier["serial"], f"{earlier['node']}, until {earlier['until'][:16].replace('T', ' ')} UTC") for earlier in fresh)
 
 
 def _record_disks(node: Node, disks: Iterable[DiskFacts], at: datetime) -> dict[str, Disk]:
@@ -178,18 +178,18 @@ def _findable(row: Disk) -> Disk:
 
 def _told(disk: DiskFacts) -> dict[str, object]:
     """What the disk says of itself, without what could not be read."""
-    said = {name: getattr(disk, name) for name in DISK_FIELDS}
-    return {name: value for name, value in said.items() if known(value) and value != ""}
+    values = {name: getattr(disk, name) for name in DISK_FIELDS}
+    return {name: value for name, value in values.items() if known(value) and value != ""}
 
 
-def _update(node: Node, row: Disk, told: dict[str, object], at: datetime) -> bool:
-    changed = [name for name, value in told.items() if getattr(row, name) != value]
-    if "serial" in changed and row.serial and not same_serial(row.serial, str(told["serial"])):
-        said = {"serial": row.serial, "node": node.name, "until": at.isoformat()}
+def _update(node: Node, row: Disk, fields: dict[str, object], at: datetime) -> bool:
+    changed = [name for name, value in fields.items() if getattr(row, name) != value]
+    if "serial" in changed and row.serial and not same_serial(row.serial, str(fields["serial"])):
+        former = {"serial": row.serial, "node": node.name, "until": at.isoformat()}
         others = [before for before in row.former_serials if before["serial"] != row.serial]
-        row.former_serials = [said, *others][:SERIALS_KEPT]
+        row.former_serials = [former, *others][:SERIALS_KEPT]
     for name in changed:
-        setattr(row, name, told[name])
+        setattr(row, name, fields[name])
     return bool(changed) or not row.parts
 
 

@@ -55,8 +55,8 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
         if not missing:
             about = {"boot_id": report.boot_id, "version": report.version, "mode": report.mode}
             # The agent names whole seconds of its clock; by that much a later report may look older than the last.
-            heard = max(at, node.last_report_at or at)
-            _change(node, captures, heard, about=about, last_report_at=heard, asked=asked)
+            last_contact = max(at, node.last_report_at or at)
+            _change(node, captures, last_contact, about=about, last_report_at=last_contact, asked=asked)
     return missing
 
 
@@ -110,9 +110,9 @@ UPDATE fleet_node n SET asked = n.asked || (
 
 def _said_before(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
     """Whether the node says nothing new; then it is known to hold now."""
-    said = json.dumps(fresh)
+    fresh_json = json.dumps(fresh)
     with connection.cursor() as cursor:
-        cursor.execute(SAID_BEFORE, [json.dumps(asked), said, name, said])
+        cursor.execute(SAID_BEFORE, [json.dumps(asked), fresh_json, name, fresh_json])
         return cursor.rowcount == 1
 
 
@@ -214,7 +214,7 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     then = before.bodies if before is not services.NOTHING else services.bodies({was[where] for where in differ})
     changed = [(where, then.get(was[where]), parsed.bodies.get(now[where])) for where in differ]
     # A text that is not at hand cannot be compared; then it is told of at once.
-    return not any(one is None or said is None or report_ledger_batching.lasts(where, one, said) for where, one, said in changed)
+    return not any(one is None or other is None or report_ledger_batching.lasts(where, one, other) for where, one, other in changed)
 
 
 def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:

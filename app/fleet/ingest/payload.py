@@ -60,64 +60,64 @@ class Payload:
 
 def check(node_name: str, payload: object) -> Payload:
     """The report as we keep it. Raises BadReport with the first thing that is wrong."""
-    said = _object(payload, "The report")
+    answer = _object(payload, "The report")
     _need(
-        said.get("v") == VERSION,
-        f"The report has version {str(said.get('v'))[:40]!r}. This portal reads version {VERSION!r}; update the agent or the portal.",
+        answer.get("v") == VERSION,
+        f"The report has version {str(answer.get('v'))[:40]!r}. This portal reads version {VERSION!r}; update the agent or the portal.",
     )
     _need(
-        said.get("node") == node_name,
-        f"The report is about node {str(said.get('node'))[:63]!r} and was signed with the key of {node_name}.",
+        answer.get("node") == node_name,
+        f"The report is about node {str(answer.get('node'))[:63]!r} and was signed with the key of {node_name}.",
     )
-    name, ages = _match(DIGEST, said.get("set"), "set"), read_ages(said.get("ages"))
-    return _with_content(name, ages, said) if "captures" in said or "changed" in said else Payload(name, ages)
+    name, ages = _match(DIGEST, answer.get("set"), "set"), read_ages(answer.get("ages"))
+    return _with_content(name, ages, answer) if "captures" in answer or "changed" in answer else Payload(name, ages)
 
 
-def _with_content(name: str, ages: Mapping[str, float], said: dict) -> Payload:
-    _need(said.get("mode") in MODES, f"The mode {str(said.get('mode'))[:40]!r} is neither 'observe' nor 'operate'.")
-    about = {"boot_id": _match(WORD, said.get("boot_id"), "boot_id"), "version": _match(WORD, said.get("version"), "version")}
-    about["mode"] = said["mode"]
-    full = "captures" in said
-    listed = read_captures(said["captures"] if full else said["changed"])
-    bodies = read_bodies(said.get("bodies"), listed.values())
+def _with_content(name: str, ages: Mapping[str, float], fields: dict) -> Payload:
+    _need(fields.get("mode") in MODES, f"The mode {str(fields.get('mode'))[:40]!r} is neither 'observe' nor 'operate'.")
+    about = {"boot_id": _match(WORD, fields.get("boot_id"), "boot_id"), "version": _match(WORD, fields.get("version"), "version")}
+    about["mode"] = fields["mode"]
+    full = "captures" in fields
+    listed = read_captures(fields["captures"] if full else fields["changed"])
+    bodies = read_bodies(fields.get("bodies"), listed.values())
     if not full:
-        return Payload(name, ages, **about, changed=listed, gone=_places(said.get("gone")), bodies=bodies)
+        return Payload(name, ages, **about, changed=listed, gone=_places(fields.get("gone")), bodies=bodies)
     _need(
         set_digest(captures=listed, **about) == name,
         "The captures do not make the set that the report names. Update the agent or the portal.",
     )
-    return Payload(name, ages, **about, captures=listed, bodies=bodies, is_late=said.get("late") == "1")
+    return Payload(name, ages, **about, captures=listed, bodies=bodies, is_late=fields.get("late") == "1")
 
 
-def read_ages(said: object) -> dict[str, float]:
+def read_ages(value: object) -> dict[str, float]:
     """Source -> seconds, as a report carries them."""
-    found = _object(said, "ages")
+    found = _object(value, "ages")
     _need(len(found) <= SOURCES_MAX, f"ages has {len(found)} entries; {SOURCES_MAX} are the most a report may have.")
     return {
         _match(SOURCE, source, "a source in ages"): float(_match(SECONDS, age, f"the age of {source}")) for source, age in found.items()
     }
 
 
-def read_seconds(said: list[dict]) -> dict[str, float]:
+def read_seconds(nodes: list[dict]) -> dict[str, float]:
     """Source -> how long its slowest answer took, from the list a receipt carries, which has been read."""
     found: dict[str, float] = {}
-    for entry in said:
+    for entry in nodes:
         seconds = entry.get("seconds", "0")
         found[entry["source"]] = max(found.get(entry["source"], 0.0), float(_match(SECONDS, seconds, f"seconds of {entry['source']}")))
     return found
 
 
-def _places(said: object) -> frozenset[str]:
-    _need(isinstance(said, list) and len(said) <= CAPTURES_MAX, f"gone is not a list of at most {CAPTURES_MAX} captures.")
-    return frozenset(_match(PLACE, where, "a capture in gone") for where in said)
+def _places(value: object) -> frozenset[str]:
+    _need(isinstance(value, list) and len(value) <= CAPTURES_MAX, f"gone is not a list of at most {CAPTURES_MAX} captures.")
+    return frozenset(_match(PLACE, where, "a capture in gone") for where in value)
 
 
-def read_captures(said: object) -> dict[str, str]:
+def read_captures(value: object) -> dict[str, str]:
     """ "source/key" (or "source") -> digest, from the list a report or a receipt carries."""
-    _need(isinstance(said, list), "captures is not a list.")
-    _need(len(said) <= CAPTURES_MAX, f"captures has {len(said)} entries; {CAPTURES_MAX} are the most a report may have.")
+    _need(isinstance(value, list), "captures is not a list.")
+    _need(len(value) <= CAPTURES_MAX, f"captures has {len(value)} entries; {CAPTURES_MAX} are the most a report may have.")
     found: dict[str, str] = {}
-    for item in said:
+    for item in value:
         entry = _object(item, "A capture")
         source, key = _match(SOURCE, entry.get("source"), "source"), _match(KEY, entry.get("key"), "key")
         where = place(source, key)
@@ -126,11 +126,11 @@ def read_captures(said: object) -> dict[str, str]:
     return found
 
 
-def read_bodies(said: object, digests: Iterable[str]) -> dict[str, bytes]:
+def read_bodies(value: object, digests: Iterable[str]) -> dict[str, bytes]:
     """Digest -> canonical bytes, each checked against its name."""
     listed = set(digests)
     found: dict[str, bytes] = {}
-    for digest, body in _object(said, "bodies").items():
+    for digest, body in _object(value, "bodies").items():
         _need(digest in listed, f"The body {str(digest)[:64]} belongs to no capture of this report.")
         found[digest] = _body(digest, _object(body, f"The body {digest}"))
     return found

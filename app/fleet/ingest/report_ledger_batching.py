@@ -49,12 +49,12 @@ def wait(report: Report, name: str, changed: Mapping[str, str], at: datetime) ->
     return waited < timedelta(seconds=TOGETHER_SECONDS) and len(report.pending) < TOGETHER_MAX
 
 
-def record(report: Report, **said: object) -> None:
+def record(report: Report, **fields: object) -> None:
     """The event of the set a node stands by now, with those that waited before it."""
     node, between = report.node, report.pending
     report.pending, report.pending_since = [], None
     write(report)
-    body = {"report": node.report_digest, "mode": node.mode, "version": node.version, **said, "between": between}
+    body = {"report": node.report_digest, "mode": node.mode, "version": node.version, **fields, "between": between}
     ledger.record("report.changed", body, f"node:{node.name}", node=node.name)
 
 

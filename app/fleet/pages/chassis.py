@@ -201,10 +201,10 @@ def of_node(fleet: FleetFacts, name: str, rule: OfDisks) -> tuple[Chassis, ...]:
     return tuple(_chassis(fleet, one, rule) for one in ids(fleet.nodes[name]))
 
 
-def model_of(told: Iterable[_Told]) -> str:
+def model_of(bay_reports: Iterable[_Told]) -> str:
     """What the enclosure calls itself. Two names for one enclosure are none."""
-    said = {bay.model for one in told for _, bay in one.bays if bay.model}
-    return said.pop() if len(said) == 1 else ""
+    names = {bay.model for one in bay_reports for _, bay in one.bays if bay.model}
+    return names.pop() if len(names) == 1 else ""
 
 
 def chassis(fleet: FleetFacts, enclosure_id: str, about: About, vdev: str = "") -> Chassis:
@@ -219,13 +219,13 @@ def chassis(fleet: FleetFacts, enclosure_id: str, about: About, vdev: str = "") 
 def _chassis(fleet: FleetFacts, enclosure_id: str, rule: OfDisks, vdev: str = "") -> Chassis:
     nodes = [node for node in fleet.nodes.values() if enclosure_id in ids(node)]
     places = {wwid: place for node in nodes for wwid, place in places_of(node).items()}
-    told = _told(nodes, enclosure_id)
-    bays = {slot: _bay(slot, told[slot], places, rule, _left(fleet, enclosure_id, slot)) for slot in sorted(told)}
+    bay_reports = _told(nodes, enclosure_id)
+    bays = {slot: _bay(slot, bay_reports[slot], places, rule, _left(fleet, enclosure_id, slot)) for slot in sorted(bay_reports)}
     pools = _pools(bays.values())
     letters = {(key.node, key.name): key.letter for key in pools}
     chosen = _chosen(vdev, nodes, bays) if vdev else None
     marked = {slot: _marked(bay, letters, chosen) for slot, bay in bays.items()}
-    model = model_of(told.values())
+    model = model_of(bay_reports.values())
     return Chassis(
         enclosure_id,
         model,
@@ -282,19 +282,19 @@ def _slot(disk: DiskFacts, enclosure_id: str, linked: Mapping[str, int]) -> int 
     return next((linked[name] for name in disk.names if name in linked), None)
 
 
-def _bay(slot: int, told: _Told, places: Mapping[str, Place], rule: OfDisks, left: str) -> Bay:
-    lights = [_light(told, lambda bay: bay.locate), _light(told, lambda bay: bay.fault)]
-    if len(told.disks) > 1:
-        names = " and ".join(f"{rows.said(disk.serial)} by {node.node}" for [(node, disk), *_] in told.disks.values())
-        return Bay(slot, "unknown", f"{len(told.disks)} disks are said to sit here: {names}", *lights)
-    if not told.disks:
-        kind, words = _without_disk(told)
+def _bay(slot: int, reports: _Told, places: Mapping[str, Place], rule: OfDisks, left: str) -> Bay:
+    lights = [_light(reports, lambda bay: bay.locate), _light(reports, lambda bay: bay.fault)]
+    if len(reports.disks) > 1:
+        names = " and ".join(f"{rows.said(disk.serial)} by {node.node}" for [(node, disk), *_] in reports.disks.values())
+        return Bay(slot, "unknown", f"{len(reports.disks)} disks are said to sit here: {names}", *lights)
+    if not reports.disks:
+        kind, words = _without_disk(reports)
         return Bay(slot, "left" if left and kind == "empty" else kind, words, *lights, notes=(left,) if left else ())
-    seen = next(iter(told.disks.values()))
+    seen = next(iter(reports.disks.values()))
     place = places.get(seen[0][1].wwid) if known(seen[0][1].wwid) else None
     node, disk = next((one for one in seen if place is not None and one[0].node == place.node), seen[0])
     kind, words = _by_the_rule(*state_of(disk, place), rule.disk(node, disk, place.pool if place is not None else None))
-    return Bay(slot, kind, words, *lights, disk, place, tuple(_notes(disk, told)))
+    return Bay(slot, kind, words, *lights, disk, place, tuple(_notes(disk, reports)))
 
 
 def _by_the_rule(kind: str, words: str, judged: Judgement) -> tuple[str, str]:
@@ -303,29 +303,30 @@ def _by_the_rule(kind: str, words: str, judged: Judgement) -> tuple[str, str]:
     return worst, words if judged.tone == "good" else f"{words}; {judged.words}"
 
 
-def _light(told: _Told, of) -> Light:
-    said: list[tuple[str, Known[bool]]] = [(node, of(bay)) for node, bay in told.bays]
-    states = {value for _, value in said if known(value)}
+def _light(reports: _Told, of) -> Light:
+    lights: list[tuple[str, Known[bool]]] = [(node, of(bay)) for node, bay in reports.bays]
+    states = {value for _, value in lights if known(value)}
     if len(states) > 1:
-        return Light("unknown", "; ".join(f"{node} reads {'on' if value else 'off'}" for node, value in said if known(value)))
+        return Light("unknown", "; ".join(f"{node} reads {'on' if value else 'off'}" for node, value in lights if known(value)))
     if states:
         return Light("on" if states.pop() else "off")
     return Light(
-        "unknown", next((value.reason.rstrip(".") for _, value in said if isinstance(value, Unknown)), "no enclosure driver shows this bay")
+        "unknown",
+        next((value.reason.rstrip(".") for _, value in lights if isinstance(value, Unknown)), "no enclosure driver shows this bay"),
     )
 
 
-def _without_disk(told: _Told) -> tuple[str, str]:
+def _without_disk(reports: _Told) -> tuple[str, str]:
     """Empty only when everybody who sees it says so."""
-    said = {rows.said(bay.status) for _, bay in told.bays}
-    device = next((bay.device for _, bay in told.bays if bay.device), "")
+    statuses = {rows.said(bay.status) for _, bay in reports.bays}
+    device = next((bay.device for _, bay in reports.bays if bay.device), "")
     if device:
         return "unknown", f"{device} is linked to it, which no node knows as a disk"
-    if said == {EMPTY}:
+    if statuses == {EMPTY}:
         return "empty", "empty"
-    if len(said) > 1:
-        return "unknown", "what is in it is not known: " + "; ".join(f"{node} says {rows.said(bay.status)}" for node, bay in told.bays)
-    return "unknown", f"what is in it is not known: the enclosure says {said.pop()}, and no disk names this bay"
+    if len(statuses) > 1:
+        return "unknown", "what is in it is not known: " + "; ".join(f"{node} says {rows.said(bay.status)}" for node, bay in reports.bays)
+    return "unknown", f"what is in it is not known: the enclosure says {statuses.pop()}, and no disk names this bay"
 
 
 def state_of(disk: DiskFacts, place: Place | None) -> tuple[str, str]:
@@ -347,12 +348,12 @@ def state_of(disk: DiskFacts, place: Place | None) -> tuple[str, str]:
     return ("good" if tone == "info" else tone), what
 
 
-def _notes(disk: DiskFacts, told: _Told) -> Iterator[str]:
+def _notes(disk: DiskFacts, reports: _Told) -> Iterator[str]:
     if known(disk.bay) and disk.bay.conflict:
         yield f"The sources disagree where it sits: {disk.bay.conflict}."
     if known(disk.bay) and disk.bay.evidence > GUESSED:
         yield f"That it sits here is a guess: {LEVELS[disk.bay.evidence]}."
-    for node, bay in told.bays:
+    for node, bay in reports.bays:
         if known(bay.status) and bay.status not in ("OK", "unsupported"):
             yield f"{node} reads the bay's status as {bay.status}."
 

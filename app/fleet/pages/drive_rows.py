@@ -60,12 +60,12 @@ def seat_rows(disk: DiskFacts) -> Iterator[Row]:
 
 
 def condition_rows(disk: DiskFacts) -> Iterator[Row]:
-    said = disk.condition
-    if not known(said):
-        yield "Its own logs", f"not known: {said.reason}", UNKNOWN_TONE
+    condition = disk.condition
+    if not known(condition):
+        yield "Its own logs", f"not known: {condition.reason}", UNKNOWN_TONE
         return
-    yield from _defects(said)
-    for line in said.errors:
+    yield from _defects(condition)
+    for line in condition.errors:
         rate = (
             ""
             if line.corrected_per_tib is None
@@ -78,29 +78,33 @@ def condition_rows(disk: DiskFacts) -> Iterator[Row]:
             f"{corrected}; {lost} not corrected",
             _weighed(line.uncorrected or 0, at.UNCORRECTED_WATCH, at.UNCORRECTED_ACT),
         )
-    yield _self_test(said)
-    if known(said.background):
-        yield "Background scan", said.background, "idle"
-    if known(said.temperature):
-        hot = known(said.temperature_trip) and 0 < said.temperature_trip <= said.temperature
-        trip = f", trips at {said.temperature_trip} °C" if known(said.temperature_trip) and said.temperature_trip else ""
-        yield "Temperature", f"{said.temperature} °C{trip}", "bad" if hot else "good"
-    if known(said.power_on_hours):
-        yield "Powered on", f"{said.power_on_hours:,} hours", "idle"
+    yield _self_test(condition)
+    if known(condition.background):
+        yield "Background scan", condition.background, "idle"
+    if known(condition.temperature):
+        hot = known(condition.temperature_trip) and 0 < condition.temperature_trip <= condition.temperature
+        trip = f", trips at {condition.temperature_trip} °C" if known(condition.temperature_trip) and condition.temperature_trip else ""
+        yield "Temperature", f"{condition.temperature} °C{trip}", "bad" if hot else "good"
+    if known(condition.power_on_hours):
+        yield "Powered on", f"{condition.power_on_hours:,} hours", "idle"
 
 
 _DOES = {"read": "reads", "write": "writes", "verify": "verifies"}
 
 
-def _defects(said: ConditionFacts) -> Iterator[Row]:
-    if known(said.grown_defects):
-        yield "Grown defects", f"{said.grown_defects:,}", _weighed(said.grown_defects, at.GROWN_WATCH, at.GROWN_ACT)
-    if known(said.pending_defects) and said.pending_defects is not None:
-        yield "Defects not yet replaced", f"{said.pending_defects:,}", _weighed(said.pending_defects, at.PENDING_WATCH, at.PENDING_ACT)
-    for name, count in said.attributes:
+def _defects(condition: ConditionFacts) -> Iterator[Row]:
+    if known(condition.grown_defects):
+        yield "Grown defects", f"{condition.grown_defects:,}", _weighed(condition.grown_defects, at.GROWN_WATCH, at.GROWN_ACT)
+    if known(condition.pending_defects) and condition.pending_defects is not None:
+        yield (
+            "Defects not yet replaced",
+            f"{condition.pending_defects:,}",
+            _weighed(condition.pending_defects, at.PENDING_WATCH, at.PENDING_ACT),
+        )
+    for name, count in condition.attributes:
         yield name.capitalize(), f"{count:,}", _weighed(count, *OF_ATTRIBUTES.get(name, (1, None)))
-    if known(said.percent_used):
-        yield "Endurance used", f"{said.percent_used} %", _weighed(said.percent_used, at.USED_WATCH, None)
+    if known(condition.percent_used):
+        yield "Endurance used", f"{condition.percent_used} %", _weighed(condition.percent_used, at.USED_WATCH, None)
 
 
 # attribute -> from when on it is watched, and from when on somebody must act
@@ -123,10 +127,10 @@ def _weighed(count: int, watch: int, act: int | None) -> str:
     return "watch" if count >= watch else "good"
 
 
-def _self_test(said: ConditionFacts) -> Row:
-    if not known(said.self_tests):
-        return "Last self-test", f"not known: {said.self_tests.reason}", UNKNOWN_TONE
-    test = said.last_test
+def _self_test(condition: ConditionFacts) -> Row:
+    if not known(condition.self_tests):
+        return "Last self-test", f"not known: {condition.self_tests.reason}", UNKNOWN_TONE
+    test = condition.last_test
     if test is None:
         return "Last self-test", "none was ever run", "idle"
     when = "" if test.hours is None else f" at {test.hours:,} hours"
@@ -149,16 +153,16 @@ def mode_rows(disk: DiskFacts) -> Iterator[Row]:
 
 def service_rows(node: NodeFacts, disk: DiskFacts) -> Iterator[Row]:
     """Path by path, what became of the commands that were sent that way; then how long ZFS had to wait for the disk."""
-    said = node.service
-    if not known(said):
-        yield "Its commands", f"not known: {said.reason}", UNKNOWN_TONE
+    service = node.service
+    if not known(service):
+        yield "Its commands", f"not known: {service.reason}", UNKNOWN_TONE
         return
     for name in disk.names:
-        if known(said.paths) and name in said.paths:
-            yield f"{name}, multipath", *_of_path(said.paths[name])
-        if known(said.commands) and (counts := said.commands.get(name)) and counts.failed is not None:
+        if known(service.paths) and name in service.paths:
+            yield f"{name}, multipath", *_of_path(service.paths[name])
+        if known(service.commands) and (counts := service.commands.get(name)) and counts.failed is not None:
             yield f"{name}, commands", *_of_commands(counts)
-    yield from _waits(node, disk, said)
+    yield from _waits(node, disk, service)
 
 
 def _of_path(path: OnPath) -> tuple[str, str]:
@@ -176,11 +180,11 @@ def _of_commands(counts: IoCounters) -> tuple[str, str]:
     return f"{failed}{late}{held}", "bad" if counts.blocked else "watch" if counts.timed_out else "good"
 
 
-def _waits(node: NodeFacts, disk: DiskFacts, said: ServiceFacts) -> Iterator[Row]:
+def _waits(node: NodeFacts, disk: DiskFacts, service: ServiceFacts) -> Iterator[Row]:
     place = chassis.places_of(node).get(disk.wwid) if known(disk.wwid) else None
     if place is None or not known(place.leaf.guid):
         return
     for kind, name in (("disk_read", "Reads since the import"), ("disk_write", "Writes since the import")):
-        found = said.long(place.leaf.guid, kind)
+        found = service.long(place.leaf.guid, kind)
         if found is not None:
             yield name, f"{found[0]:,} of {found[1]:,} took longer than a second", "watch" if found[0] else "good"

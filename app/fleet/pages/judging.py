@@ -76,8 +76,8 @@ def beyond_failures(judged: Judgement, facts: NodeFacts) -> list[str]:
 @cache
 def rules() -> str:
     """A digest of what situations there are, and of every word's meaning. A release that judges otherwise has another."""
-    told = "\n".join([*sorted(SITUATIONS), page.text()])
-    return hashlib.sha256(told.encode()).hexdigest()[:12]
+    rules_text = "\n".join([*sorted(SITUATIONS), page.text()])
+    return hashlib.sha256(rules_text.encode()).hexdigest()[:12]
 
 
 def worse(*tones: str) -> str:

@@ -48,9 +48,9 @@ class Filters:
     word: str = ""  # the sign of a word that nothing explains
 
     @classmethod
-    def of(cls, said: QueryDict) -> Filters:
+    def of(cls, query: QueryDict) -> Filters:
         """What the address says. What it cannot mean is no filter."""
-        given = {name: said.get(name, "").strip()[:FILTER_CHARACTERS] for name in cls.__dataclass_fields__}
+        given = {name: query.get(name, "").strip()[:FILTER_CHARACTERS] for name in cls.__dataclass_fields__}
         allowed = {"severity": SEVERITY_ORDER, "kind": SITUATIONS, "repair": REPAIR}
         return cls(**{name: value for name, value in given.items() if name not in allowed or value in allowed[name]})
 
@@ -72,8 +72,8 @@ class Page:
     total: int
 
     @classmethod
-    def at(cls, said: str, size: int, total: int) -> Page:
-        number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else 1
+    def at(cls, text: str, size: int, total: int) -> Page:
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
         return cls(max(1, min(number, cls(1, size, total).last)), size, total)
 
     @property
@@ -92,16 +92,16 @@ class Page:
         return list(found[(self.number - 1) * self.size : self.number * self.size])
 
 
-def page(said: QueryDict, now: datetime) -> dict[str, Any]:
+def page(query: QueryDict, now: datetime) -> dict[str, Any]:
     """All that the page shows."""
-    filters, repairs, seen = Filters.of(said), under_repair(), unexplained_reviews.signs()
+    filters, repairs, seen = Filters.of(query), under_repair(), unexplained_reviews.signs()
     narrowed = _narrowed(filters, repairs)
     folded = {} if filters.word else words(narrowed)
     roots = _roots(narrowed, filters)
     roots = roots if filters.word else roots.filter(~Q(slug=UNEXPLAINED) | Q(pk__in=folded))
-    troubles = Page.at(said.get("troubles", ""), SITUATIONS_SHOWN, roots.count())
+    troubles = Page.at(query.get("troubles", ""), SITUATIONS_SHOWN, roots.count())
     nodes, counts = _nodes(filters, now), _counts(now, seen)
-    listed = Page.at(said.get("page", ""), NODES_SHOWN, nodes.count() if filters.given else counts["nodes"])
+    listed = Page.at(query.get("page", ""), NODES_SHOWN, nodes.count() if filters.given else counts["nodes"])
     return {
         "filters": filters,
         "address": urlencode(
@@ -217,14 +217,14 @@ def _followers(keys: list[str]) -> tuple[dict[str, list[Situation]], dict[str, i
 
 def _counts(now: datetime, seen: list[str]) -> dict[str, int]:
     """Of the whole fleet, whatever the page is narrowed to. A word that nothing explains counts once, whoever says it."""
-    heard = ~silent(now) & Q(last_report_at__isnull=False)
+    reporting = ~silent(now) & Q(last_report_at__isnull=False)
     other = Q(version__contains="+") & ~Q(version=handed_out())  # without a plus it is a checkout, such as a twin of the demo
     nodes = _listed().aggregate(
         nodes=Count("pk"),
         silent=Count("pk", filter=silent(now)),
         other_builds=Count("pk", filter=other),
-        unknown=Count("pk", filter=heard & Q(standing__tone="unknown")),
-        good=Count("pk", filter=heard & Q(standing__tone="good")),
+        unknown=Count("pk", filter=reporting & Q(standing__tone="unknown")),
+        good=Count("pk", filter=reporting & Q(standing__tone="good")),
     )
     return nodes | unexplained_reviews.counts(_open(), seen, of="line")
 

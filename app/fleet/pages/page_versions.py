@@ -21,9 +21,11 @@ NODE = ("name", "state", "mode", "version", "report_digest", "set_at")
 def fleet(request: HttpRequest) -> Any:
     """Of the whole fleet, and so as sums: a page of fifty does not read a thousand nodes to learn that nothing is new."""
     listed = Node.objects.exclude(state=Node.State.RETIRED)
-    heard = listed.aggregate(Count("pk"), Max("pk"), never=Count("pk", filter=Q(last_report_at=None)), silent=Count("pk", filter=silent()))
+    contacts = listed.aggregate(
+        Count("pk"), Max("pk"), never=Count("pk", filter=Q(last_report_at=None)), silent=Count("pk", filter=silent())
+    )
     wrong = Situation.objects.filter(closed_at=None).aggregate(Count("pk"), Sum("pk"), Sum("rank"))
-    return heard, Standing.objects.aggregate(Max("changed_at")), wrong, unexplained_reviews.stamp(), beside(), minute()
+    return contacts, Standing.objects.aggregate(Max("changed_at")), wrong, unexplained_reviews.stamp(), beside(), minute()
 
 
 def node(request: HttpRequest, name: str, pool_name: str = "") -> Any:
@@ -49,7 +51,7 @@ def nodes(**which) -> list:
     """What each node stands by, and whether it has fallen silent."""
     now = timezone.now()
     rows = Node.objects.filter(**which).order_by("name").values_list(*NODE, "last_report_at")
-    return [(*row, heard is not None and (now - heard).total_seconds() > STALE_SECONDS) for *row, heard in rows]
+    return [(*row, last_report_at is not None and (now - last_report_at).total_seconds() > STALE_SECONDS) for *row, last_report_at in rows]
 
 
 def situations(*which: Q, **more) -> list:

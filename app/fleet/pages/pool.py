@@ -61,10 +61,10 @@ class EventRow:
 
 def more(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, verdict: Fate, rule: OfDisks) -> dict[str, Any]:
     losses = next_loss.of_pool(pool, verdict)
-    told = next_loss.by_leaf(losses) if known(losses) else {}
+    by_leaf = next_loss.by_leaf(losses) if known(losses) else {}
     tree = list(rows.vdev_rows(pool, node, rule))
     return {
-        "tree": [(row, told.get(id(row.vdev))) for row in tree],
+        "tree": [(row, by_leaf.get(id(row.vdev))) for row in tree],
         **_sick(tree),
         **_losses(losses if known(losses) else ()),
         "losses_unknown": rows.why_unknown(losses),

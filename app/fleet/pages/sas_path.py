@@ -63,8 +63,8 @@ def _link(node: NodeFacts, owner: str, far: str | None) -> tuple[str, str, str]:
     if not phys:
         return "", "no phy is known to lead on from here", "watch"
     rates = ", ".join(dict.fromkeys(phy.rate or "no rate" for phy in phys))
-    said = "; ".join(dict.fromkeys(f"{phy.name}: {_counts(phy)}" if _counts(phy) != CLEAN else CLEAN for phy in phys))
-    return f"{len(phys)} phy{'s' if len(phys) > 1 else ''} ({', '.join(phy.name for phy in phys)}) at {rates}", said, _tone(phys)
+    text = "; ".join(dict.fromkeys(f"{phy.name}: {_counts(phy)}" if _counts(phy) != CLEAN else CLEAN for phy in phys))
+    return f"{len(phys)} phy{'s' if len(phys) > 1 else ''} ({', '.join(phy.name for phy in phys)}) at {rates}", text, _tone(phys)
 
 
 CLEAN = "no errors"
@@ -88,10 +88,10 @@ def _its_end(disk: DiskFacts) -> tuple[str, str, str]:
     links = disk.condition.links if known(disk.condition) else ()
     if not links:
         return "", "", "idle"
-    said = "; ".join(f"port {one.port} phy {one.phy}: {one.said}{_own_errors(one.counts)}" for one in links)
-    return said, "", "good" if all(one.gbit or "no device" in one.said for one in links) else "idle"
+    text = "; ".join(f"port {one.port} phy {one.phy}: {one.said}{_own_errors(one.counts)}" for one in links)
+    return text, "", "good" if all(one.gbit or "no device" in one.said for one in links) else "idle"
 
 
 def _own_errors(counts: tuple[int | None, ...]) -> str:
-    told = [count for count in counts if count]
-    return f", {sum(told):,} errors since its power-on" if told else ""
+    lines = [count for count in counts if count]
+    return f", {sum(lines):,} errors since its power-on" if lines else ""

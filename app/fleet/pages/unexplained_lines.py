@@ -47,10 +47,10 @@ class Word:
 
 def words(found: QuerySet[Situation]) -> dict[int, Word]:
     """Each word of `found` by its worst situation, which stands for all of them in a list."""
-    said = found.filter(slug=SLUG).order_by(*WORST_FIRST)
+    rows = found.filter(slug=SLUG).order_by(*WORST_FIRST)
     by_sign: dict[str, tuple[int, Word]] = {}
     columns = (unexplained_reviews.SIGN, KT("data__subject__text"), KT("data__subject__source"))
-    for pk, node, key, sign, text, source in said.values_list("pk", "node__name", "key", *columns):
+    for pk, node, key, sign, text, source in rows.values_list("pk", "node__name", "key", *columns):
         _, word = by_sign.setdefault(sign or key, (pk, Word(sign or key, text or "", source or "")))
         word.nodes.append((node, pk))
     return dict(by_sign.values())

@@ -22,8 +22,8 @@ SHELF = "0x50050cc11ac016e2"
 
 
 def bay(slot, status="OK", device=None, **more):
-    said = {"locate": False, "fault": False} | more
-    return BayFacts(SHELF, "6:0:89:0", slot, str(slot), status, device=device, **said)
+    leds = {"locate": False, "fault": False} | more
+    return BayFacts(SHELF, "6:0:89:0", slot, str(slot), status, device=device, **leds)
 
 
 def fleet(*bays, base=NODE, **others):
@@ -144,8 +144,8 @@ def test_no_other_surface_shows_a_disk_greener_than_its_bay_is_drawn(name):
     [pool] = node.pools
     leaf = next(row for row in rows.vdev_rows(pool, node, rule) if row.disk == SDFL_WWID)
     here = drive_rows.place(node, listed.disk, rule.disk(node, listed.disk, pool))
-    assert [(said == "good") for said in (listed.tone, leaf.tone, here["tone"])] == [kind == "good"] * 3
-    assert kind == "good" or all(len(said) > len(was) for said, was in ((listed.use, USE), (here["use"], USE))), "with the reason"
+    assert [(tone == "good") for tone in (listed.tone, leaf.tone, here["tone"])] == [kind == "good"] * 3
+    assert kind == "good" or all(len(tones) > len(was) for tones, was in ((listed.use, USE), (here["use"], USE))), "with the reason"
     assert kind == "good" or leaf.marks
 
 

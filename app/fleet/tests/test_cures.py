@@ -68,21 +68,21 @@ def test_a_page_without_cures_shows_none_and_one_that_is_over_advises_nothing(cl
 
 def test_the_api_tells_the_same_with_nothing_where_there_is_nothing(ann):
     asks = Asker(token(ann))
-    said = asks.get(f"/situations/{row(cures=(WAIT, CLEAR), gate=True).pk}")
-    assert said["no_replacement"] is True
-    assert said["advice"] == [WAIT.told(), CLEAR.told()]
-    assert said["advice"][0] == {"kind": "wait", "text": WAIT.text} | {"commands": []} | dict.fromkeys(
+    answer = asks.get(f"/situations/{row(cures=(WAIT, CLEAR), gate=True).pk}")
+    assert answer["no_replacement"] is True
+    assert answer["advice"] == [WAIT.told(), CLEAR.told()]
+    assert answer["advice"][0] == {"kind": "wait", "text": WAIT.text} | {"commands": []} | dict.fromkeys(
         ("releases", "needs", "save_first", "runbook")
     )
-    assert said["advice"][1]["commands"] == [["zpool", "clear", "ost_0", "77"]]
+    assert answer["advice"][1]["commands"] == [["zpool", "clear", "ost_0", "77"]]
 
 
 def test_of_a_row_of_a_release_without_advice_the_api_says_none(ann):
     old = row(cures=(CLEAR,), gate=True)
     old.data = {name: value for name, value in old.data.items() if name not in ("cures", "gate")}
     old.save()
-    said = Asker(token(ann)).get(f"/situations/{old.pk}")
-    assert (said["advice"], said["no_replacement"]) == ([], False)
+    answer = Asker(token(ann)).get(f"/situations/{old.pk}")
+    assert (answer["advice"], answer["no_replacement"]) == ([], False)
 
 
 NOTICES = {
@@ -100,9 +100,9 @@ NOTICES = {
 @pytest.mark.parametrize("name", NOTICES)
 def test_a_notice_says_what_comes_first_and_no_command(name):
     more, words = NOTICES[name]
-    said = _next(row(**more))
-    assert said.startswith(words)
-    assert "zpool" not in said
+    text = _next(row(**more))
+    assert text.startswith(words)
+    assert "zpool" not in text
 
 
 @pytest.mark.parametrize("under_repair", [True, False])

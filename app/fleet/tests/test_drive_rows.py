@@ -55,8 +55,8 @@ def test_it_says_how_a_disk_feels():
     ],
 )
 def test_a_sick_disk_looks_sick(changes, name, words, tone):
-    said, how = row(drive_rows.condition_rows(replace(BLANK, condition=replace(WELL, **changes))), name)
-    assert words in said
+    text, how = row(drive_rows.condition_rows(replace(BLANK, condition=replace(WELL, **changes))), name)
+    assert words in text
     assert how == tone
 
 

@@ -10,9 +10,9 @@ def of(name):
 
 
 def test_the_slow_disk_stands_first_and_out():
-    said = of("slow-disk/1-writing")
-    assert said["fill"] == "1.8 MiB of 2.8 GiB, 0 % full, free space fragmented by 0 %"
-    first, *others = said["waits"]
+    answer = of("slow-disk/1-writing")
+    assert answer["fill"] == "1.8 MiB of 2.8 GiB, 0 % full, free space fragmented by 0 %"
+    first, *others = answer["waits"]
     assert (first["name"], first["write"], first["slow"], first["outlier"]) == ("wwn-0x5000c500a65b204b-part1", "342 ms", 9, True)
     assert not any(line["outlier"] for line in others)
 
@@ -24,14 +24,14 @@ def test_a_speed_is_called_an_average_while_nobody_looked_twice():
 
 
 def test_sixty_disks_are_cut_to_those_that_wait_longest():
-    said = of("sixty-disks/1-healthy")
-    assert (len(said["waits"]), said["leaves"]) == (figures.LEAVES_SHOWN, 60)
+    answer = of("sixty-disks/1-healthy")
+    assert (len(answer["waits"]), answer["leaves"]) == (figures.LEAVES_SHOWN, 60)
 
 
 def test_what_nobody_measured_is_said_so():
     unknown = Unknown("zpool_status was not collected.")
-    said = figures.of(PoolFacts("ost_0", unknown, "ONLINE", unknown, unknown, unknown), played("healthy-raidz2"))
-    assert (said["waits"], said["waits_unknown"], said["fill"]) == (
+    answer = figures.of(PoolFacts("ost_0", unknown, "ONLINE", unknown, unknown, unknown), played("healthy-raidz2"))
+    assert (answer["waits"], answer["waits_unknown"], answer["fill"]) == (
         [],
         "The node's zpool iostat was not read.",
         "The node's zpool list was not read.",

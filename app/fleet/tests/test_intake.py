@@ -281,8 +281,8 @@ def test_it_takes_what_came_with_a_receipt(oss01):
     report("oss01", oss01)
     status = next(c for c in oss01 if c.source == "zpool_status")
     fresh = replace(status, text=status.text.replace("ost_0", "ost_9"))
-    said = payload("oss01", [fresh])
-    assert intake.merge("oss01", said["captures"], said["bodies"], LATER) == []
+    answer = payload("oss01", [fresh])
+    assert intake.merge("oss01", answer["captures"], answer["bodies"], LATER) == []
     facts = services.fleet_facts(LATER).nodes["oss01"]
     assert [pool.name for pool in facts.pools] == ["ost_9"]
     assert facts.age_seconds == 15
@@ -292,8 +292,8 @@ def test_it_takes_what_came_with_a_receipt(oss01):
 def test_a_report_that_a_receipt_has_overtaken_does_not_bring_back_what_was_so_before(oss01):
     report("oss01", oss01)
     status = next(c for c in oss01 if c.source == "zpool_status")
-    said = payload("oss01", [replace(status, text=status.text.replace("ost_0", "ost_9"))])
-    intake.merge("oss01", said["captures"], said["bodies"], LATER)
+    answer = payload("oss01", [replace(status, text=status.text.replace("ost_0", "ost_9"))])
+    intake.merge("oss01", answer["captures"], answer["bodies"], LATER)
     on_its_way = replaced(oss01, "node", text=next(c for c in oss01 if c.source == "node").text + "\n")
     report("oss01", on_its_way, at=LATER - timedelta(seconds=5))
     assert [pool.name for pool in services.fleet_facts(LATER).nodes["oss01"].pools] == ["ost_9"]
@@ -334,18 +334,18 @@ def test_it_refuses(what):
     assert Node.objects.get().last_report_at is None
 
 
-@pytest.mark.parametrize("said", [None, [], "x", 7, {}])
-def test_it_refuses_what_is_no_report_at_all(said):
+@pytest.mark.parametrize("text", [None, [], "x", 7, {}])
+def test_it_refuses_what_is_no_report_at_all(text):
     with pytest.raises(intake.BadReport):
-        intake.receive(node().name, said, AT)
+        intake.receive(node().name, text, AT)
 
 
 def test_it_refuses_a_body_that_was_changed_on_the_way(oss01):
-    said = payload("oss01", oss01)
-    digest = next(iter(said["bodies"]))
-    said["bodies"][digest] = said["bodies"][digest] | {"text": "all is well"}
+    answer = payload("oss01", oss01)
+    digest = next(iter(answer["bodies"]))
+    answer["bodies"][digest] = answer["bodies"][digest] | {"text": "all is well"}
     with pytest.raises(intake.BadReport, match="changed on the way"):
-        intake.receive(node().name, said, AT)
+        intake.receive(node().name, answer, AT)
     assert not Blob.objects.exists()
 
 

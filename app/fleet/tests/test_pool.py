@@ -35,9 +35,9 @@ def event(at, kind, **fields):
 
 def test_equal_events_one_after_the_other_are_one_line_with_its_disk():
     guid = f"{TWIN:#x}"
-    told = [event(10, "ereport.fs.zfs.checksum", vdev_guid=guid), event(20, "ereport.fs.zfs.checksum", vdev_guid=guid)]
-    told.append(event(30, "resource.fs.zfs.statechange", vdev_guid=guid, vdev_state="0x5", vdev_laststate="0x7"))
-    change, checksums = pages_pool.event_rows(told, POOL)
+    lines = [event(10, "ereport.fs.zfs.checksum", vdev_guid=guid), event(20, "ereport.fs.zfs.checksum", vdev_guid=guid)]
+    lines.append(event(30, "resource.fs.zfs.statechange", vdev_guid=guid, vdev_state="0x5", vdev_laststate="0x7"))
+    change, checksums = pages_pool.event_rows(lines, POOL)
     assert change.what == "a vdev went from ONLINE to FAULTED"
     assert (checksums.times, checksums.since.second, checksums.at.second) == (2, 10, 20)
     assert checksums.wwid == SDCW_WWID
@@ -65,10 +65,10 @@ def test_a_former_member_and_a_second_claimant_do_not_fit():
     former = disk("sdy", "naa:5000c500a65b2f77", label("sdy1", 99))
     claimant = disk("sdz", "naa:5000c500a65b2f78", label("sdz1", TWIN))
     fleet = replace(FLEET, nodes={"oss01": replace(NODE, disks=(*NODE.disks, former, claimant))})
-    told = {(entry.wwid, entry.vdev_guid): entry for entry in roll(census(fleet), POOL).misfits}
-    assert "no such member now" in told["naa:5000c500a65b2f77", 99].misfit
-    assert told["naa:5000c500a65b2f78", TWIN].grave
-    assert told[SDCW_WWID, TWIN].grave
+    values = {(entry.wwid, entry.vdev_guid): entry for entry in roll(census(fleet), POOL).misfits}
+    assert "no such member now" in values["naa:5000c500a65b2f77", 99].misfit
+    assert values["naa:5000c500a65b2f78", TWIN].grave
+    assert values[SDCW_WWID, TWIN].grave
 
 
 def test_a_label_whose_copies_differ_does_not_fit():
@@ -93,19 +93,19 @@ def test_the_page_of_a_real_pool_says_it_all():
 def test_what_is_not_well_in_a_long_tree_is_one_press_away(monkeypatch):
     assert pages_pool.more(FLEET, NODE, POOL, VERDICT, RULE)["sick"] == []  # a short tree is seen at once
     monkeypatch.setattr(pages_pool, "SEEN_AT_ONCE", 3)
-    told = pages_pool.more(FLEET, NODE, POOL, VERDICT, RULE)
-    assert f"vdev-{LOST}" in [row.anchor for row in told["sick"]]
-    assert all(row.vdev.state != "ONLINE" for row in told["sick"])
-    assert len(told["sick"]) < len(told["tree"])
+    answer = pages_pool.more(FLEET, NODE, POOL, VERDICT, RULE)
+    assert f"vdev-{LOST}" in [row.anchor for row in answer["sick"]]
+    assert all(row.vdev.state != "ONLINE" for row in answer["sick"])
+    assert len(answer["sick"]) < len(answer["tree"])
 
 
 def test_of_many_that_are_not_well_the_first_are_linked_and_the_others_counted(monkeypatch):
     monkeypatch.setattr(pages_pool, "SEEN_AT_ONCE", 3)
     monkeypatch.setattr(pages_pool, "WELL", ())
-    told = pages_pool.more(FLEET, NODE, POOL, VERDICT, RULE)
-    linked = [row for row, _ in told["tree"] if row.anchor]
-    assert told["sick"] == linked[:3]
-    assert told["sick_more"] == len(linked) - 3 > 0
+    answer = pages_pool.more(FLEET, NODE, POOL, VERDICT, RULE)
+    linked = [row for row, _ in answer["tree"] if row.anchor]
+    assert answer["sick"] == linked[:3]
+    assert answer["sick_more"] == len(linked) - 3 > 0
 
 
 def test_a_suspended_pool_calls_members_online_whose_disks_are_gone_and_the_page_says_so(tmp_path):

@@ -26,8 +26,8 @@ def near(*words):
 
 def take_in(name, change):
     """The node reports the captures of load0002, changed."""
-    said = [change(c) for c in generated.captures_of(2, DISKS, time.time())]
-    intake.receive(node(name).name, payload(name, [c for c in said if c is not None]), datetime.now(UTC))
+    lines = [change(c) for c in generated.captures_of(2, DISKS, time.time())]
+    intake.receive(node(name).name, payload(name, [c for c in lines if c is not None]), datetime.now(UTC))
 
 
 def test_a_node_alone_is_asked_alone():
@@ -83,13 +83,13 @@ def test_a_large_fleet_is_looked_at_in_turns():
 
 
 def test_whose_report_was_settled_within_the_minute_is_not_looked_at_again():
-    now, said = datetime.now(UTC), Node.objects.get(name="load0001")
+    now, last_at = datetime.now(UTC), Node.objects.get(name="load0001")
     assert situations.settle_all(now, seconds=60) == 0, "all have just reported"
-    Node.objects.filter(pk=said.pk).update(set_at=now - situations.JUST_SETTLED)
+    Node.objects.filter(pk=last_at.pk).update(set_at=now - situations.JUST_SETTLED)
     settled = situations.settle_all(now, seconds=60)
     assert settled >= 1
-    assert Standing.objects.get(node=said).settled_at == now
-    Node.objects.filter(pk=said.pk).update(set_at=now + situations.JUST_SETTLED)
+    assert Standing.objects.get(node=last_at).settled_at == now
+    Node.objects.filter(pk=last_at.pk).update(set_at=now + situations.JUST_SETTLED)
     assert situations.settle_all(now, seconds=60) >= 1, "a time to come proves nothing"
 
 

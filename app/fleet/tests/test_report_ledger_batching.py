@@ -26,9 +26,9 @@ SERIALS = {ANNA: "ZA20000X", BERT: "ZA20001X"}
 
 def report(name, minute, disks, *, shelf=SHELF, serials=SERIALS, **outcomes):
     """`name` reports `minute` minutes after AT: kernel name -> (WWN, slot or None). `outcomes` replace whole sources."""
-    said = {"block": _block(disks, serials), "enclosure": _enclosure(disks, shelf), "disk_links": _links(disks)}
-    said |= {"zpool_status": "no pools available\n", "zpool_status_guid": "no pools available\n", "node": "hostid:5b2f9c01\n"}
-    captures = [outcomes.get(source) or Capture(source, "", "data", text) for source, text in said.items()]
+    fields = {"block": _block(disks, serials), "enclosure": _enclosure(disks, shelf), "disk_links": _links(disks)}
+    fields |= {"zpool_status": "no pools available\n", "zpool_status_guid": "no pools available\n", "node": "hostid:5b2f9c01\n"}
+    captures = [outcomes.get(source) or Capture(source, "", "data", text) for source, text in fields.items()]
     captures += [Capture("zdb_label", disk, "data", "".join(f"failed to unpack label {n}\n" for n in range(4))) for disk in disks]
     assert intake.receive(node(name).name, payload(name, captures), AT + timedelta(minutes=minute)) == []
 
@@ -142,7 +142,7 @@ def test_a_wwid_that_comes_back_with_another_serial_number_is_doubted_for_a_week
     report("oss01", 0, {"sda": (ANNA, 3)})
     report("oss01", 1, {"sda": (ANNA, 3)}, serials={ANNA: "ZB99999X"})
     (disk,) = Disk.objects.all()
-    assert (disk.serial, [said["serial"] for said in disk.former_serials]) == ("ZB99999X", ["ZA20000X"])
+    assert (disk.serial, [serial["serial"] for serial in disk.former_serials]) == ("ZB99999X", ["ZA20000X"])
     found = Situation.objects.get(slug="identity-conflict", closed_at=None)
     assert "ZB99999X now and had ZA20000X before" in found.data["meaning"]
     assert doubts(2) == "disagree"
@@ -177,7 +177,7 @@ def test_the_disks_page_tells_who_it_is_and_everywhere_it_was(reader):
     report("oss01", 1, {})
     report("oss02", 2, {"sdq": (ANNA, 9)}, shelf=OTHER_SHELF)
     text = page(reader, "disk", f"naa:{ANNA}")
-    for said in (
+    for expected in (
         "all sources agree",
         "the kernel (sdq)",
         "ZA20000X",
@@ -185,7 +185,7 @@ def test_the_disks_page_tells_who_it_is_and_everywhere_it_was(reader):
         f"{OTHER_SHELF} slot 9",
         "The disk was moved since.",
     ):
-        assert said in text
+        assert expected in text
     assert text.index(f"{OTHER_SHELF} slot 9</td>") < text.index(f"{SHELF} slot 3</td>"), "the latest stands first"
 
 

@@ -90,8 +90,8 @@ def _pages_open(reader: Client, node: Node, facts: NodeFacts) -> None:
     texts = {page: reader.get(page) for page in pages}
     assert {page: answer.status_code for page, answer in texts.items()} == dict.fromkeys(pages, 200)
     for pool in facts.pools if known(facts.pools) else ():
-        told = texts[reverse("pool", args=[node.name, pool.name])].content.decode()
-        assert [leaf.name for leaf in leaves(pool) if leaf.name.rsplit("/", 1)[-1] not in told] == []
+        text = texts[reverse("pool", args=[node.name, pool.name])].content.decode()
+        assert [leaf.name for leaf in leaves(pool) if leaf.name.rsplit("/", 1)[-1] not in text] == []
 
 
 def test_a_situation_stays_open_until_the_node_shows_that_it_is_over(reader):

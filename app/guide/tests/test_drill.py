@@ -55,8 +55,8 @@ def test_a_dump_is_restored_and_its_ledger_is_whole(site, ground):
     for line in commands("pg_dump", "psql", "pg_restore"):
         run(line, site)
     theirs = {"DATABASE_URL": ground.url(RESTORED), "DATABASE_OWNER_URL": ground.url(RESTORED, "owner")}
-    said = [run(line, site, **theirs) for line in commands("python")]
-    _migrated, check, verify = said
+    lines = [run(line, site, **theirs) for line in commands("python")]
+    _migrated, check, verify = lines
     assert "as they were made" in check
     assert "INTACT." in verify
     assert "1 events" in verify

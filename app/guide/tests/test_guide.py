@@ -102,10 +102,10 @@ def test_a_policy_file_is_one_the_agent_understands(slug, body, tmp_path):
     path = tmp_path / "policy.json"
     path.write_text(body)
     path.chmod(0o644)
-    said = policy.load(str(path))
-    assert said.why == f"{path} says so."
-    assert (said.mode, list(said.operations)) == (json.loads(body)["mode"], json.loads(body)["operations"])
-    assert set(said.operations) <= {name for name, module in OPERATIONS.items() if module.EFFECT != "pure"}
+    policy_read = policy.load(str(path))
+    assert policy_read.why == f"{path} says so."
+    assert (policy_read.mode, list(policy_read.operations)) == (json.loads(body)["mode"], json.loads(body)["operations"])
+    assert set(policy_read.operations) <= {name for name, module in OPERATIONS.items() if module.EFFECT != "pure"}
 
 
 def table(slug, head):
@@ -130,8 +130,8 @@ def test_the_roles_are_those_there_are():
 
 
 def test_the_demos_people_are_those_there_are():
-    said = text("start").partition("a sign-in for each of ")[2].partition(".")[0]
-    assert re.findall(r"`([a-z]+)`", said) == list(PEOPLE)
+    people = text("start").partition("a sign-in for each of ")[2].partition(".")[0]
+    assert re.findall(r"`([a-z]+)`", people) == list(PEOPLE)
 
 
 def test_the_runbooks_are_those_there_are():

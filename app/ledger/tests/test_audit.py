@@ -98,8 +98,8 @@ def test_it_names_what_was_done_to(name, cast, tamper, capsys):
     tamper(*(statement.replace("{resigned}", resigned()) for statement in statements))
     with pytest.raises(SystemExit) as ended:
         call_command("ledger", "verify")
-    said = capsys.readouterr().out
-    assert (ended.value.code, named in said) == (1, True), said
+    output = capsys.readouterr().out
+    assert (ended.value.code, named in output) == (1, True), output
     assert any(named in sentence for sentence in audit().tampered)
 
 

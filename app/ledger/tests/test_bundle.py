@@ -156,8 +156,8 @@ def test_it_misses_an_event_that_was_left_out_with_its_proof(exported, left_out,
 def test_the_checkpoints_of_the_run_come_with_it_and_each_continues_the_last(exported):
     files = unzip(exported)
     assert [name for name in files if name.startswith("checkpoints/")] == ["checkpoints/6"]
-    said = json.loads(files["proofs.json"])
-    assert [(proof["from"], proof["to"]) for proof in said["consistency"]] == [("6", "7")]
+    answer = json.loads(files["proofs.json"])
+    assert [(proof["from"], proof["to"]) for proof in answer["consistency"]] == [("6", "7")]
     without = {name: data for name, data in files.items() if name != "checkpoints/6"}
     assert "1 checkpoints are there, and 1 proofs" in look(without).incomplete[0]
     renamed = without | {"checkpoints/5": files["checkpoints/6"]}
@@ -172,8 +172,8 @@ def test_it_takes_no_foreign_file(exported):
 
 
 def keys_of(signer: notes.Signer) -> dict:
-    said = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
-    return said | {"changes": []}
+    fields = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
+    return fields | {"changes": []}
 
 
 def test_a_forger_with_another_key_is_found_by_the_pin_alone(exported):
@@ -182,11 +182,11 @@ def test_a_forger_with_another_key_is_found_by_the_pin_alone(exported):
     forger = notes.Signer("slotlight/ledger", Ed25519PrivateKey.generate(), keys.OrderKey(keys.new_order_key()))
     forged, before = [], ""
     for line in lines(files):
-        said = json.loads(line) | {"run_prev": before}
-        if said["type"] == "run.exported":
-            said["body"] |= {"key": forger.fingerprint, "order_key": sha256(forger.order.spki).hexdigest()}
-        said["actor"] = "eve"
-        forged.append(canonical(said))
+        answer = json.loads(line) | {"run_prev": before}
+        if answer["type"] == "run.exported":
+            answer["body"] |= {"key": forger.fingerprint, "order_key": sha256(forger.order.spki).hexdigest()}
+        answer["actor"] = "eve"
+        forged.append(canonical(answer))
         before = leaf_hash(forged[-1]).hex()
     leaves = [leaf_hash(body) for body in forged]
     files = {name: data for name, data in files.items() if not name.startswith("checkpoints/")}

@@ -24,12 +24,12 @@ def test_it_is_made_once_and_lies_beside_the_ledger_key(folder):
     assert len(made.key_id) == 16
 
 
-@pytest.mark.parametrize(("said", "answer"), [(b'{"order":"1"}', "Verified OK"), (b'{"order":"2"}', "Verification failure")])
-def test_a_plain_openssl_checks_what_it_signed(folder, tmp_path, said, answer):
+@pytest.mark.parametrize(("text", "answer"), [(b'{"order":"1"}', "Verified OK"), (b'{"order":"2"}', "Verification failure")])
+def test_a_plain_openssl_checks_what_it_signed(folder, tmp_path, text, answer):
     key = keys.order_key()
     (tmp_path / "public.pem").write_text(key.public_pem)
     (tmp_path / "signature").write_bytes(key.sign(b'{"order":"1"}'))
-    (tmp_path / "data").write_bytes(said)
+    (tmp_path / "data").write_bytes(text)
     argv = ["openssl", "dgst", "-sha256", "-verify", "public.pem", "-signature", "signature", "data"]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == answer

@@ -45,10 +45,10 @@ def relay():
 
 @pytest.fixture
 def listener():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as heard:
-        heard.bind(("127.0.0.1", 0))
-        heard.settimeout(5)
-        yield heard
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.settimeout(5)
+        yield receiver
 
 
 def test_it_goes_to_a_file_a_syslog_and_a_mailbox_and_is_a_pin_in_each(cast, settings, tmp_path, relay, listener):
@@ -89,10 +89,10 @@ def test_a_place_that_takes_nothing_is_recorded_without_its_password(cast, setti
     cast.checkpoint_now()
     with pytest.raises(CommandError, match="Not every place has it"):
         call_command("ledger", "send")
-    told = [event.said["body"] for event in LedgerEvent.objects.filter(type=outside.NOT_SENT)]
-    assert [said["place"] for said in told] == [
+    lines = [event.said["body"] for event in LedgerEvent.objects.filter(type=outside.NOT_SENT)]
+    assert [answer["place"] for answer in lines] == [
         f"file://{tmp_path}/absent/kept", "smtp://127.0.0.1:1/a@example.org", "ftp://x/y", "syslog:/x"]  # fmt: skip
-    assert all(said["why"] and "secret" not in said["why"] for said in told)
+    assert all(body["why"] and "secret" not in body["why"] for body in lines)
 
 
 def test_a_place_that_takes_nothing_is_an_alarm_until_it_takes_one_again(cast, settings, tmp_path):

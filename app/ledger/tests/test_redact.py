@@ -114,8 +114,8 @@ def test_what_is_taken_out_after_the_export_is_not_called_redacted(cast):
 )
 def test_the_owner_erases_nothing_but_what_was_recorded(owner, statement):
     """An event that names event 3 is there; everything else is refused."""
-    said = {"leaf": bytes(LedgerEvent.objects.get(pk=3).leaf).hex(), "why": "x"}
-    owner.record("event.redacted", said, "ann")
+    fields = {"leaf": bytes(LedgerEvent.objects.get(pk=3).leaf).hex(), "why": "x"}
+    owner.record("event.redacted", fields, "ann")
     with pytest.raises(DatabaseError, match="only grows"), connection.cursor() as cursor:
         cursor.execute(statement)
 
@@ -160,8 +160,8 @@ def test_the_command_erases(owner, capsys):
 
 
 def test_erasing_and_its_record_are_one(owner, ground, committed_db):
-    with psycopg.connect(ground.url(committed_db, "owner")) as somebody:
-        somebody.execute("ALTER TABLE ledger_event ADD CONSTRAINT no CHECK (body IS NOT NULL) NOT VALID")
+    with psycopg.connect(ground.url(committed_db, "owner")) as person:
+        person.execute("ALTER TABLE ledger_event ADD CONSTRAINT no CHECK (body IS NOT NULL) NOT VALID")
     with pytest.raises(DatabaseError), transaction.atomic():
         redact.redact_event(2, "x", "ann")
     assert not LedgerEvent.objects.filter(type="event.redacted").exists()

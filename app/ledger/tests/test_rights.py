@@ -50,13 +50,13 @@ def test_nobody_changes_what_is_written(cast, ground, committed_db, role):
         "owner": ground.url(committed_db, "owner"),
         "superuser without triggers": superuser(ground),
     }
-    with psycopg.connect(urls[role], dbname=committed_db, autocommit=True) as somebody:
+    with psycopg.connect(urls[role], dbname=committed_db, autocommit=True) as person:
         if role.startswith("superuser"):
-            somebody.execute("SET session_replication_role = replica")
+            person.execute("SET session_replication_role = replica")
         for statement in WRITES:
             if role == "app role" or not statement.startswith("UPDATE ledger_head"):
                 with pytest.raises(psycopg.DatabaseError, match=r"only grows|permission denied"):
-                    somebody.execute(statement)
+                    person.execute(statement)
 
 
 def superuser(ground) -> str:

@@ -15,9 +15,9 @@ AT = datetime(2026, 11, 21, 12, 30, 0, tzinfo=timezone(timedelta(hours=2)))
 @pytest.mark.django_db
 def test_it_records_only_text():
     body = {"guid": 14718944552882581455, "at": AT, "id": uuid.UUID(int=5), "ok": True, "none": None, "list": (1, "a")}
-    said = services.record("run.started", body, "ann", at=AT).said
-    assert said["at"] == "2026-11-21T10:30:00.000000Z"
-    assert said["body"] == {
+    answer = services.record("run.started", body, "ann", at=AT).said
+    assert answer["at"] == "2026-11-21T10:30:00.000000Z"
+    assert answer["body"] == {
         "guid": "14718944552882581455",
         "at": "2026-11-21T10:30:00.000000Z",
         "id": "00000000-0000-0000-0000-000000000005",
@@ -85,10 +85,10 @@ def test_the_database_refuses_a_body_that_is_no_event(body):
 
 @pytest.mark.django_db
 def test_the_database_refuses_a_gap_in_a_run():
-    said = services.record("x", {}, "ann", run="7").said
+    recorded = services.record("x", {}, "ann", run="7").said
     for lie in ({"run_seq": "3"}, {"run_seq": "1"}, {"run_seq": "2", "run_prev": "ab" * 32}):
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
-            services.insert(cursor, said | lie)
+            services.insert(cursor, recorded | lie)
 
 
 def test_it_seals_at_commit_and_leaves_nothing_of_a_rolled_back_event(ledger):

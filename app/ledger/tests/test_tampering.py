@@ -34,24 +34,24 @@ def proofs(files: Files) -> dict:
 
 def without(files: Files, place: int) -> Files:
     """Without an event and its proof; the rest is honest."""
-    rest, said = lines(files), proofs(files)
-    del rest[place], said["events"][place]
-    return files | {"events.jsonl": b"".join(rest), "proofs.json": canonical(said)}
+    rest, answer = lines(files), proofs(files)
+    del rest[place], answer["events"][place]
+    return files | {"events.jsonl": b"".join(rest), "proofs.json": canonical(answer)}
 
 
 def swapped(files: Files) -> Files:
-    rest, said = lines(files), proofs(files)
-    for listed in (rest, said["events"]):
+    rest, answer = lines(files), proofs(files)
+    for listed in (rest, answer["events"]):
         listed[0], listed[1] = listed[1], listed[0]
-    return files | {"events.jsonl": b"".join(rest), "proofs.json": canonical(said)}
+    return files | {"events.jsonl": b"".join(rest), "proofs.json": canonical(answer)}
 
 
 def inserted(files: Files) -> Files:
     """Another approval of the same run, that calls itself the third event as the true third does; with a proof made for it."""
-    rest, said = lines(files), proofs(files)
+    rest, answer = lines(files), proofs(files)
     event = canonical(json.loads(rest[1]) | {"actor": "eve"})
-    said["events"].insert(2, said["events"][1] | {"leaf": leaf_hash(event).hex()})
-    return files | {"events.jsonl": b"".join([*rest[:2], event + b"\n", *rest[2:]]), "proofs.json": canonical(said)}
+    answer["events"].insert(2, answer["events"][1] | {"leaf": leaf_hash(event).hex()})
+    return files | {"events.jsonl": b"".join([*rest[:2], event + b"\n", *rest[2:]]), "proofs.json": canonical(answer)}
 
 
 def edited(files: Files) -> Files:
@@ -60,12 +60,12 @@ def edited(files: Files) -> Files:
 
 def edited_with_its_leaf(files: Files) -> Files:
     """Who edits makes the leaf in the proof anew as well, and the link of the event after it."""
-    rest, said, before = [json.loads(line) for line in lines(files)], proofs(files), ""
-    for event, proof in zip(rest, said["events"], strict=True):
+    rest, answer, before = [json.loads(line) for line in lines(files)], proofs(files), ""
+    for event, proof in zip(rest, answer["events"], strict=True):
         event["actor"] = event["actor"].replace("bob", "eve")
         event["run_prev"] = before
         before = proof["leaf"] = leaf_hash(canonical(event)).hex()
-    return files | {"events.jsonl": b"".join(canonical(event) + b"\n" for event in rest), "proofs.json": canonical(said)}
+    return files | {"events.jsonl": b"".join(canonical(event) + b"\n" for event in rest), "proofs.json": canonical(answer)}
 
 
 def truncated(files: Files) -> Files:
@@ -84,7 +84,7 @@ def signed_again_and_named(files: Files) -> Files:
     """And keys.json brings that key: only the closing event, which is in the tree, names the true one."""
     other = notes.Signer("slotlight/ledger", Ed25519PrivateKey.generate(), keys.OrderKey(keys.new_order_key()))
     _, size, root, *_ = files["checkpoint"].decode().split("\n")
-    said = {
+    fields = {
         "origin": other.name,
         "ed25519": other.public.hex(),
         "fingerprint": other.fingerprint,
@@ -92,7 +92,7 @@ def signed_again_and_named(files: Files) -> Files:
         "changes": [],
     }
     checkpoint = other.checkpoint(int(size), notes.base64.b64decode(root)).encode()
-    return files | {"checkpoint": checkpoint, "keys.json": canonical(said)}
+    return files | {"checkpoint": checkpoint, "keys.json": canonical(fields)}
 
 
 def of_another_size(files: Files) -> Files:
@@ -104,17 +104,17 @@ def signed_for_another_size(files: Files) -> Files:
 
 
 def forged(files: Files) -> Files:
-    said = proofs(files)
-    path = said["events"][1]["path"]
+    answer = proofs(files)
+    path = answer["events"][1]["path"]
     path[0] = sha256(path[0].encode()).hexdigest()
-    return files | {"proofs.json": canonical(said)}
+    return files | {"proofs.json": canonical(answer)}
 
 
 def forged_continuation(files: Files) -> Files:
-    said = proofs(files)
-    path = said["consistency"][0]["path"]
+    answer = proofs(files)
+    path = answer["consistency"][0]["path"]
     path[-1] = sha256(path[-1].encode()).hexdigest()
-    return files | {"proofs.json": canonical(said)}
+    return files | {"proofs.json": canonical(answer)}
 
 
 # way -> (what is done, exit code, what the program says)
@@ -185,8 +185,8 @@ def test_what_nobody_touched_is_intact(exported, tmp_path):
 def test_the_program_names_it(exported, tmp_path, done, code, words):
     touched = done(exported)
     assert touched != exported
-    ended, said = said_of(touched, tmp_path)
-    assert (ended, words in said) == (code, True), said
+    ended, text = said_of(touched, tmp_path)
+    assert (ended, words in text) == (code, True), text
 
 
 def test_both_verifiers_name_all_nine_ways():

@@ -157,9 +157,11 @@ def test_pages_of_folded_lines_miss_nothing(ann, monkeypatch):
     assert sorted(seen) == list(range(1, 17))
 
 
-@pytest.mark.parametrize(("told", "rest"), [("ann asked oss10", "node oss1"), ("ann asked oss1", ""), ("oss1, ann", ""), ("", "node oss1")])
-def test_it_leaves_out_only_what_was_said_in_whole_words(told, rest):
-    assert short({"node": "oss1", "count": 3, "empty": ""}, told) == rest
+@pytest.mark.parametrize(
+    ("given", "rest"), [("ann asked oss10", "node oss1"), ("ann asked oss1", ""), ("oss1, ann", ""), ("", "node oss1")]
+)
+def test_it_leaves_out_only_what_was_said_in_whole_words(given, rest):
+    assert short({"node": "oss1", "count": 3, "empty": ""}, given) == rest
 
 
 def test_the_fingerprint_that_an_export_is_checked_with_stands_on_the_page(ann, capsys):
@@ -169,6 +171,6 @@ def test_the_fingerprint_that_an_export_is_checked_with_stands_on_the_page(ann, 
     if notes.key_path().exists():
         assert notes.signer().fingerprint in shown
     verify.show(verify.Report())
-    said = capsys.readouterr().out
-    assert "KEY NOT PINNED" in said
-    assert "page Ledger" in said
+    output = capsys.readouterr().out
+    assert "KEY NOT PINNED" in output
+    assert "page Ledger" in output

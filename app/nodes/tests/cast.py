@@ -20,8 +20,8 @@ class Agent:
 
     def enrol(self, token=None, **more):
         token = issue_token(self.node, "test") if token is None else token
-        said = {"token": token, "node": self.node, "key": base64.b64encode(self.key).decode(), "hostname": "h", "version": "1"} | more
-        status, headers, body = self.post("/agent/v1/enrol", canonical(said), {})
+        enrolment = {"token": token, "node": self.node, "key": base64.b64encode(self.key).decode(), "hostname": "h", "version": "1"} | more
+        status, headers, body = self.post("/agent/v1/enrol", canonical(enrolment), {})
         if status == 200:
             verify_answer(self.key, status, headers, body, ENROL_NONCE)
         return status, json.loads(body)

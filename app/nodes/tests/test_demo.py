@@ -34,11 +34,11 @@ def test_it_makes_tokens_that_enrol_and_policies(demo, tmp_path, client):
 
 
 def test_it_prints_sign_ins_that_work(demo, tmp_path, client):
-    said = demo()
+    text = demo()
     sign_ins = json.loads((tmp_path / "sign-ins.json").read_text())
     assert sign_ins.keys() == {"operator", "approver", "technician", "viewer", "admin"}
     for name, password in sign_ins.items():
-        assert f"Sign in as {name} with {password}" in said
+        assert f"Sign in as {name} with {password}" in text
         assert client.login(username=name, password=password)
     operator, approver, technician = (User.objects.get(username=name) for name in ("operator", "approver", "technician"))
     assert (may(operator, OPERATE, "oss01"), may(operator, APPROVE, "oss01"), may(approver, APPROVE, "oss01")) == (True, False, True)

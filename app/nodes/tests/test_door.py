@@ -27,8 +27,8 @@ def test_it_signs_every_route_but_enrol():
 
 
 def test_it_answers_a_signed_request_with_a_signed_answer(agent):
-    status, said = agent.ask(CLAIM, {"digest": "d"})
-    assert status in (200, 409), said
+    status, answer = agent.ask(CLAIM, {"digest": "d"})
+    assert status in (200, 409), answer
 
 
 def test_it_refuses_a_request_sent_twice(agent):
@@ -62,9 +62,9 @@ def test_it_keeps_the_counter_of_a_request_that_was_refused_before_it_was_verifi
 
 @pytest.mark.parametrize("off", [-SKEW_SECONDS_MAX - 5, SKEW_SECONDS_MAX + 5])
 def test_it_refuses_a_clock_that_is_too_far_off(agent, off):
-    status, said = agent.ask(CLAIM, {}, created=int(time.time()) + off)
+    status, answer = agent.ask(CLAIM, {}, created=int(time.time()) + off)
     assert status == 401
-    assert "Set the node's clock" in said["reason"]
+    assert "Set the node's clock" in answer["reason"]
 
 
 def test_it_refuses_a_signature_for_another_path(agent):
@@ -76,17 +76,17 @@ def test_it_refuses_a_revoked_key_whose_old_row_was_put_back_though_it_remembers
     assert agent.ask(CLAIM, {"digest": "d"})[0] != 401
     put_back_after_revoking()
     for _ in range(2):
-        status, said = agent.ask(CLAIM, {"digest": "d"})
+        status, answer = agent.ask(CLAIM, {"digest": "d"})
         assert status == 401
-        assert "an old one that was put back" in said["reason"]
+        assert "an old one that was put back" in answer["reason"]
     assert Refusal.objects.get().pk == KEY.name(NodeKey.objects.get().pk)
 
 
 def test_it_refuses_the_key_of_a_node_that_was_renamed_past_the_portal(agent):
     Node.objects.filter(name="oss01").update(name="oss99")
-    status, said = agent.ask(CLAIM, {"digest": "d"})
+    status, answer = agent.ask(CLAIM, {"digest": "d"})
     assert status == 401
-    assert "This node does not fit its seal" in said["reason"]
+    assert "This node does not fit its seal" in answer["reason"]
 
 
 def test_it_refuses_a_key_it_does_not_know_and_one_that_was_revoked(agent, client):
@@ -107,8 +107,8 @@ def test_it_reads_gzip_and_refuses_what_unpacks_too_large(agent, monkeypatch):
     packed = gzip.compress(canonical({"digest": "d" * 5000}))
     assert agent.ask(CLAIM, None, body=packed, more={"Content-Encoding": "gzip"}.items())[0] in (200, 409)
     monkeypatch.setattr(door, "JSON_BYTES_MAX", 1000)
-    status, said = agent.ask(CLAIM, None, body=packed, more={"Content-Encoding": "gzip"}.items())
-    assert (status, "larger than 1000 bytes" in said["reason"]) == (400, True)
+    status, answer = agent.ask(CLAIM, None, body=packed, more={"Content-Encoding": "gzip"}.items())
+    assert (status, "larger than 1000 bytes" in answer["reason"]) == (400, True)
 
 
 def test_it_refuses_a_body_that_is_too_large(agent, monkeypatch):

@@ -22,9 +22,9 @@ def newcomer(client):
 
 
 def test_it_gives_both_sides_the_same_fingerprint(newcomer):
-    status, said = newcomer.enrol()
-    assert (status, said["key_id"], said["node"]) == (200, fingerprint(newcomer.key), "oss01")
-    assert {name: said[name] for name in ("portal_key", "log_key", "origin")} == ledger.public_keys()
+    status, answer = newcomer.enrol()
+    assert (status, answer["key_id"], answer["node"]) == (200, fingerprint(newcomer.key), "oss01")
+    assert {name: answer[name] for name in ("portal_key", "log_key", "origin")} == ledger.public_keys()
     assert Node.objects.get().state == "enrolled"
     assert LedgerEvent.objects.order_by("pk").last().type == "node.enrolled"
 
@@ -38,8 +38,8 @@ def test_it_keeps_no_token_in_clear_text():
 def test_it_refuses_a_token_that_was_used(newcomer, client):
     token = issue_token("oss01", "ann")
     assert newcomer.enrol(token)[0] == 200
-    status, said = Agent(through(client)).enrol(token)
-    assert (status, "The token was used at" in said["reason"]) == (403, True)
+    status, answer = Agent(through(client)).enrol(token)
+    assert (status, "The token was used at" in answer["reason"]) == (403, True)
     assert NodeKey.objects.filter(revoked_at=None).get().key_id == fingerprint(newcomer.key)
 
 
@@ -56,8 +56,8 @@ def test_it_refuses_a_token_that_expired(newcomer):
 
 
 def test_it_refuses_a_token_of_another_node(newcomer):
-    status, said = newcomer.enrol(issue_token("oss02", "ann"))
-    assert (status, "not one of node oss01" in said["reason"]) == (403, True)
+    status, answer = newcomer.enrol(issue_token("oss02", "ann"))
+    assert (status, "not one of node oss01" in answer["reason"]) == (403, True)
     assert newcomer.enrol("made up")[0] == 403
 
 
@@ -77,5 +77,5 @@ def test_it_revokes_the_old_key_when_a_node_enrols_again(newcomer, client):
 def test_it_refuses_a_key_that_was_revoked_once(newcomer):
     newcomer.enrol()
     NodeKey.objects.update(revoked_at=timezone.now())
-    status, said = newcomer.enrol()
-    assert (status, "was used before" in said["reason"]) == (403, True)
+    status, answer = newcomer.enrol()
+    assert (status, "was used before" in answer["reason"]) == (403, True)

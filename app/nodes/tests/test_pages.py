@@ -89,9 +89,9 @@ def test_a_revoked_agent_is_not_believed_and_its_tokens_are_withdrawn(administra
     assert administrator.post("/nodes/oss01/agent/revoke/", {"name": "oss02"}).status_code == 422
     assert agent.ask("/agent/v1/reports", {})[0] != 401
     assert administrator.post("/nodes/oss01/agent/revoke/", {"name": "oss01"}).status_code == 302
-    status, said = agent.ask("/agent/v1/reports", {})
+    status, answer = agent.ask("/agent/v1/reports", {})
     assert status == 401
-    assert "revoked" in said["reason"]
+    assert "revoked" in answer["reason"]
     event = LedgerEvent.objects.order_by("pk").last()
     assert (event.type, event.actor) == ("key.revoked", "ada")
     page = administrator.get("/nodes/oss01/agent/").content.decode()
@@ -106,8 +106,8 @@ def test_an_unknown_download_is_404(client):
 def test_the_package_is_one_that_dpkg_reads(tmp_path):
     file = tmp_path / deb.NAME
     file.write_bytes(downloads.content(deb.NAME))
-    said = subprocess.run(["dpkg-deb", "--info", file], capture_output=True, text=True, check=True).stdout
-    assert "Package: slotlight-agent" in said
+    output = subprocess.run(["dpkg-deb", "--info", file], capture_output=True, text=True, check=True).stdout
+    assert "Package: slotlight-agent" in output
     held = subprocess.run(["dpkg-deb", "--contents", file], capture_output=True, text=True, check=True).stdout
     assert "./usr/sbin/slotlight-agent" in held
     assert "./etc/slotlight/policy.json" in held
@@ -161,8 +161,8 @@ def test_the_agents_page_names_the_build_that_it_would_get_here(administrator, a
 
 def reports(rule: str) -> None:
     """The node reports nothing but what its agent says of itself."""
-    said = [Capture("agent", "", "data", f"version:1\n{f'policy:{rule}' if rule else ''}\n")]
-    assert intake.receive("oss01", payload("oss01", said, mode="operate"), timezone.now()) == []
+    lines = [Capture("agent", "", "data", f"version:1\n{f'policy:{rule}' if rule else ''}\n")]
+    assert intake.receive("oss01", payload("oss01", lines, mode="operate"), timezone.now()) == []
 
 
 def test_the_agents_page_shows_what_its_own_policy_lets_through(administrator, agent):

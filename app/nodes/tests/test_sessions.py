@@ -33,9 +33,9 @@ def test_a_machine_that_was_restarted_is_the_same_machine(agent):
 def test_two_machines_that_speak_in_turn_are_found_out_and_both_told(agent):
     report(agent, A)
     report(agent, B)
-    status, said = report(agent, A)
-    assert (status, said["duplicate"]) == (409, True)
-    assert "Two machines use the key" in said["reason"]
+    status, answer = report(agent, A)
+    assert (status, answer["duplicate"]) == (409, True)
+    assert "Two machines use the key" in answer["reason"]
     for nonce in (A, B, C):
         assert report(agent, nonce)[0] == 409
     assert LedgerEvent.objects.filter(type="node.duplicate", node="oss01").count() == 1
@@ -92,9 +92,9 @@ def test_a_new_key_ends_it(agent, client):
 def test_what_a_node_did_is_taken_from_either_machine(agent):
     for nonce in (A, B, A):
         report(agent, nonce)
-    status, said = agent.ask("/agent/v1/orders/o1/receipt", {"order": "o1", "digest": "0" * 64, "outcome": "succeeded"})
-    assert (status, "duplicate" in said) == (409, False)
-    assert "no such order" in said["reason"]
+    status, answer = agent.ask("/agent/v1/orders/o1/receipt", {"order": "o1", "digest": "0" * 64, "outcome": "succeeded"})
+    assert (status, "duplicate" in answer) == (409, False)
+    assert "no such order" in answer["reason"]
 
 
 def test_the_farthest_journal_is_told_back(agent):
@@ -142,7 +142,7 @@ def test_the_real_agent_comes_back_after_a_stolen_key_ran_ahead(agent, tmp_path)
     stolen = int(time.time() * 1000) + 500_000
     assert journal.next_counter(time.time()) < stolen
     report(agent, A, counter=stolen)
-    _, said = report(agent, A, counter=journal.next_counter(time.time()))
-    assert journal.follow_counter(int(said["counter"]), "ahead" in said), "somebody else counted that far"
+    _, answer = report(agent, A, counter=journal.next_counter(time.time()))
+    assert journal.follow_counter(int(answer["counter"]), "ahead" in answer), "somebody else counted that far"
     assert report(agent, A, counter=journal.next_counter(time.time()))[0] == 422
     journal.close()

@@ -70,7 +70,7 @@ def node(team):
 def channel(ada):
     """`channel(url, severity="act", ...)` makes one."""
 
-    def make(url="json://127.0.0.1:9/x", **said):
+    def make(url="json://127.0.0.1:9/x", **fields):
         mark = uuid.uuid4().hex
         known = {
             "name": mark[:8],
@@ -80,7 +80,7 @@ def channel(ada):
             "created_at": timezone.now(),
             "created_by": ada,
         }
-        return Channel.objects.create(**known | said)
+        return Channel.objects.create(**known | fields)
 
     return make
 

@@ -32,10 +32,10 @@ def _fresh_scrape():
 
 @pytest.fixture
 def enrolled(team):
-    def make(name, age=timedelta(hours=1), reported=True, **said):
+    def make(name, age=timedelta(hours=1), reported=True, **fields):
         last = timezone.now() if reported else None
         node = Node.objects.create(name=name, team=team, state="enrolled", last_report_at=last)
-        return NodeKey.objects.create(node=node, key_id=secrets.token_hex(8), secret=b"", created_at=timezone.now() - age, **said)
+        return NodeKey.objects.create(node=node, key_id=secrets.token_hex(8), secret=b"", created_at=timezone.now() - age, **fields)
 
     return make
 
@@ -58,8 +58,8 @@ def make(kind, enrolled, monkeypatch):
         monkeypatch.setattr(readiness, "free_bytes", lambda: 900 * 1024**2)
         return monkeypatch.undo
     if kind == "database-hung":
-        said = dict.fromkeys(("began", "last", "again"), now.isoformat())
-        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, said=said)
+        details = dict.fromkeys(("began", "last", "again"), now.isoformat())
+        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, said=details)
         return lambda: Happening.objects.filter(pk=one.pk).update(at=now - timedelta(days=2))
     if kind == "ledger-broken":
         one = Happening.objects.create(kind=kind, key="ledger-broken:1", at=now)
@@ -74,14 +74,14 @@ def make(kind, enrolled, monkeypatch):
     if kind == "checkpoint-not-sent":
         LedgerSent.objects.create(place="syslog://loghost:514", why="OSError: no route to host", failing_since=now)
         return LedgerSent.objects.all().delete
-    said = {
+    details = {
         "ledger-contradicted": {"held": SHRANK},
         "key-doubled": {"doubled_at": now, "doubled_why": "Two machines use the key. Nothing is ordered until a person revokes this key."},
         "counter-jumped": {"jumped_at": now, "jumped_why": "A request came with the counter 100000000000000000."},
         "agent-held": {"held": "The journal was put back or replaced."},
         "never-reported": {"reported": False},
     }[kind]
-    key = enrolled("oss09", **said)
+    key = enrolled("oss09", **details)
     return lambda: NodeKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
 
 

@@ -63,9 +63,9 @@ def say(client, hook):
     return send
 
 
-def changed(**said):
+def changed(**fields):
     payload = copy.deepcopy(PAYLOAD)
-    payload["alerts"][0] |= said
+    payload["alerts"][0] |= fields
     return payload
 
 
@@ -133,7 +133,7 @@ def test_what_is_no_node_of_its_team_is_nobodys(say, node, where):
         changed(endsAt=5),
         b'{"version": "4", "alerts": [], "x": "' + b"y" * alertmanager.BYTES_MAX + b'"}',
     ],
-    ids=lambda said: str(said)[:30],
+    ids=lambda given: str(given)[:30],
 )
 def test_garbage_is_refused_with_a_sentence_and_changes_nothing(say, payload):
     answer = say(payload)

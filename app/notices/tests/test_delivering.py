@@ -22,7 +22,7 @@ SECRETS = ("hunter2-secret", "T0KEN-secret")
 
 @pytest.fixture
 def notice(channel):
-    def make(url, **said):
+    def make(url, **fields):
         now = timezone.now()
         return Notice.objects.create(
             channel=channel(url),
@@ -34,7 +34,7 @@ def notice(channel):
             path="/nodes/oss01/",
             at=now,
             next_at=now,
-            **said,
+            **fields,
         )
 
     return make
@@ -121,8 +121,8 @@ class Post:
             for line in wire:
                 if line.upper().startswith("DATA"):
                     self.say(wire, "354 go on")
-                    while (said := wire.readline()).rstrip() != ".":
-                        self.text += said
+                    while (received := wire.readline()).rstrip() != ".":
+                        self.text += received
                 self.say(wire, "221 bye" if line.upper().startswith("QUIT") else "250 ok")
 
     @staticmethod
@@ -192,9 +192,9 @@ def test_it_is_given_up_in_the_open_and_the_ledger_knows(notice, receiver):
     row = notice(receiver.url, attempts=len(delivering.AGAIN_SECONDS))
     done = ended(row)
     assert (done.state, done.next_at) == ("failed", None)
-    said = LedgerEvent.objects.filter(type="notice.not-delivered").get().said["body"]
-    assert said["reason"] == "It failed itself (5xx)."
-    assert not any(secret in str(said) for secret in SECRETS)
+    body = LedgerEvent.objects.filter(type="notice.not-delivered").get().said["body"]
+    assert body["reason"] == "It failed itself (5xx)."
+    assert not any(secret in str(body) for secret in SECRETS)
 
 
 def test_who_died_in_the_middle_leaves_it_for_the_next(notice, receiver):

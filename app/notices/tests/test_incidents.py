@@ -379,7 +379,7 @@ def test_a_service_that_keeps_incidents_resolves_the_one_it_opened(name, more, c
     assert (first.get(action), last[action]) == (opened, ended)
     assert first[key] == last[key] != other[key]
     close(two)
-    assert [said[key] for said in told_raw()] == [other[key]]
+    assert [message[key] for message in told_raw()] == [other[key]]
 
 
 @pytest.mark.parametrize("name", pagers.BY_ALIAS)

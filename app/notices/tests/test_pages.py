@@ -58,7 +58,7 @@ def test_a_change_without_a_url_keeps_the_one_there_is(admin, channel):
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("text", "why"),
     [
         ({"url": ""}, "Where should notices go?"),
         ({"url": "nonsense-secret"}, "This is no Apprise URL."),
@@ -67,8 +67,8 @@ def test_a_change_without_a_url_keeps_the_one_there_is(admin, channel):
         ({"url": "json://h/x", "severity": "loud"}, ""),
     ],
 )
-def test_what_makes_no_channel_is_refused_with_a_sentence(admin, said, why):
-    answer = admin.post("/notices/channels/add/", FORM | said)
+def test_what_makes_no_channel_is_refused_with_a_sentence(admin, text, why):
+    answer = admin.post("/notices/channels/add/", FORM | text)
     assert answer.status_code == 422
     assert why in answer.content.decode()
     assert "nonsense-secret" not in answer.content.decode()

@@ -20,8 +20,8 @@ NIGHT = Quiet(time(22), time(7), "Europe/Berlin")
     ],
 )
 def test_it_ends_when_the_clock_of_the_place_says_so(at, until):
-    said = NIGHT.until(datetime.fromisoformat(at).replace(tzinfo=UTC))
-    assert said == (datetime.fromisoformat(until).replace(tzinfo=UTC) if until else None)
+    ends = NIGHT.until(datetime.fromisoformat(at).replace(tzinfo=UTC))
+    assert ends == (datetime.fromisoformat(until).replace(tzinfo=UTC) if until else None)
 
 
 def test_it_may_lie_within_one_day():

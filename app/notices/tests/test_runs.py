@@ -104,8 +104,8 @@ def test_a_report_that_shows_something_wrong_is_told_of(db, tmp_path, channel, s
 def weighty(oss01, ann, bob):
     """A run that waits for bob's approval of a plan that takes the last redundancy."""
     run = walk_to("approve", oss01, ann, bob)
-    told = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
-    run.state["plan"]["redundancy"] = told
+    fields = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
+    run.state["plan"]["redundancy"] = fields
     run.save(update_fields=["state"])
     return run
 
@@ -119,13 +119,13 @@ def test_what_is_lost_by_the_step_stands_first_in_every_notice_that_asks_for_it(
     Happening.objects.create(
         kind="request-expiring", key="r", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
     )
-    told = [words for kind, words in said() if words and kind in ("approval-wanted", "request-expiring")]
-    assert len(told) == 3  # the first, the reminder, and that its time runs out
-    assert all(words.lines[: len(lost)] == lost for words in told)
+    lines = [words for kind, words in said() if words and kind in ("approval-wanted", "request-expiring")]
+    assert len(lines) == 3  # the first, the reminder, and that its time runs out
+    assert all(words.lines[: len(lost)] == lost for words in lines)
     act(weighty, ev.Approved, bob, plan_digest=weighty.here.plan_digest, accepted=plan_losses.to_accept(weighty.here.plan))
     Happening.objects.create(
         kind="approval-expiring", key="a", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
     )
-    told = [words for kind, words in said() if words and kind in ("approval-expiring", "run-needs-person")]
-    assert len(told) == 2
-    assert all(words.lines[: len(lost)] == lost for words in told)
+    lines = [words for kind, words in said() if words and kind in ("approval-expiring", "run-needs-person")]
+    assert len(lines) == 2
+    assert all(words.lines[: len(lost)] == lost for words in lines)

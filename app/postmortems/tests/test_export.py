@@ -44,11 +44,11 @@ def copies(written):
 
 
 def test_the_json_is_as_documented(written):
-    said = json.loads(export.as_json(*copies(written)))
-    assert set(said) == {"shape", "postmortem", "title", "begun", "narrative", "comments", "collected", "collected_digest"}
-    assert set(said["collected"]) == {"shape", "collected_at", "since", "until", "nodes", "runs", "timeline", "states", "clocks", "gaps"}
-    assert set(said["collected"]["timeline"][0]) == {"at", "source", "text", "node", "clock", "event", "digest", "run", "count", "until"}
-    assert said["narrative"]["sections"][0]["markdown"].startswith(ODD)
+    answer = json.loads(export.as_json(*copies(written)))
+    assert set(answer) == {"shape", "postmortem", "title", "begun", "narrative", "comments", "collected", "collected_digest"}
+    assert set(answer["collected"]) == {"shape", "collected_at", "since", "until", "nodes", "runs", "timeline", "states", "clocks", "gaps"}
+    assert set(answer["collected"]["timeline"][0]) == {"at", "source", "text", "node", "clock", "event", "digest", "run", "count", "until"}
+    assert answer["narrative"]["sections"][0]["markdown"].startswith(ODD)
 
 
 def test_nothing_a_node_said_is_markup_in_the_markdown(written):

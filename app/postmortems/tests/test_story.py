@@ -20,27 +20,27 @@ pytestmark = pytest.mark.django_db
 
 
 def test_it_tells_the_run_from_every_source_in_order(story):
-    told = story.collected["timeline"]
-    sources = {entry["source"] for entry in told}
+    timeline = story.collected["timeline"]
+    sources = {entry["source"] for entry in timeline}
     assert {"ledger", "capture", "situation", "zpool history"} <= sources
-    assert [entry["at"] for entry in told] == sorted(entry["at"] for entry in told)
-    words = [entry["text"] for entry in told]
+    assert [entry["at"] for entry in timeline] == sorted(entry["at"] for entry in timeline)
+    words = [entry["text"] for entry in timeline]
     assert "ann began the run: wwid-mismatch-replace." in words
     assert any(word.startswith("bob approved the plan") for word in words)
     assert any(
         " from FAULTED to " in word or " from ONLINE to " in word or ("members first seen, ONLINE" in word and entry["digest"])
-        for word, entry in zip(words, told, strict=True)
+        for word, entry in zip(words, timeline, strict=True)
     )
 
 
 def test_every_link_leads_to_what_was_kept(story):
-    told = story.collected
-    digests = {entry["digest"] for entry in told["timeline"]} | {
-        state[side]["digest"] for state in told["states"] for side in ("before", "after")
+    collected = story.collected
+    digests = {entry["digest"] for entry in collected["timeline"]} | {
+        state[side]["digest"] for state in collected["states"] for side in ("before", "after")
     }
     kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
     assert digests - {""} == kept
-    events = {int(entry["event"]) for entry in told["timeline"] if entry["event"]}
+    events = {int(entry["event"]) for entry in collected["timeline"] if entry["event"]}
     assert LedgerEvent.objects.filter(pk__in=events).count() == len(events)
 
 
@@ -81,8 +81,8 @@ def test_a_clock_that_runs_ahead_is_bounded():
 
 def test_a_silent_stretch_is_a_gap(story):
     story.since -= timedelta(hours=2)
-    told = collecting.collect(story, timezone.now())
-    assert any("oss01 reported nothing new: it was silent, or nothing changed" in gap for gap in told["gaps"])
+    answer = collecting.collect(story, timezone.now())
+    assert any("oss01 reported nothing new: it was silent, or nothing changed" in gap for gap in answer["gaps"])
 
 
 def test_it_begins_from_a_situation_alone(finished, ann):
@@ -123,9 +123,9 @@ def test_what_failed_to_answer_is_told(story):
     capture = Capture("zpool_events", "", "failed", "", "zpool events -v: no answer after 20.0 s")
     digest = ledger.keep(canonical(capture.body()), "application/json")
     ledger.record("report.changed", {"changed": {"zpool_events": digest}, "between": []}, "node:oss01", node="oss01")
-    told = collecting.collect(story, timezone.now() + timedelta(minutes=1))
+    answer = collecting.collect(story, timezone.now() + timedelta(minutes=1))
     assert [
-        e["digest"] for e in told["timeline"] if e["text"] == "zpool_events did not answer: zpool events -v: no answer after 20.0 s"
+        e["digest"] for e in answer["timeline"] if e["text"] == "zpool_events did not answer: zpool events -v: no answer after 20.0 s"
     ] == [digest]
 
 

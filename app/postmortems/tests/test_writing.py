@@ -26,11 +26,11 @@ def bare(ann):
     from django.utils import timezone
 
     now = timezone.now()
-    told = {"since": "", "until": "", "nodes": [], "runs": [], "timeline": [], "states": [], "clocks": [], "gaps": [], "collected_at": ""}
+    fields = {"since": "", "until": "", "nodes": [], "runs": [], "timeline": [], "states": [], "clocks": [], "gaps": [], "collected_at": ""}
     data = {"meaning": "", "evidence": [], "answers": [], "subject": {}, "sure": True, "cause": ""}
     node = Node.objects.create(name="oss01")
     wrong = Situation.objects.create(key="k", slug="disk-missing", node=node, severity="act", title="Gone", data=data, opened_at=now)
-    return Postmortem.objects.create(title="Bare", situation=wrong, since=now, until=now, begun_by=ann, begun_at=now, collected=told)
+    return Postmortem.objects.create(title="Bare", situation=wrong, since=now, until=now, begun_by=ann, begun_at=now, collected=fields)
 
 
 def test_each_version_is_kept_with_who_wrote_it(bare, ann, bob):

@@ -32,8 +32,8 @@ def looker(db, client, monkeypatch):
 
 
 def asked(client, **choices):
-    said = {"runbook": RUNBOOK, **{f"choice.{step}": value for step, value in choices.items()}}
-    answer = client.post(reverse("rehearse", args=[incident().pk]), said)
+    fields = {"runbook": RUNBOOK, **{f"choice.{step}": value for step, value in choices.items()}}
+    answer = client.post(reverse("rehearse", args=[incident().pk]), fields)
     assert answer.status_code == 302, answer.content
     return Rehearsal.objects.first()
 
@@ -184,6 +184,6 @@ def test_what_is_lost_stands_first_and_in_red(oss01, looker, client, monkeypatch
     main = page(client, begun).split("<main", 1)[1]
     note = main.index('class="sl-note bad sl-lost"')
     assert note < main.index("This step takes the last redundancy of raidz2-0.") < main.index('id="ending"') < main.index('id="steps"')
-    older = begun.told | {"acts": [{name: said for name, said in act.items() if name != "lost"} for act in begun.told["acts"]]}
+    older = begun.told | {"acts": [{name: value for name, value in act.items() if name != "lost"} for act in begun.told["acts"]]}
     Rehearsal.objects.filter(pk=begun.pk).update(told=older)
     assert "sl-lost" not in page(client, begun), "one that was kept before is shown as it was"

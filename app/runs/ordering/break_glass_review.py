@@ -32,19 +32,19 @@ def why_not(glass: BrokenGlass, user: User) -> str:
 def review(glass_id: int, user: User, words: str) -> BrokenGlass:
     """Raises RunRefused, LedgerDown, BrokenGlass.DoesNotExist."""
     ledger.refuse_if_broken()
-    said = words.strip()[:WORDS_MAX]
+    text = words.strip()[:WORDS_MAX]
     with transaction.atomic():
         glass = BrokenGlass.objects.select_for_update(of=["self"]).select_related("person", "run").get(pk=glass_id)
         if glass.reviewed_at is not None:
             raise services.RunRefused(f"{glass.reviewer} has reviewed this already.")
         if why := why_not(glass, user):
             raise services.NotAllowed(why)
-        if not said:
+        if not text:
             raise services.RunRefused("Say what you looked at and what you make of it.")
-        glass.reviewer, glass.reviewed_at, glass.review = user, timezone.now(), said
+        glass.reviewer, glass.reviewed_at, glass.review = user, timezone.now(), text
         glass.save(update_fields=["reviewer", "reviewed_at", "review"])
         for topic in ("approvals", f"run:{glass.run_id}"):
             ring(topic)
-        body = {"by": glass.person.username, "plan_digest": glass.plan_id, "broken": glass.leaf, "review": said}
+        body = {"by": glass.person.username, "plan_digest": glass.plan_id, "broken": glass.leaf, "review": text}
         ledger.record("run.glass-reviewed", body, user.username, run=str(glass.run_id), node=glass.run.node)
     return glass

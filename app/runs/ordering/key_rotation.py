@@ -22,7 +22,7 @@ PURPOSE = "next_keys"  # stands in what is signed, so that no other text under t
 
 def next_keys(pinned: str) -> dict[str, str] | None:
     """What brings an agent that knows the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
-    return next(({"keys": said, "signature": signature} for said, signature in told_by(pinned)), None)
+    return next(({"keys": statement, "signature": signature} for statement, signature in told_by(pinned)), None)
 
 
 @WrittenOnce
@@ -39,9 +39,9 @@ def rotate(by: str, now: datetime, why: str = "It was time.") -> str:
 
     def hand_over(new: EllipticCurvePrivateKey) -> dict[str, str]:
         public = {**ledger.public_keys(), "portal_key": keys.OrderKey(new).public_pem}
-        said = canonical({"purpose": PURPOSE, **public, "at": ledger.moment(now)})
-        KeyRotation.objects.create(said=said.decode(), key=old.key_id, signature=old.sign_text(said), at=now)
-        return {"handed_over": ledger.keep(said, "application/json")}
+        statement = canonical({"purpose": PURPOSE, **public, "at": ledger.moment(now)})
+        KeyRotation.objects.create(said=statement.decode(), key=old.key_id, signature=old.sign_text(statement), at=now)
+        return {"handed_over": ledger.keep(statement, "application/json")}
 
     key_change.rotate("order", why, by, hand_over)
     return keys.order_key().key_id

@@ -176,9 +176,9 @@ def _why_held_back(order: Order, node: str, digest: str, status: str, now: datet
 
 def _tell_held_back(order: Order, node: str, status: str, why: str) -> None:
     """Once for each reason: an agent that asks again and again fills no ledger."""
-    said = f"{node}, {status}: {why}"
-    if order.held_back != said:
-        order.held_back = said
+    text = f"{node}, {status}: {why}"
+    if order.held_back != text:
+        order.held_back = text
         order.save(update_fields=["held_back"])
         _record(order, "order.held-back", "", {"asked": status, "by": f"node:{node}", "reason": why})
 
@@ -230,74 +230,75 @@ def end_unstarted(order: Order, why: str, actor: str, now: datetime) -> None:
     _move(order, "REFUSED", now, actor, why)
 
 
-def receipt(node: str, order_id: str, said: dict, archive: str = "") -> str:
-    """How an order ended, as the node says; or, of a node without an agent, as that archive of it does. "" is taken. The same bytes again are taken again; other bytes never.
+def receipt(node: str, order_id: str, body: dict, archive: str = "") -> str:
+    """How an order ended, as the node says; or, of a node without an agent, as that archive of it does. "" is taken. The same bytes again are
+    taken again; other bytes never.
 
     The answer to a look is taken also while the ledger cannot be written: looking never stops. All else then raises LedgerDown.
     """
     now = timezone.now()
     try:
-        told = read(order_id, said)
+        taken = read(order_id, body)
     except BadReceipt as bad:
         return str(bad)
     is_well = services.ledger_is_well()
     with _in_hand(order_id, node) as order:
-        if order is None or told.order_digest != order.digest:
+        if order is None or taken.order_digest != order.digest:
             return f"The portal has sealed no such order for {node}."
-        if order.receipt_digest == told.digest:
+        if order.receipt_digest == taken.digest:
             return ""
         if not is_well and archive:
             return "The ledger cannot be written."
         if not is_well:
-            _take_unrecorded(order, told, node, now)
+            _take_unrecorded(order, taken, node, now)
             return ""
-        known = _keep(order, told)
+        known = _keep(order, taken)
         if order.receipt_digest:
-            _record(order, "order.second-receipt", node, {"receipt": told.digest, "first": order.receipt_digest})
+            _record(order, "order.second-receipt", node, {"receipt": taken.digest, "first": order.receipt_digest})
             return "This order has another receipt already. Both are kept; a person must look at them."
-        _take(order, told, node, now, known, archive)
+        _take(order, taken, node, now, known, archive)
     return ""
 
 
-def _keep(order: Order, told: Receipt) -> set[str]:
+def _keep(order: Order, taken: Receipt) -> set[str]:
     """Keep the receipt; which of it, its order and what it names are kept. Captures that are kept only now are asked for again."""
     with in_one_go():
-        ledger.keep(told.raw, "application/json")
-        return ledger.kept({told.digest, order.digest, *digests(told.shown)})
+        ledger.keep(taken.raw, "application/json")
+        return ledger.kept({taken.digest, order.digest, *digests(taken.shown)})
 
 
-def _take_unrecorded(order: Order, told: Receipt, node: str, now: datetime) -> None:
+def _take_unrecorded(order: Order, taken: Receipt, node: str, now: datetime) -> None:
     if order.run is not None or order.effect != "pure" or order.receipt_digest:
         raise ledger.LedgerDown("The ledger cannot be written. Keep this receipt and send it again.")
-    status = told.status(order.effect)
+    status = taken.status(order.effect)
     if status in PURE_ORDER_MOVES[order.status]:
-        order.receipt, order.receipt_digest = told.shown, told.digest
-        _, problem = take_captures(node, told, now)
-        _move(order, status, now, f"node:{node}", told.reason or problem, told)
+        order.receipt, order.receipt_digest = taken.shown, taken.digest
+        _, problem = take_captures(node, taken, now)
+        _move(order, status, now, f"node:{node}", taken.reason or problem, taken)
         log.error("The answer to look %s was taken and the ledger does not know it.", order.id)
 
 
-def _take(order: Order, told: Receipt, node: str, now: datetime, known: set[str], archive: str = "") -> None:
-    order.receipt, order.receipt_digest = told.shown, told.digest
-    evidence, problem = (keep_captures(told), "") if archive else take_captures(node, told, now)
-    status = told.status(order.effect)
+def _take(order: Order, taken: Receipt, node: str, now: datetime, known: set[str], archive: str = "") -> None:
+    order.receipt, order.receipt_digest = taken.shown, taken.digest
+    evidence, problem = (keep_captures(taken), "") if archive else take_captures(node, taken, now)
+    status = taken.status(order.effect)
     moves = PURE_ORDER_MOVES if order.effect == "pure" else ORDER_MOVES
     fits = status == order.status or status in moves[order.status]
-    body = {"receipt": told.digest, "outcome": told.outcome, "reason": told.reason, "argv": told.argv, "exit_code": told.exit_code}
+    body = {"receipt": taken.digest, "outcome": taken.outcome, "reason": taken.reason, "argv": taken.argv, "exit_code": taken.exit_code}
     body |= {"captures": list(evidence), "problem": problem}
     body |= {"archive": archive} if archive else {}
     if fits:
-        order.folded = not problem and folded_reads.is_folded(order, told)
+        order.folded = not problem and folded_reads.is_folded(order, taken)
         if not order.folded:
             if order.run is not None and order.operation == "look":
                 folded_reads.tell(order.run, order.run.here)
             _record(order, "order.receipt", "" if archive else node, body, known)
-        _move(order, status, now, f"node:{node}", told.reason, told, evidence, problem)
+        _move(order, status, now, f"node:{node}", taken.reason, taken, evidence, problem)
     else:
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
         order.save(update_fields=["receipt", "receipt_digest"])
         _record(order, "order.receipt-out-of-turn", node, body | {"stands": order.status})
-        log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, told.reason)
+        log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, taken.reason)
 
 
 # --- what time does
@@ -335,8 +336,8 @@ def _silent(order: Order, now: datetime) -> str:
     age = now - order.started_at
     if age > timedelta(seconds=limit):
         return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not said how it ended."
-    heard = Node.objects.filter(name=order.node).values_list("last_report_at", flat=True).first()
-    silent = heard is None or now - heard > timedelta(seconds=NODE_SILENT_SECONDS)
+    last_report_at = Node.objects.filter(name=order.node).values_list("last_report_at", flat=True).first()
+    silent = last_report_at is None or now - last_report_at > timedelta(seconds=NODE_SILENT_SECONDS)
     return f"{order.node} started the command and has fallen silent." if silent and age > timedelta(seconds=SILENCE_SECONDS) else ""
 
 
@@ -349,7 +350,7 @@ def _move(
     now: datetime,
     actor: str,
     reason: str = "",
-    told: Receipt | None = None,
+    taken: Receipt | None = None,
     evidence: tuple[str, ...] = (),
     problem: str = "",
 ) -> None:
@@ -357,45 +358,45 @@ def _move(
     order.status, order.reason = status, reason
     if status not in ORDER_IS_OUT:
         order.ended_at = now
-    save(order, "status", "reason", "claimed_at", "started_at", "ended_at", *(("receipt", "receipt_digest", "folded") if told else ()))
+    save(order, "status", "reason", "claimed_at", "started_at", "ended_at", *(("receipt", "receipt_digest", "folded") if taken else ()))
     if order.run is None:
         if status not in ORDER_IS_OUT:  # that it was offered changes no page
             ring(f"looks:{order.node}")
         return
     if order.effect != "pure":
-        said = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
-        heard = {"probe": told.probe, "said": told.said} if told else {}
-        services.tell(order.run, ev.OrderMoved, actor, now, **said, **heard)
+        fields = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
+        from_receipt = {"probe": taken.probe, "said": taken.said} if taken else {}
+        services.tell(order.run, ev.OrderMoved, actor, now, **fields, **from_receipt)
     elif status not in ORDER_IS_OUT:
-        _answer(order, status, now, actor, told, evidence, problem)
+        _answer(order, status, now, actor, taken, evidence, problem)
 
 
-def _answer(order: Order, status: str, now: datetime, actor: str, told: Receipt | None, evidence: tuple[str, ...], problem: str) -> None:
+def _answer(order: Order, status: str, now: datetime, actor: str, taken: Receipt | None, evidence: tuple[str, ...], problem: str) -> None:
     """The end of a pure order, for the run that asked."""
     why = problem or order.reason or "The node gave no reason."
-    good = status == "SUCCEEDED" and told is not None and not problem
+    good = status == "SUCCEEDED" and taken is not None and not problem
     if order.operation == "plan":
-        if good and told.result is not None:
-            services.tell(order.run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, told.result))
+        if good and taken.result is not None:
+            services.tell(order.run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, taken.result))
         else:
             services.tell(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
     elif good:
-        kind, shown = _looked(order, told, evidence)
+        kind, shown = _looked(order, taken, evidence)
         services.tell(order.run, kind, actor, now, number=order.number, taken_after=order.sealed_at.timestamp(), **shown)
     else:
         services.tell(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
 
 
-def _looked(order: Order, told: Receipt | None, evidence: tuple[str, ...]) -> tuple[type[ev.Event], dict[str, Any]]:
+def _looked(order: Order, taken: Receipt | None, evidence: tuple[str, ...]) -> tuple[type[ev.Event], dict[str, Any]]:
     """What the answer to a look is to its run, and what more it says."""
     if order.operation != by_hand.PROBE:
         return ev.FactsArrived, {}
-    return ev.ByHandSeen, {"result": (told.result if told else None) or {}, "evidence": evidence}
+    return ev.ByHandSeen, {"result": (taken.result if taken else None) or {}, "evidence": evidence}
 
 
 def _record(order: Order, type: str, node: str, body: dict, known: Collection[str] = ()) -> None:
-    said = {"order": order.id, "digest": order.digest, "operation": order.operation, **body}
-    ledger.record(type, said, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node, known=known)
+    fields = {"order": order.id, "digest": order.digest, "operation": order.operation, **body}
+    ledger.record(type, fields, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node, known=known)
 
 
 def _of_its_run(order: Order, plan: dict) -> dict:

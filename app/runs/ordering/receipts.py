@@ -45,63 +45,63 @@ class Receipt:
         return OUTCOMES[self.outcome]
 
 
-def read(order_id: str, said: object) -> Receipt:
+def read(order_id: str, body: object) -> Receipt:
     """Raises BadReceipt with the first thing that is wrong."""
-    if not isinstance(said, dict):
+    if not isinstance(body, dict):
         raise BadReceipt("The receipt is no JSON object.")
     try:
-        raw = canonical(said)
+        raw = canonical(body)
     except (TypeError, ValueError) as error:
         raise BadReceipt(f"The receipt has no canonical form: {error}.") from None
-    _need(said.get("order") == order_id, "The receipt is for another order.")
-    _need(said.get("outcome") in OUTCOMES, f"The outcome {str(said.get('outcome'))[:40]!r} is none of {', '.join(OUTCOMES)}.")
-    result, argv = said.get("result"), said.get("argv") or []
+    _need(body.get("order") == order_id, "The receipt is for another order.")
+    _need(body.get("outcome") in OUTCOMES, f"The outcome {str(body.get('outcome'))[:40]!r} is none of {', '.join(OUTCOMES)}.")
+    result, argv = body.get("result"), body.get("argv") or []
     _need(result is None or isinstance(result, dict), "The result is no JSON object.")
     _need(isinstance(argv, list) and all(isinstance(word, str) for word in argv), "The argv is no list of words.")
     return Receipt(
         raw=raw,
         digest=sha256_hex(raw),
-        order_digest=_text(said, "digest"),
-        outcome=said["outcome"],
-        reason=_text(said, "reason"),
+        order_digest=_text(body, "digest"),
+        outcome=body["outcome"],
+        reason=_text(body, "reason"),
         argv=argv,
-        exit_code=_text(said, "exit_code"),
-        said="".join(_text(said, stream)[:SAID_CHARS_MAX] for stream in ("stdout", "stderr")),
-        probe=_probe(said.get("probe")),
+        exit_code=_text(body, "exit_code"),
+        said="".join(_text(body, stream)[:SAID_CHARS_MAX] for stream in ("stdout", "stderr")),
+        probe=_probe(body.get("probe")),
         result=result,
-        captures=said.get("captures") or [],
-        bodies=said.get("bodies") or {},
-        shown=plain({name: value for name, value in said.items() if name != "bodies"}),
+        captures=body.get("captures") or [],
+        bodies=body.get("bodies") or {},
+        shown=plain({name: value for name, value in body.items() if name != "bodies"}),
     )
 
 
-def take_captures(node: str, told: Receipt, now: datetime) -> tuple[tuple[str, ...], str]:
+def take_captures(node: str, receipt: Receipt, now: datetime) -> tuple[tuple[str, ...], str]:
     """Feed the captures to the fleet; (their digests, "") or ((), what is wrong with them)."""
-    if not told.captures:
+    if not receipt.captures:
         return (), ""
     try:
-        missing = intake.merge(node, told.captures, told.bodies, now)
+        missing = intake.merge(node, receipt.captures, receipt.bodies, now)
     except intake.BadReport as bad:
         return (), str(bad)
     if missing:
         return (), f"{len(missing)} captures of the receipt came without their text."
-    return tuple(sorted({capture["digest"] for capture in told.captures})), ""
+    return tuple(sorted({capture["digest"] for capture in receipt.captures})), ""
 
 
-def keep_captures(told: Receipt) -> tuple[str, ...]:
+def keep_captures(receipt: Receipt) -> tuple[str, ...]:
     """Keep what an archive answers with, and give the digests. The fleet has it already, as old as the archive is: read anew it is not newer."""
-    return tuple(ledger.keep_all((canonical(body) for body in told.bodies.values()), "application/json")) if told.bodies else ()
+    return tuple(ledger.keep_all((canonical(body) for body in receipt.bodies.values()), "application/json")) if receipt.bodies else ()
 
 
-def _probe(said: object) -> str:
-    if said is None:
+def _probe(value: object) -> str:
+    if value is None:
         return ""
-    _need(isinstance(said, dict) and said.get("result") in PROBES, "The probe is none we know.")
-    return said["result"]
+    _need(isinstance(value, dict) and value.get("result") in PROBES, "The probe is none we know.")
+    return value["result"]
 
 
-def _text(said: dict, name: str) -> str:
-    value = said.get(name)
+def _text(body: dict, name: str) -> str:
+    value = body.get(name)
     _need(value is None or isinstance(value, str), f"{name} is not text.")
     return value or ""
 

@@ -46,18 +46,18 @@ NO_AGENT = Key("none", "", "")  # a question to a node that was brought goes to 
 
 def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
     """A pure order whose answer the run waits for."""
-    said = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
+    fields = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
     brought = Node.objects.filter(name=run.node, state=Node.State.BROUGHT).exists()
     until = now + timedelta(seconds=BROUGHT_SECONDS if brought else PURE_SECONDS)
     key = NO_AGENT if brought else None
-    return _seal(run.node, said, now, until, run=run, step=run.step, number=effect.number, destructive=False, key=key)
+    return _seal(run.node, fields, now, until, run=run, step=run.step, number=effect.number, destructive=False, key=key)
 
 
 def look(key: Key | None, node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
     """A pure order from a page, to whoever has that key."""
-    said = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
+    fields = {"operation": "look", "effect": "pure", "params": {"sources": sources}}
     until = now + timedelta(seconds=PURE_SECONDS)
-    return _seal(node, said, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
+    return _seal(node, fields, now, until, key=_good(key, node), keep=keep, destructive=False, sealed_by=person)
 
 
 def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
@@ -70,7 +70,7 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | No
     )
     if why := behind.why_not or seals.why_not(Plan, pk=effect.plan_digest):
         raise CannotSeal(why)
-    said = {
+    fields = {
         "operation": effect.operation,
         "effect": effect.effect,
         "params": dict(effect.params),
@@ -82,7 +82,7 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | No
     }
     until = min([now + timedelta(seconds=ORDER_SECONDS), *behind.until])
     more = {"destructive": step.destructive, "plan_id": effect.plan_digest, "fence": fence, "sealed_by": person, "proved_at": proved_at}
-    return _seal(run.node, said, now, until, run=run, step=effect.step, nonce=said["nonce"], **more)
+    return _seal(run.node, fields, now, until, run=run, step=effect.step, nonce=fields["nonce"], **more)
 
 
 def show(run: Run, step: Step, effect: ev.Show, person: User | None, now: datetime) -> None:
@@ -111,10 +111,10 @@ def _stay(node: str) -> str:
     return nonce
 
 
-def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
+def _seal(node: str, fields: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
     key = key or _key_of(node)
     order = Order(
-        id=uuid.uuid4().hex, node=node, operation=said["operation"], effect=said["effect"], sealed_at=now, expires_at=until, **row
+        id=uuid.uuid4().hex, node=node, operation=fields["operation"], effect=fields["effect"], sealed_at=now, expires_at=until, **row
     )
     text = canonical(
         {
@@ -133,7 +133,7 @@ def _seal(node: str, said: Mapping, now: datetime, until: datetime, *, key: Key 
             "sealed_at": ledger.moment(now),
             "not_before": ledger.moment(now),
             "expires_at": ledger.moment(until),
-            **said,
+            **fields,
         }
     )
     ours = keys.order_key()

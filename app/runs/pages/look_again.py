@@ -115,9 +115,9 @@ TONES = ("info", "watch", "bad", "idle", "good")  # what is under way stands fir
 
 def failed(orders: Iterable[Order]) -> frozenset[str]:
     """Digests of the captures in these answers that say the node could not read something: a disk that hangs answers for nobody."""
-    told = {capture["digest"] for order in orders for capture in (order.receipt or {}).get("captures", ())}
-    bad = Blob.objects.filter(pk__in=told).extra(where=["position(%s::bytea in bytes) > 0"], params=[FAILED])
-    return frozenset(bad.values_list("pk", flat=True)) if told else frozenset()
+    digests = {capture["digest"] for order in orders for capture in (order.receipt or {}).get("captures", ())}
+    bad = Blob.objects.filter(pk__in=digests).extra(where=["position(%s::bytea in bytes) > 0"], params=[FAILED])
+    return frozenset(bad.values_list("pk", flat=True)) if digests else frozenset()
 
 
 def line(order: Order, usual: dict[str, float], now: datetime, *, first: bool = True, bad: Collection[str] = ()) -> Line:
@@ -164,12 +164,12 @@ def of_run(run: Run, now: datetime) -> str:
 
 def silent(node: str, now: datetime) -> str:
     """Why no answer can be expected now; "" when it can."""
-    heard, state = Node.objects.filter(name=node).values_list("last_report_at", "state").first() or (None, "")
+    last_report_at, state = Node.objects.filter(name=node).values_list("last_report_at", "state").first() or (None, "")
     if state == Node.State.BROUGHT:
         return ""
-    if heard is None:
+    if last_report_at is None:
         return f"{node} has never reported. Look at its agent."
-    age = (now - heard).total_seconds()
+    age = (now - last_report_at).total_seconds()
     return f"{node} was last heard {rows.ago(age)}; its agent must come back before it can answer." if age > rows.STALE_SECONDS else ""
 
 

@@ -56,14 +56,14 @@ def ledger_down(run: Run) -> str:
     """What a reader of this run must know while the ledger cannot be written; "" while it can."""
     if run.ended_at is not None or services.ledger_is_well():
         return ""
-    said = "The ledger cannot be written now, so nothing is changed and no order leaves. The run goes on by itself once it can be written again."
+    text = "The ledger cannot be written now, so nothing is changed and no order leaves. The run goes on by itself once it can be written again."
     order = Order.objects.filter(run=run, status__in=("CLAIMED", "STARTED")).exclude(effect="pure").first()
     if order is None:
-        return said
+        return text
     since = f" at {order.started_at:%H:%M:%S} UTC" if order.started_at else ""
     began = f"{run.node} started the command{since}" if order.status == "STARTED" else f"{run.node} has taken the order"
     return (
-        f"{said} {began}, and how that ends cannot be recorded: even if the node falls silent, the order stays {order.status} here and is not "
+        f"{text} {began}, and how that ends cannot be recorded: even if the node falls silent, the order stays {order.status} here and is not "
         "called UNKNOWN before then. Look at the node itself. Its agent keeps the receipt and sends it again."
     )
 
@@ -82,12 +82,14 @@ def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     """What a plan says beside its command, whatever the operation."""
     apart = (*SHOWN_APART, "leaving") if plan.get("outgoing") else SHOWN_APART
     more = [
-        (name.capitalize(), [(key.replace("_", " ").capitalize(), value) for key, value in told.items()])
-        for name, told in plan.items()
-        if isinstance(told, dict) and name not in apart
+        (name.capitalize(), [(key.replace("_", " ").capitalize(), value) for key, value in content.items()])
+        for name, content in plan.items()
+        if isinstance(content, dict) and name not in apart
     ]
     sentences = [
-        (name.replace("_", " ").capitalize(), told) for name, told in plan.items() if isinstance(told, str) and name not in SAID_APART
+        (name.replace("_", " ").capitalize(), sentence)
+        for name, sentence in plan.items()
+        if isinstance(sentence, str) and name not in SAID_APART
     ]
     return {
         "plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")},
@@ -138,8 +140,8 @@ def changes(run: Run) -> list[tuple[str, str, str]]:
 def _only_what_differs(before: list[str], now: list[str]) -> tuple[str, str]:
     if min(len(before), len(now)) < 2:
         return "\n".join(before), "\n".join(now)
-    told = list(difflib.ndiff(before, now))
-    gone, come = ([line[2:] for line in told if line.startswith(mark)] for mark in ("- ", "+ "))
+    lines = list(difflib.ndiff(before, now))
+    gone, come = ([line[2:] for line in lines if line.startswith(mark)] for mark in ("- ", "+ "))
     return "\n".join(gone), "\n".join(come)
 
 
@@ -191,8 +193,8 @@ def reviews(user: User) -> list[dict[str, Any]]:
 
 def alarms() -> dict[str, Any]:
     """What every page says at its head until a person has settled it."""
-    said = ("pk", "node", "owner", "requester", "state__alarm")
-    ringing = [run for row in _waiting() if (run := dict(zip(said, row, strict=True)))["state__alarm"]]
+    columns = ("pk", "node", "owner", "requester", "state__alarm")
+    ringing = [run for row in _waiting() if (run := dict(zip(columns, row, strict=True)))["state__alarm"]]
     return {"alarm_glasses": break_glass_review.unreviewed(), "alarm_doubled": [name for (name,) in _doubled()], "alarm_runs": ringing}
 
 
@@ -209,10 +211,10 @@ def _waiting():
 def head(user: User, own: int | None) -> dict[str, Any]:
     """The alarms as one reader sees them, the reader's own runs first, and how many plans wait for this reader. The page of run `own`
     says its alarm itself."""
-    said = alarms()
-    rings = [run | {"yours": (run["owner"] or run["requester"]) == user.pk} for run in said["alarm_runs"] if run["pk"] != own]
+    shown = alarms()
+    rings = [run | {"yours": (run["owner"] or run["requester"]) == user.pk} for run in shown["alarm_runs"] if run["pk"] != own]
     to_judge = len(services.approvals_for(user)[0])
     handed = [run for run in owners.handed_to(user.pk) if run.pk != own]
-    stamp = rings, [one.pk for one in said["alarm_glasses"]], said["alarm_doubled"], to_judge, [run.pk for run in handed]
+    stamp = rings, [one.pk for one in shown["alarm_glasses"]], shown["alarm_doubled"], to_judge, [run.pk for run in handed]
     mine_first = sorted(rings, key=lambda run: not run["yours"])
-    return said | {"alarm_runs": mine_first, "handed": handed, "own": own, "count": to_judge, "seen": stamped(stamp)}
+    return shown | {"alarm_runs": mine_first, "handed": handed, "own": own, "count": to_judge, "seen": stamped(stamp)}

@@ -46,8 +46,8 @@ def shown(run: Run) -> dict[str, Any]:
     words, tone = run_page.standing(state, runbook)
     here = state.status not in ENDED and step.at_the_rack
     by_eye = here and isinstance(step, ManualStep) and step.judges in ASKED_OF_THE_EYE
-    told = here and not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
-    disk, place = in_hand(step, state.params) if told else None, bay_of(step, state.params)
+    is_named = here and not by_eye and not state.alarm  # while a wrong disk is out, no other bay is named large: it would be put in there
+    disk, place = in_hand(step, state.params) if is_named else None, bay_of(step, state.params)
     waits = here and step.kind == "WAIT"
     facts = services.facts_for(run) if waits else None
     return {
@@ -67,10 +67,10 @@ def shown(run: Run) -> dict[str, Any]:
         "enclosure": place.get("enclosure", ""),
         "disks": [disk] if disk else moved(runbook, state) if state.status in ENDED else [],
         "quiet": step.kind == "MANUAL",  # the bay is large where hands go to it now
-        "light": light(facts, place) if facts is not None and told else "",
-        "against": [verdict.reason for verdict in blockers(state.verdicts)] if waits and told else [],
+        "light": light(facts, place) if facts is not None and is_named else "",
+        "against": [verdict.reason for verdict in blockers(state.verdicts)] if waits and is_named else [],
         "looks": looks(run, facts, step, timezone.now()) if facts is not None else None,
-        "mistaken": facts is not None and told and holds_another(facts, step, state.params),
+        "mistaken": facts is not None and is_named and holds_another(facts, step, state.params),
         **run_page.correcting(runbook, state),
     }
 

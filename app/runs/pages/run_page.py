@@ -358,8 +358,8 @@ def sources(order: Look) -> str:
     return json.loads(order.canonical)["params"]["sources"]
 
 
-def capture(told: dict[str, str]) -> dict[str, str]:
+def capture(fields: dict[str, str]) -> dict[str, str]:
     """What one source said, from the evidence; a capture that failed says why."""
-    body = json.loads(blob(told["digest"]))
-    name = told["source"] + (f"/{told['key']}" if told.get("key") else "")
-    return {"source": name, "digest": told["digest"], "text": body["text"] or body["reason"] or body["stderr"]}
+    body = json.loads(blob(fields["digest"]))
+    name = fields["source"] + (f"/{fields['key']}" if fields.get("key") else "")
+    return {"source": name, "digest": fields["digest"], "text": body["text"] or body["reason"] or body["stderr"]}

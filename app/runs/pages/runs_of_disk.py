@@ -24,5 +24,5 @@ def of_disk(wwid: str) -> list[dict[str, Any]]:
 
 def _role(run: Run, wwid: str) -> str:
     params = run.params | run.here.params
-    said = next((words for name, words in WWIDS.items() if params.get(name) == wwid), "")
-    return said or f"It carried the label of the vdev {params.get('vdev_guid', '')} that the run was about."
+    role = next((words for name, words in WWIDS.items() if params.get(name) == wwid), "")
+    return role or f"It carried the label of the vdev {params.get('vdev_guid', '')} that the run was about."

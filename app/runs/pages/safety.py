@@ -94,8 +94,8 @@ def _line(one: verdict_evidence.Answered) -> dict[str, Any]:
 def afterwards(plan: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     """The vdev as the node says it will be, with what is gone and what is new in it: (mark, line)."""
     before, after = ((plan or {}).get(name) or [] for name in ("topology_before", "topology_after"))
-    told = difflib.ndiff(before, after) if after else ()
-    return [(MARKS[line[0]], line[2:]) for line in told if line[0] in MARKS]
+    lines = difflib.ndiff(before, after) if after else ()
+    return [(MARKS[line[0]], line[2:]) for line in lines if line[0] in MARKS]
 
 
 def stopping(run: Run, state: RunState, step: Step) -> str:
@@ -132,8 +132,8 @@ def commands_ran(run_id: int) -> bool:
 
 def _between(run: Run, state: RunState, step: Step) -> str:
     given = commands_ran(run.pk)
-    said = "Nothing has been changed" if not given else "What was ordered so far is done and stays as it is"
-    words = [f"{said} on {run.node}, and nothing more is done without a person."]
+    text = "Nothing has been changed" if not given else "What was ordered so far is done and stays as it is"
+    words = [f"{text} on {run.node}, and nothing more is done without a person."]
     if state.status == "waiting":
         words = [f"The run watches {run.node} and goes on by itself; leaving this page stops nothing."]
         if step.at_the_rack:

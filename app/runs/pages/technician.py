@@ -88,7 +88,7 @@ def step(request: HttpRequest) -> HttpResponse:
 
 def _do(request: HttpRequest, link: TechnicianLink) -> HttpResponse:
     name, version = request.POST.get("act", ""), request.POST.get("version", "")
-    said = request.POST.get("evidence", "")
+    evidence = request.POST.get("evidence", "")
     try:
         if name == "leave":
             technician_link.leave(_browser(request))
@@ -101,9 +101,11 @@ def _do(request: HttpRequest, link: TechnicianLink) -> HttpResponse:
         return _dead(request, dead.reason)
     except services.RunRefused as refused:
         against = [v for v in refused.verdicts if v.outcome != "pass"]
-        return _show(request, link, {"refused": refused.reason, "refused_verdicts": against, "typed": said, "picked_act": name}, status=409)
+        return _show(
+            request, link, {"refused": refused.reason, "refused_verdicts": against, "typed": evidence, "picked_act": name}, status=409
+        )
     except LedgerDown as down:
-        return _show(request, link, {"refused": str(down), "typed": said}, status=409)
+        return _show(request, link, {"refused": str(down), "typed": evidence}, status=409)
     return redirect("technician-step")
 
 

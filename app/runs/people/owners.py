@@ -26,7 +26,7 @@ def colleagues(run: Run) -> QuerySet[User]:
 def hand_over(run_id: int, user: User, to: str, words: str) -> None:
     """Give a run to a colleague, or take it oneself. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    said = _kept(words)
+    text = _kept(words)
     with transaction.atomic():
         run = Run.objects.select_for_update(of=["self"]).select_related("owner", "requester").get(pk=run_id)
         services.need(user, OPERATE, run.node)
@@ -41,7 +41,7 @@ def hand_over(run_id: int, user: User, to: str, words: str) -> None:
         run.handed_by = None if colleague == user else user
         run.save(update_fields=["owner", "handed_by"])
         _ring(run)
-        body = {"from": before.username, "to": colleague.username, "words": said}
+        body = {"from": before.username, "to": colleague.username, "words": text}
         ledger.record("run.handed-over", body, user.username, run=str(run.pk), node=run.node)
 
 
@@ -62,14 +62,14 @@ def have_it(run_id: int, user: User) -> None:
 def comment(run_id: int, user: User, words: str) -> None:
     """Kept in the ledger, of a run that has ended too. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    said = _kept(words)
-    if not said:
+    reported = _kept(words)
+    if not reported:
         raise services.RunRefused("A comment without words says nothing. Write what the next reader should know.")
     with transaction.atomic():
         run = Run.objects.get(pk=run_id)
         services.need(user, MANUAL, run.node)  # whoever does anything here, if only with the hands
         ring(f"run:{run_id}")
-        ledger.record("run.comment", {"text": said}, user.username, run=str(run.pk), node=run.node)
+        ledger.record("run.comment", {"text": reported}, user.username, run=str(run.pk), node=run.node)
 
 
 def _kept(words: str) -> str:

@@ -24,7 +24,7 @@ UNCLAIMED = ("SEALED", "OFFERED")
 def withdraw(run_id: int, version: int, user: User, reason: str) -> None:
     """Take back an order that the node has not claimed. Its plan is used up. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    said = _reason(reason)
+    text = _reason(reason)
     with transaction.atomic():
         run = _at(run_id, version, user)
         order = _out(run)
@@ -32,8 +32,8 @@ def withdraw(run_id: int, version: int, user: User, reason: str) -> None:
             stands = f"The order is {order.status}" if order else "No order is out"
             raise services.RunRefused(f"{stands}; only one that the node has not claimed can be withdrawn.")
         now = timezone.now()
-        orders.end_unstarted(order, f"{user.username} withdrew it: {said}", user.username, now)
-        body = {"order": order.pk, "digest": order.digest, "reason": said}
+        orders.end_unstarted(order, f"{user.username} withdrew it: {text}", user.username, now)
+        body = {"order": order.pk, "digest": order.digest, "reason": text}
         ledger.record("order.withdrawn", body, user.username, run=str(run.pk), node=run.node)
 
 
@@ -53,7 +53,7 @@ def in_the_way(run: Run) -> list[ResourceLock]:
 def take_over(run_id: int, version: int, holder_id: int, user: User, reason: str, proved_at: datetime | None) -> None:
     """Move what `holder_id` holds to this run, under a higher fence. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
-    said = _reason(reason)
+    text = _reason(reason)
     with transaction.atomic():
         locked = {run.pk: run for run in Run.objects.select_for_update().filter(pk__in=(run_id, holder_id)).order_by("pk")}
         for concerned in locked.values():  # also of the one that something is taken from
@@ -70,7 +70,7 @@ def take_over(run_id: int, version: int, holder_id: int, user: User, reason: str
         locks.alone()
         _stop_orders_of(holder, run, user, timezone.now())
         fence = _move(holder, run, keys)
-        body = {"from": holder.pk, "to": run.pk, "keys": list(keys), "fence": fence, "reason": said}
+        body = {"from": holder.pk, "to": run.pk, "keys": list(keys), "fence": fence, "reason": text}
         for concerned in (holder, run):
             ledger.record("locks.taken-over", body, user.username, run=str(concerned.pk), node=concerned.node)
             ring(f"run:{concerned.pk}")

@@ -147,13 +147,13 @@ def of_browser(browser: str) -> TechnicianLink | None:
     return _links().filter(browser_hash=hashed(browser)).first() if browser else None
 
 
-def act(browser: str, version: int, kind: type[ev.Event], said: Mapping[str, str]) -> None:
+def act(browser: str, version: int, kind: type[ev.Event], fields: Mapping[str, str]) -> None:
     """What hands did, or a scan corrected. Raises RunRefused, which the ledger keeps, and LedgerDown."""
     now = timezone.now()
     with _in_use(browser, now) as link:
         if link.run.version != version:
             raise services.RunMoved("Somebody moved this run since this page was loaded. Read it again.")
-        refused = services.attempt(link.run, kind, Asker(actor(link)), now, dict(said))
+        refused = services.attempt(link.run, kind, Asker(actor(link)), now, dict(fields))
     if refused is not None:
         raise services.RunRefused(refused.reason, refused.verdicts)
 

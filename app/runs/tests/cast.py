@@ -80,8 +80,8 @@ class Played:
         return [capture for module in COLLECTORS.values() for capture in module.collect(self.host)]
 
     def report(self) -> None:
-        said = self.captures()
-        payload = fleet.payload(self.name, said, boot_id="boot", version="0", mode="operate")
+        captures = self.captures()
+        payload = fleet.payload(self.name, captures, boot_id="boot", version="0", mode="operate")
         assert intake.receive(self.name, payload, timezone.now()) == []
 
     def ask(self, method: str, path: str, value: dict | str) -> Reply:
@@ -163,10 +163,10 @@ def begin(user: User) -> Run:
     return services.start_run(user, RUNBOOK, found.data["answers"][0]["params"], found.key)
 
 
-def act(run: Run, kind: type[ev.Event], user: User, **said) -> Run:
+def act(run: Run, kind: type[ev.Event], user: User, **fields) -> Run:
     """An act on the page as it is now, by somebody who has just typed the password."""
     run.refresh_from_db()
-    return services.act(run.pk, run.version, kind, user, **{"proved_at": timezone.now(), **said})
+    return services.act(run.pk, run.version, kind, user, **{"proved_at": timezone.now(), **fields})
 
 
 def walk_to(step: str, oss01: Oss01, ann: User, bob: User) -> Run:

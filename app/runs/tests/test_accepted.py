@@ -37,8 +37,8 @@ def sql(statement: str, *values) -> list:
 
 
 def plan(run: Run, body: dict, accepts: str) -> None:
-    said = "INSERT INTO runs_plan (digest, run_id, round, body, made_at, approvals_needed, accepts) VALUES (%s, %s, 9, %s, now(), 1, %s)"
-    sql(said, DIGEST, run.pk, json.dumps(body), accepts)
+    text = "INSERT INTO runs_plan (digest, run_id, round, body, made_at, approvals_needed, accepts) VALUES (%s, %s, 9, %s, now(), 1, %s)"
+    sql(text, DIGEST, run.pk, json.dumps(body), accepts)
 
 
 def told(run: Run, kind: str, person, **body) -> str:
@@ -46,16 +46,16 @@ def told(run: Run, kind: str, person, **body) -> str:
 
 
 def approve(person, leaf: str) -> None:
-    said = "INSERT INTO runs_approval (plan_id, approver_id, at, proved_at, expires_at, leaf) VALUES (%s, %s, now(), now(), %s, %s)"
-    sql(said, DIGEST, person.pk, timezone.now() + timedelta(minutes=20), leaf)
+    text = "INSERT INTO runs_approval (plan_id, approver_id, at, proved_at, expires_at, leaf) VALUES (%s, %s, now(), now(), %s, %s)"
+    sql(text, DIGEST, person.pk, timezone.now() + timedelta(minutes=20), leaf)
 
 
 def break_glass(run: Run, person, leaf: str) -> None:
-    said = (
+    text = (
         "INSERT INTO runs_brokenglass (run_id, plan_id, person_id, reason, at, proved_at, expires_at, leaf, review)"
         " VALUES (%s, %s, %s, 'x', now(), now(), now(), %s, '')"
     )
-    sql(said, run.pk, DIGEST, person.pk, leaf)
+    sql(text, run.pk, DIGEST, person.pk, leaf)
 
 
 @pytest.fixture
@@ -88,13 +88,13 @@ def test_a_plan_that_takes_nothing_of_that_weight_asks_for_nothing(run, body, bo
     approve(bob, told(run, "run.approved", bob))
 
 
-@pytest.mark.parametrize("said", [{}, {"accepts": ""}, {"accepts": "Yes."}])
-def test_nobody_approves_or_breaks_the_glass_without_accepting_it(run, ann, bob, said):
+@pytest.mark.parametrize("text", [{}, {"accepts": ""}, {"accepts": "Yes."}])
+def test_nobody_approves_or_breaks_the_glass_without_accepting_it(run, ann, bob, text):
     plan(run, WEIGHTY, WANTED)
     with refused("does not tell that the approver accepted"):
-        approve(bob, told(run, "run.approved", bob, **said))
+        approve(bob, told(run, "run.approved", bob, **text))
     with refused("does not tell that who broke the glass accepted"):
-        break_glass(run, ann, told(run, "run.glass-broken", ann, **said))
+        break_glass(run, ann, told(run, "run.glass-broken", ann, **text))
     approve(bob, told(run, "run.approved", bob, accepts=WANTED))
     break_glass(run, ann, told(run, "run.glass-broken", ann, accepts=WANTED))
 
@@ -110,14 +110,14 @@ def test_an_acceptance_is_of_one_person_and_one_event(run, bob, eve):
         approve(bob, told(run, "run.approved", bob))
 
 
-@pytest.mark.parametrize("said", [{}, {"accepts": "Yes."}])
-def test_nobody_gives_the_order_without_accepting_it(run, ann, bob, said):
+@pytest.mark.parametrize("text", [{}, {"accepts": "Yes."}])
+def test_nobody_gives_the_order_without_accepting_it(run, ann, bob, text):
     plan(run, WEIGHTY, WANTED)
     approve(bob, told(run, "run.approved", bob, accepts=WANTED))
     run.fence = locks.take(run, ("pool:1", "disk:naa:1"), timezone.now())
     with refused("does not tell that who gave the order accepted"), transaction.atomic():
         forge(run, ann, plan=Plan.objects.get(pk=DIGEST))
-        told(run, "run.ordered", ann, **said)
+        told(run, "run.ordered", ann, **text)
         sql("SET CONSTRAINTS runs_order_accepts IMMEDIATE")
     assert not Order.objects.filter(plan=DIGEST).exists()
     sql("SET CONSTRAINTS runs_order_accepts DEFERRED")

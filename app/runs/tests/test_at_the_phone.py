@@ -68,8 +68,8 @@ def test_on_the_way_back_it_asks_for_the_old_disk_and_for_nothing_else(walk, cli
     assert NEW not in shown, "neither as what goes in nor as what could be scanned anew"
     rack.insert(walk.node.state, BAY, NEW)
     walk.look()
-    said = f"holds the disk with the serial number {NEW}. Take that out, and put the disk with the serial number {walk.run.params['old_serial']} back"
-    assert said in phone(client, walk)
+    text = f"holds the disk with the serial number {NEW}. Take that out, and put the disk with the serial number {walk.run.params['old_serial']} back"
+    assert text in phone(client, walk)
 
 
 def test_during_a_wrong_pull_nothing_else_is_asked(walk, client):
@@ -113,8 +113,8 @@ def test_a_wrong_scan_is_corrected_on_the_phone_while_the_bay_is_empty(typed, wa
     assert post(client, walk, "correct", f"sn: {NEW.lower()}", step="spare").status_code == 302
     walk.look()
     assert (walk.run.step, walk.run.here.params["spare_serial"]) == ("inspect", NEW)
-    said = LedgerEvent.objects.get(run=str(walk.run.pk), type="run.corrected").said["body"]
-    assert (said["before"], said["evidence"]) == (typed.upper(), NEW)
+    body = LedgerEvent.objects.get(run=str(walk.run.pk), type="run.corrected").said["body"]
+    assert (body["before"], body["evidence"]) == (typed.upper(), NEW)
     assert 'id="correct"' in walk.page(client), "at the desk too"
     assert walk.to().status == "done"
 
@@ -179,9 +179,9 @@ def test_the_ledger_does_not_grow_with_how_long_somebody_stands_at_the_rack(walk
     same = list(orders)[1:]
     serial = rack.pull(walk.node.state, OTHER)
     one_look(walk)
-    told = of_looks(walk)[begun:]
-    assert [kind for kind, _ in told] == ["order.looks", "order.receipt"], "those that saw the same together, and the change by itself"
-    folded, change = (body for _, body in told)
+    lines = of_looks(walk)[begun:]
+    assert [kind for kind, _ in lines] == ["order.looks", "order.receipt"], "those that saw the same together, and the change by itself"
+    folded, change = (body for _, body in lines)
     assert (folded["looks"], folded["receipt"]) == (str(len(same)), same[-1].receipt_digest)
     assert folded["receipts"] == sha256("".join(order.receipt_digest for order in same).encode()).hexdigest()
     assert folded["captures"] != change["captures"]
@@ -205,8 +205,8 @@ def test_the_last_look_is_told_of_when_the_run_leaves_the_step(walk, settings):
     act(walk.run, ev.Aborted, walk.ann, reason="Not tonight.")
     [(_, folded)] = [(kind, body) for kind, body in of_looks(walk) if kind == "order.looks"]
     assert (folded["step"], folded["order"], folded["receipt"]) == ("pull", last.pk, last.receipt_digest)
-    told = list(LedgerEvent.objects.filter(run=str(walk.run.pk)).order_by("run_seq").values_list("type", flat=True))
-    assert told.index("order.looks") < told.index("run.turned-back")
+    kinds = list(LedgerEvent.objects.filter(run=str(walk.run.pk)).order_by("run_seq").values_list("type", flat=True))
+    assert kinds.index("order.looks") < kinds.index("run.turned-back")
 
 
 def test_a_disk_is_known_by_the_serial_number_that_it_had_before(walk):

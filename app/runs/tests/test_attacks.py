@@ -50,8 +50,8 @@ def forge(run: Run, person, **changes) -> Order:
     row = {"id": "f" * 32, "node": run.node, "operation": "zpool_replace", "effect": "at_most_once", "destructive": True, "nonce": "n" * 43}
     row |= {"run": run, "step": "replace", "plan": plan, "fence": run.fence, "sealed_by": person, "proved_at": now, "sealed_at": now}
     row |= {"expires_at": now + timedelta(seconds=60), "signature": "x", "signed_by": "k"} | changes
-    said = {name: str(row[name]) for name in ("id", "node", "operation", "effect", "fence", "nonce")}
-    text = canonical(said | {"plan_digest": plan.digest if plan else ""}).decode()
+    values = {name: str(row[name]) for name in ("id", "node", "operation", "effect", "fence", "nonce")}
+    text = canonical(values | {"plan_digest": plan.digest if plan else ""}).decode()
     row |= {"canonical": text, "digest": hashlib.sha256(text.encode()).hexdigest()}
     with transaction.atomic():
         return Order.objects.create(**row)
@@ -82,12 +82,12 @@ def test_a_forged_order_that_keeps_all_rules_would_be_let_in(ready, ann):
 
 def test_the_ledger_says_who_had_a_hand_as_its_rows_do(run, ann, bob):
     """So that a row of `Hand` that was deleted gives nobody the right to approve."""
-    told = (
+    statuses = (
         LedgerEvent.objects.filter(run=str(run.pk), type__in=plan_approvals.BY_HAND)
         .exclude(actor__contains=":")
         .values_list("actor", flat=True)
     )
-    assert set(told) == {hand.person.username for hand in Hand.objects.filter(run=run)} == set(run.here.hands)
+    assert set(statuses) == {hand.person.username for hand in Hand.objects.filter(run=run)} == set(run.here.hands)
     assert plan_approvals.had_a_hand(run.pk, ann)
     assert not plan_approvals.had_a_hand(run.pk, bob)
 
@@ -177,8 +177,8 @@ def test_another_node_does_not_get_it_and_is_noted(run, oss01):
     offers()
     assert "no such order" in orders.claim("mds01", order.pk, order.digest)
     assert "no such order" in orders.receipt("mds01", order.pk, {"order": order.pk, "digest": order.digest, "outcome": "succeeded"})
-    told = LedgerEvent.objects.get(type="order.held-back").said["body"]
-    assert (told["by"], told["asked"]) == ("node:mds01", "CLAIMED")
+    body = LedgerEvent.objects.get(type="order.held-back").said["body"]
+    assert (body["by"], body["asked"]) == ("node:mds01", "CLAIMED")
     the_order().refresh_from_db()
     assert the_order().status == "OFFERED"
 
@@ -190,9 +190,9 @@ def test_a_refused_start_is_in_the_ledger_once(run, bob):
     bob.memberships.all().delete()
     for _ in range(5):
         assert orders.start("oss01", order.pk, order.digest) != ""
-    told = [event.said["body"]["reason"] for event in LedgerEvent.objects.filter(type="order.held-back")]
-    assert len(told) <= 2, "first why it ended, then that it has"
-    assert "bob may not approve any more" in told[0]
+    lines = [event.said["body"]["reason"] for event in LedgerEvent.objects.filter(type="order.held-back")]
+    assert len(lines) <= 2, "first why it ended, then that it has"
+    assert "bob may not approve any more" in lines[0]
 
 
 def test_a_replayed_claim_moves_nothing_back(run):

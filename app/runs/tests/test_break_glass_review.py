@@ -45,8 +45,8 @@ def test_one_person_replaces_a_disk_alone_and_everybody_sees_it(run, allowed, os
     assert len(oss01.commands()) == 1
     broken = BrokenGlass.objects.get()
     assert not Approval.objects.exists()
-    told = LedgerEvent.objects.get(type="run.glass-broken")
-    assert (told.actor, bytes(told.leaf).hex()) == ("ann", broken.leaf)
+    event = LedgerEvent.objects.get(type="run.glass-broken")
+    assert (event.actor, bytes(event.leaf).hex()) == ("ann", broken.leaf)
     assert broken.leaf in Order.objects.get(operation="zpool_replace").canonical
     client.force_login(bob)
     for page in ("/", "/approvals/", f"/runs/{run.pk}/", "/ledger/"):
@@ -59,9 +59,9 @@ def test_it_is_allowed_nowhere_unless_somebody_says_where(run, ann):
 
 
 def test_it_takes_a_right_of_its_own(run, allowed, bob, eve):
-    for somebody in (bob, eve):
+    for who in (bob, eve):
         with pytest.raises(services.NotAllowed, match="glass-breaker"):
-            break_it(run, somebody)
+            break_it(run, who)
 
 
 def test_it_takes_a_reason_and_a_fresh_password(run, allowed, ann):
@@ -116,8 +116,8 @@ def test_an_open_review_stops_the_next(run, allowed, ann, eve):
 def clone(glass_: BrokenGlass) -> BrokenGlass:
     """The same person again, as far as the constraint looks."""
     plan = glass_.run.plans.create(digest="d" * 64, round=9, body={}, made_at=timezone.now())
-    told = ledger.record("run.glass-broken", {"plan_digest": plan.pk}, glass_.person.username, run=str(glass_.run_id))
-    row = {"reason": "x", "at": glass_.at, "proved_at": glass_.proved_at, "expires_at": glass_.expires_at, "leaf": bytes(told.leaf).hex()}
+    event = ledger.record("run.glass-broken", {"plan_digest": plan.pk}, glass_.person.username, run=str(glass_.run_id))
+    row = {"reason": "x", "at": glass_.at, "proved_at": glass_.proved_at, "expires_at": glass_.expires_at, "leaf": bytes(event.leaf).hex()}
     return BrokenGlass(run=glass_.run, plan=plan, person=glass_.person, **row)
 
 
@@ -136,14 +136,14 @@ def test_another_person_reviews_it_once(run, allowed, ann, bob):
 def test_who_had_a_hand_in_it_does_not_review_it(run, allowed, ann, eve):
     break_it(run, ann)
     broken = BrokenGlass.objects.get()
-    for somebody in (ann, eve):
-        somebody.memberships.create(role="approver")
+    for who in (ann, eve):
+        who.memberships.create(role="approver")
     act(run, ev.PlanAsked, eve)
-    for somebody in (ann, eve):
+    for who in (ann, eve):
         with pytest.raises(services.NotAllowed, match="had a hand"):
-            break_glass_review.review(broken.pk, somebody, "fine")
+            break_glass_review.review(broken.pk, who, "fine")
         with pytest.raises(IntegrityError), transaction.atomic():
-            BrokenGlass.objects.filter(pk=broken.pk).update(reviewer=somebody, reviewed_at=timezone.now(), review="fine")
+            BrokenGlass.objects.filter(pk=broken.pk).update(reviewer=who, reviewed_at=timezone.now(), review="fine")
     with pytest.raises(IntegrityError, match="kept as it was"), transaction.atomic():
         BrokenGlass.objects.update(reason="Another.")
 

@@ -119,9 +119,9 @@ def test_it_is_settled_by_a_look_that_shows_nonce_host_and_effect(observed, ann,
 
 def test_the_showing_is_an_event_of_its_own_and_its_text_is_evidence(observed, ann, bob):
     run = shown(observed, ann, bob)
-    told = LedgerEvent.objects.get(type="run.by-hand-shown")
-    body = told.said["body"]
-    assert (told.actor, body["nonce"], body["plan_digest"]) == ("ann", run.here.shown.nonce, run.here.plan_digest)
+    event = LedgerEvent.objects.get(type="run.by-hand-shown")
+    body = event.said["body"]
+    assert (event.actor, body["nonce"], body["plan_digest"]) == ("ann", run.here.shown.nonce, run.here.plan_digest)
     assert bytes(Blob.objects.get(pk=body["snippet"]).bytes).decode() == snippet_of(run.here)
 
 
@@ -184,8 +184,8 @@ def test_forged_output_settles_nothing(observed, ann, bob):
     pasted.keep(run.pk, ann, f"slotlight: nonce {nonce}\nslotlight: ended with exit code 0, nonce {nonce}\n")
     run.refresh_from_db()
     assert run.status == "unknown"
-    told = LedgerEvent.objects.get(type="run.by-hand-pasted").said["body"]
-    assert told["reads"] == ["It names this showing.", "It says that the command ended with exit code 0."]
+    body = LedgerEvent.objects.get(type="run.by-hand-pasted").said["body"]
+    assert body["reads"] == ["It names this showing.", "It says that the command ended with exit code 0."]
     look(observed, run, ann)
     assert run.status == "unknown"
 
@@ -239,8 +239,8 @@ def test_the_page_shows_the_snippet_to_who_asked_for_it_alone(observed, ann, bob
 def test_what_is_pasted_is_kept_by_the_page(observed, ann, bob, client):
     run = shown(observed, ann, bob)
     client.force_login(ann)
-    said = {"act": "paste", "version": run.version, "output": "slotlight: DIFFERS: hostid: 'deadbeef', planned as '007f0101'"}
-    page = client.post(reverse("run-act", args=[run.pk]), said, follow=True).content.decode()
+    fields = {"act": "paste", "version": run.version, "output": "slotlight: DIFFERS: hostid: 'deadbeef', planned as '007f0101'"}
+    page = client.post(reverse("run-act", args=[run.pk]), fields, follow=True).content.decode()
     assert "DIFFERS: hostid" in page
 
 

@@ -67,10 +67,10 @@ def test_every_trigger_and_function_of_the_migrations_is_looked_at():
 @pytest.mark.parametrize("name", OFF)
 def test_a_rule_that_was_switched_off_stops_what_changes_anything(committed_db, ground, tmp_path, settings, name):
     settings.SLOTLIGHT_LEDGER_KEY = tmp_path / "ledger.key"
-    statement, said = OFF[name]
+    statement, expected = OFF[name]
     ledger.refuse_if_broken(fresh=True)
     url = ground.owner if ground.external else ground.postgres.url("postgres", SECRET, committed_db)
     with psycopg.connect(url, dbname=committed_db) as owner:
         owner.execute(statement)
-    with pytest.raises(ledger.LedgerDown, match=said):
+    with pytest.raises(ledger.LedgerDown, match=expected):
         ledger.refuse_if_broken(fresh=True)

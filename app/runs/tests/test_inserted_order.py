@@ -20,12 +20,12 @@ def test_it_is_refused_with_the_reason_and_noted(oss01, ann, bob):
     run = walk_to("replace", oss01, ann, bob)
     plan, nonce, now = Plan.objects.get(run=run), sealing.key_of("oss01").nonce, timezone.now()
     ResourceLock.objects.create(key="pool:1", run=run, fence=7, taken_at=now)
-    told = {"id": ID, "node": "oss01", "operation": "zpool_replace", "effect": "at_most_once"}
-    text = json.dumps({**told, "fence": "7", "plan_digest": plan.digest, "nonce": nonce, "approvals": []})
+    fields = {"id": ID, "node": "oss01", "operation": "zpool_replace", "effect": "at_most_once"}
+    text = json.dumps({**fields, "fence": "7", "plan_digest": plan.digest, "nonce": nonce, "approvals": []})
     more = {"run": run, "step": "replace", "number": 0, "destructive": True, "plan": plan, "fence": 7, "nonce": nonce}
     given = {"sealed_by": ann, "sealed_at": now, "proved_at": now, "expires_at": now + timedelta(minutes=5)}
     digest = hashlib.sha256(text.encode()).hexdigest()
-    order = Order(**told, **more, **given, canonical=text, digest=digest, signature="AAAA", signed_by="k", status="SEALED")
+    order = Order(**fields, **more, **given, canonical=text, digest=digest, signature="AAAA", signed_by="k", status="SEALED")
     Order.objects.bulk_create([order])  # past the portal's own way
     assert orders.next_for("oss01") == []
     found = Order.objects.get(pk=ID)

@@ -70,8 +70,8 @@ def test_what_was_signed_before_a_change_is_exported_whole():
 def test_a_hand_over_the_old_key_did_not_sign_is_not_followed():
     known = pinned()
     key_rotation.rotate("ann", timezone.now())
-    said = key_rotation.next_keys(known.portal_key_id)
-    forged = said | {"signature": keys.order_key().sign_text(said["keys"].encode())}
+    answer = key_rotation.next_keys(known.portal_key_id)
+    forged = answer | {"signature": keys.order_key().sign_text(answer["keys"].encode())}
     with pytest.raises(agent_identity.BadKeys):
         agent_identity.rotated(LocalHost(), known, forged)
 

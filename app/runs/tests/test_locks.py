@@ -85,17 +85,17 @@ def test_the_holder_is_on_the_pages_of_pool_disk_and_node(oss01, ann, runs, clie
     bay = f"{sighting.enclosure_id}/{sighting.slot}"
     client.force_login(ann)
     pages = ["/nodes/oss01/", "/nodes/oss01/pools/ost_0/", f"/disks/{sighting.disk.wwid}/"]
-    said = f'Held by <a href="{run.get_absolute_url()}">run {run.pk}</a> of ann'
-    assert not [url for url in pages if said in client.get(url).content.decode()]
+    text = f'Held by <a href="{run.get_absolute_url()}">run {run.pk}</a> of ann'
+    assert not [url for url in pages if text in client.get(url).content.decode()]
     locks.take(run, (f"pool:{guid}", f"bay:{bay}"), NOW)
     for url in pages:
         page = client.get(url).content.decode()
-        assert said in page, url
+        assert text in page, url
         assert f">{NOW:%Y-%m-%d %H:%M:%S} UTC</time>" in page
         assert bay in page
-    assert said not in client.get("/nodes/oss01/pools/ost_0/").content.decode().replace(said, "", 1), "once"
+    assert text not in client.get("/nodes/oss01/pools/ost_0/").content.decode().replace(text, "", 1), "once"
     locks.give_back(run)
-    assert not [url for url in pages if said in client.get(url).content.decode()]
+    assert not [url for url in pages if text in client.get(url).content.decode()]
 
 
 def test_what_is_held_of_a_node_by_a_run_elsewhere_is_on_its_page(oss01, ann, runs, client):

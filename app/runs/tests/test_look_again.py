@@ -68,18 +68,18 @@ def test_every_source_is_asked_by_itself_and_the_node_answers_them_all(oss01, an
     asked = look_again.every(ann, "oss01")
     assert shown(asked)["over"] == 0
     oss01.work()
-    said = shown(asked)
-    assert (said["total"], said["over"], said["waiting"], said["bad"]) == (len(COLLECTORS), len(COLLECTORS), False, 0)
-    assert all(line.tone == "good" and line.words.startswith("answered in ") for line in said["lines"])
+    body = shown(asked)
+    assert (body["total"], body["over"], body["waiting"], body["bad"]) == (len(COLLECTORS), len(COLLECTORS), False, 0)
+    assert all(line.tone == "good" and line.words.startswith("answered in ") for line in body["lines"])
 
 
 def test_one_is_read_and_the_others_wait_their_turn(oss01, ann):
     asked = look_again.every(ann, "oss01")
     answer(asked[0], 0.2)
-    said = lines(asked)
-    assert said[look_again._source(asked[0].canonical)].words == "answered in 200 ms"
-    assert said[look_again._source(asked[1].canonical)].words.startswith("asked ")
-    assert {said[look_again._source(order.canonical)].words for order in asked[2:]} == {"waits its turn"}
+    listed = lines(asked)
+    assert listed[look_again._source(asked[0].canonical)].words == "answered in 200 ms"
+    assert listed[look_again._source(asked[1].canonical)].words.startswith("asked ")
+    assert {listed[look_again._source(order.canonical)].words for order in asked[2:]} == {"waits its turn"}
     assert (shown(asked)["over"], shown(asked)["waiting"]) == (1, True)
 
 
@@ -120,9 +120,9 @@ def test_what_never_answered_says_why_and_the_page_stops_waiting(oss01, ann, lat
     asked = look_again.every(ann, "oss01")
     later(100)
     orders.sweep()
-    said = shown(asked)
-    assert (said["waiting"], said["bad"]) == (False, len(COLLECTORS))
-    assert "did not answer in time" in said["lines"][0].more
+    body = shown(asked)
+    assert (body["waiting"], body["bad"]) == (False, len(COLLECTORS))
+    assert "did not answer in time" in body["lines"][0].more
 
 
 def test_a_silent_node_is_said_to_be_silent(oss01, ann):

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 def weighty(oss01, ann, bob):
     """A run that waits for bob's approval of a plan that takes the last redundancy."""
     run = walk_to("approve", oss01, ann, bob)
-    told = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
-    run.state["plan"]["redundancy"] = told
+    fields = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "disk-6 (bay 6, OFFLINE)", "why": ""}
+    run.state["plan"]["redundancy"] = fields
     run.state["plan_digest"] = plans.digest(run.state["plan"])
     run.save(update_fields=["state"])
     made = Plan.objects.get(run=run)

@@ -45,18 +45,18 @@ def test_openssl_checks_the_signature(run, tmp_path):
 
 
 def test_its_text_says_what_it_must(run):
-    said = json.loads(offers()[0]["order"])
-    assert said["approvals"] == [Approval.objects.get().leaf]
-    assert said["not_before"] == said["sealed_at"]
-    assert len(said["nonce"]) == 43
-    assert said["plan_digest"] == run.plans.get().pk
+    answer = json.loads(offers()[0]["order"])
+    assert answer["approvals"] == [Approval.objects.get().leaf]
+    assert answer["not_before"] == answer["sealed_at"]
+    assert len(answer["nonce"]) == 43
+    assert answer["plan_digest"] == run.plans.get().pk
 
 
 def test_the_proofs_hold_against_the_checkpoint_that_comes_with_them(run):
     [offer] = offers()
     checkpoint = read_note(offer["proofs"]["checkpoint"], ledger.public_keys()["log_key"])
     events = proven(checkpoint, offer["proofs"]["events"])
-    assert {said["type"] for said in events.values()} == {"order.sealed", "run.approved"}
+    assert {answer["type"] for answer in events.values()} == {"order.sealed", "run.approved"}
     assert Approval.objects.get().leaf in events
     assert all(merkle.leaf_hash(e["body"].encode()).hex() in events for e in offer["proofs"]["events"])
     assert offering.log([offer], 0)["checkpoint"] == offer["proofs"]["checkpoint"]
@@ -65,8 +65,8 @@ def test_the_proofs_hold_against_the_checkpoint_that_comes_with_them(run):
 def test_a_question_needs_no_proofs(oss01, ann):
     services.look(ann, "oss01", ("block",))
     [offer] = offers()
-    said = json.loads(offer["order"])
-    assert (offer["proofs"], said["nonce"], said["approvals"]) == ({}, "", [])
+    answer = json.loads(offer["order"])
+    assert (offer["proofs"], answer["nonce"], answer["approvals"]) == ({}, "", [])
     assert offer["signature"]
 
 

@@ -163,8 +163,8 @@ def test_the_same_receipt_twice_is_one_and_another_is_refused_and_kept(run):
 
 def test_a_failure_the_node_cannot_vouch_for_is_unknown(run):
     order = came_as_far_as("STARTED")
-    told = said(order, "failed", "it exited 1.") | {"probe": {"result": "cannot_tell", "reason": "zpool hangs."}}
-    assert orders.receipt("oss01", order.pk, told) == ""
+    answer = said(order, "failed", "it exited 1.") | {"probe": {"result": "cannot_tell", "reason": "zpool hangs."}}
+    assert orders.receipt("oss01", order.pk, answer) == ""
     run.refresh_from_db()
     assert run.status == "unknown"
 
@@ -191,8 +191,8 @@ def test_a_receipt_that_is_none_is_not_taken(run, spoiled):
 def test_captures_that_do_not_hold_are_no_evidence(run):
     order = came_as_far_as("STARTED")
     captures = [{"source": "zpool_status", "key": "", "digest": "0" * 64, "seconds": "0"}]
-    told = said(order, "unknown", "died.") | {"probe": {"result": "did", "reason": "x"}, "captures": captures}
-    assert orders.receipt("oss01", order.pk, told) == ""
+    answer = said(order, "unknown", "died.") | {"probe": {"result": "did", "reason": "x"}, "captures": captures}
+    assert orders.receipt("oss01", order.pk, answer) == ""
     run.refresh_from_db()
     assert run.status == "unknown"
     assert "without their text" in LedgerEvent.objects.filter(type="order.receipt").last().said["body"]["problem"]

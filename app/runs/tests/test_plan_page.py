@@ -40,8 +40,8 @@ def at_its_confirmations(runbook: str, folder):
 def shown(walk: Walk, names: tuple[str, ...] = ("_about", "_lost", "_plan")) -> str:
     """The words of the head of the run's page, of what is lost, and of the plan."""
     plan, run = walk.state.plan, SimpleNamespace(params=walk.kept["begun with"], node=walk.state.params["node"])
-    told = {"run": run, "state": walk.state, "plan": plan, "argv": argv(plan), "plan_in_step": True, "lost": plan_losses.lost(plan)}
-    pages = (render_to_string(f"runs/{name}.html", told | panels.planned(plan)) for name in names)
+    fields = {"run": run, "state": walk.state, "plan": plan, "argv": argv(plan), "plan_in_step": True, "lost": plan_losses.lost(plan)}
+    pages = (render_to_string(f"runs/{name}.html", fields | panels.planned(plan)) for name in names)
     return " ".join(strip_tags(" ".join(pages).replace("<", " <")).split())
 
 
@@ -49,8 +49,8 @@ def shown(walk: Walk, names: tuple[str, ...] = ("_about", "_lost", "_plan")) -> 
 def test_what_has_to_be_typed_can_be_read_off_the_page(runbook, tmp_path):
     for walk in at_its_confirmations(runbook, tmp_path):
         phrase, page = walk.step.phrase(walk.state.params, walk.state.plan), shown(walk)
-        told = phrase.split(" loses ") if " loses " in phrase else phrase.split()
-        missing = [words for words in told if f"{words} " not in f"{page} "]
+        parts = phrase.split(" loses ") if " loses " in phrase else phrase.split()
+        missing = [words for words in parts if f"{words} " not in f"{page} "]
         assert not missing, (walk.step.slug, phrase, page)
 
 

@@ -33,8 +33,8 @@ def count(came: list, kind: type) -> int:
 
 
 def judge(run: Run, user, kind, **more):
-    said = {"plan_digest": run.here.plan_digest, "proved_at": timezone.now(), **more}
-    return lambda: services.act(run.pk, run.version, kind, user, **said)
+    fields = {"plan_digest": run.here.plan_digest, "proved_at": timezone.now(), **more}
+    return lambda: services.act(run.pk, run.version, kind, user, **fields)
 
 
 def ordered(cast) -> Order:
@@ -145,8 +145,8 @@ def test_the_same_receipt_many_times_at_once(cast):
     orders.next_for("oss01")
     for go in (orders.claim, orders.start):
         assert go("oss01", order.pk, order.digest) == ""
-    told = json.loads(receipt(order.pk, order.digest, "succeeded", "it exited 0."))
-    assert set(at_once(lambda: orders.receipt("oss01", order.pk, told))) == {""}
+    answer = json.loads(receipt(order.pk, order.digest, "succeeded", "it exited 0."))
+    assert set(at_once(lambda: orders.receipt("oss01", order.pk, answer))) == {""}
     assert LedgerEvent.objects.filter(type="order.receipt").count() == 2, "of the plan, and of the order"
 
 

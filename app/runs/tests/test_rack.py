@@ -61,23 +61,23 @@ def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
 
 def test_that_the_last_scrub_is_long_ago_is_read_before_the_disk_is_taken_out_and_approved_with_the_plan(walk, client):
     """The pool of this node was never scrubbed. It stops nobody."""
-    head, said = "<strong>Before you go on.</strong>", "No scrub of ost_0 came to its end in the"
+    head, text = "<strong>Before you go on.</strong>", "No scrub of ost_0 came to its end in the"
     for step in ("check", "plan-offline", "confirm-offline", "offline"):
         walk.to(step)
         shown = walk.page(client)
-        assert f"{head} {said}" in shown, step
+        assert f"{head} {text}" in shown, step
         assert "run <code>zpool scrub ost_0</code> to its end first" in shown, "a command is shown as code"
         if step == "confirm-offline":
-            assert said in walk.run.here.plan["warnings"][0]
+            assert text in walk.run.here.plan["warnings"][0]
             walk.to("approve-offline")
             shown = walk.page(client, walk.bob)
-            assert shown.count(said) == 1, "once, and where it is approved"
+            assert shown.count(text) == 1, "once, and where it is approved"
             assert "none since" in shown, "the plan says since when"
     walk.to("light")
     shown = walk.page(client)
     assert head not in shown
     planned = LedgerEvent.objects.filter(run=str(walk.run.pk), type="run.planned").order_by("run_seq").first()
-    assert said in planned.said["body"]["warnings"][0]
+    assert text in planned.said["body"]["warnings"][0]
 
 
 def test_a_wrong_serial_and_a_wrong_bay_are_refused_and_kept_in_the_field(walk, client):
@@ -287,5 +287,5 @@ def test_every_runbook_has_a_page_made_from_its_definition(slug, client, ann):
 def test_a_run_that_waits_for_hands_does_not_say_that_the_node_is_at_work(walk):
     walk.to("pull")
     assert run_page.standing(walk.run.here, RUNBOOKS[walk.run.runbook]) == ("waits for hands at the rack", "info")
-    said = safety.stopping(walk.run, walk.run.here, services.step_of(walk.run))
-    assert "It waits until what is asked here has been done at the rack." in said
+    text = safety.stopping(walk.run, walk.run.here, services.step_of(walk.run))
+    assert "It waits until what is asked here has been done at the rack." in text

@@ -81,6 +81,6 @@ def test_what_speaks_against_it_stands_first_and_open(oss01, ann, bob, client):
 
 def test_afterwards_marks_what_is_gone_and_what_is_new(oss01, ann, bob):
     run = walk_to("confirm", oss01, ann, bob)
-    told = safety.afterwards(run.here.plan)
-    assert [mark for mark, _ in told if mark] == ["new", "gone", "new", "new"]
+    lines = safety.afterwards(run.here.plan)
+    assert [mark for mark, _ in lines if mark] == ["new", "gone", "new", "new"]
     assert safety.afterwards(None) == []

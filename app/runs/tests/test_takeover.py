@@ -104,8 +104,8 @@ def test_what_it_holds_goes_to_the_other_run_under_a_higher_fence(run, holder, e
     holder.refresh_from_db()
     assert (the_order(holder).status, holder.status) == ("REFUSED", "stopped")
     assert "took over" in orders.claim("oss01", old.pk, old.digest)
-    told = LedgerEvent.objects.filter(type="locks.taken-over")
-    assert {event.run for event in told} == {str(run.pk), str(holder.pk)}
+    lines = LedgerEvent.objects.filter(type="locks.taken-over")
+    assert {event.run for event in lines} == {str(run.pk), str(holder.pk)}
     act(run, ev.ExecuteAsked, eve)
     assert oss01.work() == 1
     assert len(oss01.commands()) == 1

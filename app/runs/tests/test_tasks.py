@@ -28,12 +28,12 @@ def run(oss01, ann, bob) -> Run:
 
 
 def test_a_tick_delivered_again_and_again_changes_nothing(run, oss01):
-    version, told = run.version, LedgerEvent.objects.count()
+    version, events_before = run.version, LedgerEvent.objects.count()
     for _ in range(5):
         tasks.tick.delay(run.pk)
     run.refresh_from_db()
     assert (run.step, run.version) == ("resilver", version), "a page open meanwhile does not grow old"
-    assert LedgerEvent.objects.count() == told
+    assert LedgerEvent.objects.count() == events_before
     wait_until_resilvered(oss01, run)
     for _ in range(3):
         tasks.tick.delay(run.pk)

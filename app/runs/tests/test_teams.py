@@ -89,9 +89,9 @@ def test_dispatch_asks_again_when_somebody_or_the_node_has_moved(cast, teams, os
 
 def test_a_technician_does_what_hands_do_and_nothing_else(cast, oss01):
     tess, run = person("tess", "technician"), begin(cast["ann"])
-    for kind, said in ((ev.Chosen, {"value": "x"}), (ev.CheckAsked, {}), (ev.PlanAsked, {}), (ev.Aborted, {"reason": "x"})):
+    for kind, fields in ((ev.Chosen, {"value": "x"}), (ev.CheckAsked, {}), (ev.PlanAsked, {}), (ev.Aborted, {"reason": "x"})):
         with pytest.raises(services.NotAllowed):
-            act(run, kind, tess, **said)
+            act(run, kind, tess, **fields)
     with pytest.raises(services.NotAllowed):
         services.look(tess, "oss01", ("block",))
     with pytest.raises(services.RunRefused) as refused:  # this step asks for no hands; her right is not what is missing

@@ -54,9 +54,9 @@ def shown(phone) -> str:
 
 
 def test_what_is_done_is_done_under_the_typed_name_and_the_name_of_who_made_the_link(walk, phone):
-    said = shown(phone)
-    assert "Scan or type the serial number on the new disk." in said
-    assert "Joe Doe, by the link of ann" in said
+    text = shown(phone)
+    assert "Scan or type the serial number on the new disk." in text
+    assert "Joe Doe, by the link of ann" in text
     assert scan(phone, walk).headers["Location"] == "/t/"
     walk.run.refresh_from_db()
     assert walk.run.step == "check"
@@ -70,9 +70,9 @@ def test_one_link_holds_for_the_whole_visit_and_ends_with_it(walk, phone):
     scan(phone, walk, "ZAX1O09X")
     for step in ("check", "confirm-offline", "offline", "light"):
         walk.to(step)
-        said = shown(phone)
-        assert "Nothing is to be done at the rack now" in said, step
-        assert old not in said, "no disk is named before its member is out of service and its bay is lit"
+        text = shown(phone)
+        assert "Nothing is to be done at the rack now" in text, step
+        assert old not in text, "no disk is named before its member is out of service and its bay is lit"
     walk.to("blinks")
     assert scan(phone, walk, str(OTHER)).status_code == 409
     assert scan(phone, walk, f"bay {BAY}").status_code == 302
@@ -232,11 +232,11 @@ def test_it_is_shown_as_a_code_and_as_text_once(walk, ann, client):
     client.force_login(ann)
     walk.run.refresh_from_db()
     answer = client.post(f"{walk.run.get_absolute_url()}act/", {"act": "technician-link", "version": walk.run.version})
-    said = answer.content.decode()
+    page = answer.content.decode()
     assert answer.headers["Cache-Control"] == "no-store"
-    assert "http://testserver/t/" in said
-    assert "<svg" in said
-    assert "style=" not in said
+    assert "http://testserver/t/" in page
+    assert "<svg" in page
+    assert "style=" not in page
     assert "/t/" not in client.get(walk.run.get_absolute_url()).content.decode()
 
 

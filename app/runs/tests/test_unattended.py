@@ -220,14 +220,14 @@ def remade(good: Order, fence: int, **changes) -> Order:
     from agents.portal.wire import canonical
     from app.runs.models import Plan
 
-    said = json.loads(good.canonical)
+    answer = json.loads(good.canonical)
     plan = Plan.objects.create(digest="d" * 64, run=good.run, round=99, body=good.plan.body, made_at=timezone.now())
-    params = {**said["params"], **changes.pop("params", {})}
-    said |= {"id": "f" * 32, "fence": str(fence), "plan_digest": plan.pk, "params": params}
+    params = {**answer["params"], **changes.pop("params", {})}
+    answer |= {"id": "f" * 32, "fence": str(fence), "plan_digest": plan.pk, "params": params}
     row = {f.attname: getattr(good, f.attname) for f in Order._meta.concrete_fields} | {"id": "f" * 32, "status": "SEALED", "reason": ""}
     row |= {"fence": fence, "plan_id": plan.pk, "ended_at": None} | changes
-    said |= {name: str(row[name]) for name in ("operation", "effect")}
-    text = canonical(said).decode()
+    answer |= {name: str(row[name]) for name in ("operation", "effect")}
+    text = canonical(answer).decode()
     row |= {"canonical": text, "digest": hashlib.sha256(text.encode()).hexdigest()}
     with transaction.atomic():
         return Order.objects.create(**row)
@@ -269,9 +269,9 @@ def test_an_order_that_nobody_gave_does_not_leave_when_no_person_ordered_before(
 def test_an_order_that_nobody_gave_writes_only_what_was_there_before(raised, node, ann, name, value):
     """Asked again when it is offered: the database asked when it was sealed, and both ask the same."""
     order = forged(raised, node, ann)
-    said = json.loads(order.canonical)
-    said["params"] = {key: kept for key, kept in (said["params"] | {name: value}).items() if kept is not None}
-    order.canonical = json.dumps(said)
+    answer = json.loads(order.canonical)
+    answer["params"] = {key: kept for key, kept in (answer["params"] | {name: value}).items() if kept is not None}
+    order.canonical = json.dumps(answer)
     assert "Nobody gave this order" in unattended.why_not_allowed(order)
 
 

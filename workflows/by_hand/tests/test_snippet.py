@@ -73,12 +73,12 @@ DIFFERENCES = {
 }
 
 
-@pytest.mark.parametrize(("name", "text", "says"), DIFFERENCES.values(), ids=DIFFERENCES)
-def test_it_says_what_differs_and_runs_nothing(node, shell, name, text, says):
+@pytest.mark.parametrize(("name", "text", "expected"), DIFFERENCES.values(), ids=DIFFERENCES)
+def test_it_says_what_differs_and_runs_nothing(node, shell, name, text, expected):
     (node.folder / name).write_text(text)
     ended = node.run(made(node, shell))
     assert (ended.returncode, node.ran) == (snippet.DIFFERS, "")
-    assert says in ended.stdout
+    assert expected in ended.stdout
     assert not (node.folder / "run").exists()
 
 

@@ -84,8 +84,8 @@ def _by_label(table: tuple[Row, ...]) -> Iterator[tuple[DiskFacts, Clue]]:
             yield from ((disks[outlier.seen.label.partition], clue) for clue in _of_outlier(outlier))
     for row in table:
         if row.label.copies != ALL_COPIES and len([r for r in table if r.disk is row.disk]) == 1:
-            said = f"only the label copies {' '.join(map(str, row.label.copies))} of 0 1 2 3 can be read"
-            yield row.disk, Clue("copies", f"zdb_label/{row.label.partition}", said)
+            text = f"only the label copies {' '.join(map(str, row.label.copies))} of 0 1 2 3 can be read"
+            yield row.disk, Clue("copies", f"zdb_label/{row.label.partition}", text)
 
 
 def _of_outlier(outlier: Outlier) -> Iterator[Clue]:
@@ -147,8 +147,8 @@ def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[Di
         held = {uberblock.txg for uberblock in (one.uberblocks if known(one.uberblocks) else ())}
         led = [load for load in led if load.txg in held and load.txg > max(ends, default=load.txg) + 1]
         if led and len(ends) >= PEERS_MIN:
-            said = f"ZFS followed its uberblock of txg {led[-1].txg}, and the load failed: {led[-1].why}"
-            yield one.disk, Clue("log", "dbgmsg", said)
+            text = f"ZFS followed its uberblock of txg {led[-1].txg}, and the load failed: {led[-1].why}"
+            yield one.disk, Clue("log", "dbgmsg", text)
 
 
 def _by_waiting(node: NodeFacts, table: tuple[Row, ...]) -> Iterator[tuple[DiskFacts, Clue]]:
@@ -156,8 +156,8 @@ def _by_waiting(node: NodeFacts, table: tuple[Row, ...]) -> Iterator[tuple[DiskF
     ours = {row.disk.names for row in table}
     for one in hanging(node) if table else ():
         if one.disk is not None and one.disk.names in ours and one.hangs_now:
-            said = one.silent[0] if one.silent else one.aborts[-1].line
-            yield one.disk, Clue("slow", "kernel_log", f"it does not answer in time ({said})")
+            line = one.silent[0] if one.silent else one.aborts[-1].line
+            yield one.disk, Clue("slow", "kernel_log", f"it does not answer in time ({line})")
 
 
 def _listed(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None) -> Iterator[tuple[DiskFacts, Clue]]:
@@ -171,8 +171,8 @@ def _listed(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None) -> 
             yield disk, Clue("silent", f"zdb_label/{name}", f"its label is not known: {disk.labels.reason.rstrip('.')}")
         elif leaf.state != "ONLINE" and not any(label.pool_guid == pool_guid for label in disk.labels):
             whose = disk.labels[0].pool_name if disk.labels else None
-            said = f"it carries a label of {whose}" if whose else "it carries no label that can be read"
-            yield disk, Clue("other-label", f"zdb_label/{name}", f"{said} where {leaf.name} is expected")
+            text = f"it carries a label of {whose}" if whose else "it carries no label that can be read"
+            yield disk, Clue("other-label", f"zdb_label/{name}", f"{text} where {leaf.name} is expected")
 
 
 def _named(node: NodeFacts, name: str) -> DiskFacts | None:

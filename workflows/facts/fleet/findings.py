@@ -74,9 +74,9 @@ def _guids(fleet: FleetFacts) -> Iterator[Finding]:
     for node in fleet.nodes.values():
         for pool in node.pools if known(node.pools) else ():
             if pool.disputed:
-                said = ", ".join(f"{guid} by {who}" for who, guid in pool.disputed)
+                text = ", ".join(f"{guid} by {who}" for who, guid in pool.disputed)
                 again = "Have the node look again; if it stays so, find out which disk carries the other pool's label."
-                yield Finding("guid", f"{pool.name} on {node.node} has the guid {said}. {again}", None, pool.name, (node.node,))
+                yield Finding("guid", f"{pool.name} on {node.node} has the guid {text}. {again}", None, pool.name, (node.node,))
 
 
 def _finding(kind: str, sentence: str, group: list[LabelSeen]) -> Finding:

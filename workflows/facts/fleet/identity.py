@@ -103,42 +103,42 @@ class Remembered:
     bays: tuple[tuple[str, str], ...] = ()  # ("<enclosure id>/<slot>", where and until when)
 
 
-def weigh(said: Iterable[Statement]) -> Identity:
+def weigh(named: Iterable[Statement]) -> Identity:
     """The quorum of `said`."""
-    statements = tuple(dict.fromkeys(said))
+    statements = tuple(dict.fromkeys(named))
     witnesses = tuple(_witness(kind, [s for s in statements if s.kind == kind]) for kind in KINDS)
     verdict, reason = _verdict({w.kind: w for w in witnesses})
     return Identity(verdict, reason, witnesses)
 
 
-def _witness(kind: str, said: list[Statement]) -> Witness:
-    said = _same_serials(said) if kind == "serial" else said
+def _witness(kind: str, statements: list[Statement]) -> Witness:
+    statements = _same_serials(statements) if kind == "serial" else statements
     votes: dict[str, set[str]] = {}
-    for statement in said:
+    for statement in statements:
         if not statement.hint:
             votes.setdefault(statement.value, set()).add(statement.origin)
-    value = _prevails(votes, said)
-    stale = tuple(s for s in said if value and s.value != value)
-    return Witness(kind, value, tuple(said), stale, contradicted=len(votes) > 1)
+    value = _prevails(votes, statements)
+    stale = tuple(s for s in statements if value and s.value != value)
+    return Witness(kind, value, tuple(statements), stale, contradicted=len(votes) > 1)
 
 
-def _prevails(votes: dict[str, set[str]], said: list[Statement]) -> str:
+def _prevails(votes: dict[str, set[str]], statements: list[Statement]) -> str:
     """The value with the most origins behind it; hints decide only where nothing else speaks. A draw is nobody's."""
     if not votes:
-        values = {s.value for s in said}
+        values = {s.value for s in statements}
         return values.pop() if len(values) == 1 else ""
     most = max(len(origins) for origins in votes.values())
     ahead = [value for value, origins in votes.items() if len(origins) == most]
     return ahead[0] if len(ahead) == 1 else ""
 
 
-def _same_serials(said: list[Statement]) -> list[Statement]:
+def _same_serials(statements: list[Statement]) -> list[Statement]:
     """Some sources cut a serial number short; a beginning of it is the same number."""
 
     def whole(value: str) -> str:
-        return max((s.value for s in said if same_serial(s.value, value)), key=len)
+        return max((s.value for s in statements if same_serial(s.value, value)), key=len)
 
-    return [replace(s, value=whole(s.value)) for s in said]
+    return [replace(s, value=whole(s.value)) for s in statements]
 
 
 def _verdict(witnesses: dict[str, Witness]) -> tuple[Literal["agreed", "disagree", "unknown"], str]:
@@ -148,8 +148,8 @@ def _verdict(witnesses: dict[str, Witness]) -> tuple[Literal["agreed", "disagree
     if not any(not s.hint for s in witnesses["wwid"].statements):
         return "unknown", "No source tells its WWID."
     stale = [s for w in witnesses.values() for s in w.stale]
-    heard = len({s.source for w in witnesses.values() for s in w.statements} - {s.source for s in stale})
-    agreed = f"{heard} source{'s agree' if heard != 1 else ' speaks'} and none of now contradicts."
+    count = len({s.source for w in witnesses.values() for s in w.statements} - {s.source for s in stale})
+    agreed = f"{count} source{'s agree' if count != 1 else ' speaks'} and none of now contradicts."
     return "agreed", " ".join([agreed, *(f"{_sentence(s)} {s.why_stale}" for s in stale)])
 
 
@@ -158,8 +158,8 @@ def _contradiction(witness: Witness) -> str:
         each = "; ".join(f"{s.by} says {s.value}" for s in _one_each(witness.statements) if not s.hint)
         return f"Its {witness.name} is disputed, and no side has more witnesses: {each}."
     now = [s for s in _one_each(witness.stale) if not s.hint]
-    told = " ".join(f"{_sentence(s)} {s.why_stale}" for s in now)
-    return f"Its {witness.name} is {witness.value} by most sources, but not by all. {told}"
+    text = " ".join(f"{_sentence(s)} {s.why_stale}" for s in now)
+    return f"Its {witness.name} is {witness.value} by most sources, but not by all. {text}"
 
 
 def _one_each(statements: Iterable[Statement]) -> list[Statement]:

@@ -87,13 +87,13 @@ def _is_a_sibling(node: NodeFacts, leaf: Expected, disk: DiskFacts) -> bool:
 
 
 def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFacts) -> Damage:
-    said = f"The labels of its siblings (on {leaf.told_by}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
+    text = f"The labels of its siblings (on {leaf.told_by}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
     if disk.labels:
         other = disk.labels[0]
         kind, found = "other", f"{other.pool_name}: guid {other.guid}, txg {other.txg}, hostname {other.hostname}"
-        said += f", but it carries the label of vdev {other.guid} of {other.pool_name or 'no pool'}, written by {other.hostname or 'an unknown host'}."
+        text += f", but it carries the label of vdev {other.guid} of {other.pool_name or 'no pool'}, written by {other.hostname or 'an unknown host'}."
     else:
-        kind, found, said = "gone", "no label in any of the four places", f"{said}, but none of its four label copies is there."
+        kind, found, text = "gone", "no label in any of the four places", f"{text}, but none of its four label copies is there."
     partition = disk.paths[0].partitions[0] if disk.paths and disk.paths[0].partitions else disk.names[0]
     return Damage(
         kind,
@@ -103,7 +103,7 @@ def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFac
         leaf.pool_name,
         leaf.pool_guid,
         leaf.guid,
-        said,
+        text,
         found,
         leaf.told_by,
         _leaf(fleet, leaf.pool_guid, leaf.guid),
@@ -130,7 +130,7 @@ def _copies(fleet: FleetFacts) -> Iterator[Damage]:
 
 def _of_copies(fleet: FleetFacts, node: NodeFacts, disk: DiskFacts, copies: Copies) -> Iterator[Damage]:
     label = copies.labels[0] if copies.labels else None
-    for kind, said in _said_of(copies):
+    for kind, claim in _said_of(copies):
         yield Damage(
             kind,
             node,
@@ -139,8 +139,8 @@ def _of_copies(fleet: FleetFacts, node: NodeFacts, disk: DiskFacts, copies: Copi
             (label.pool_name or "") if label else "",
             label.pool_guid if label else None,
             label.guid if label else None,
-            f"{title(disk)}: {said}",
-            said,
+            f"{title(disk)}: {claim}",
+            claim,
             copies.partition,
             _leaf(fleet, label.pool_guid, label.guid) if label else None,
         )

@@ -64,11 +64,11 @@ def kind(disk: DiskFacts) -> Kind:
 
 def usual(node: NodeFacts, mode: str) -> dict[Kind, Usual]:
     """What each kind of disk on this node has, as far as its disks tell."""
-    told: dict[Kind, list[bool]] = {}
+    by_kind: dict[Kind, list[bool]] = {}
     for disk in node.disks if known(node.disks) else ():
         if known(switch := switch_of(disk, mode)):
-            told.setdefault(kind(disk), []).append(switch.on)
-    return {alike: Usual(sum(on), len(on) - sum(on)) for alike, on in told.items()}
+            by_kind.setdefault(kind(disk), []).append(switch.on)
+    return {alike: Usual(sum(on), len(on) - sum(on)) for alike, on in by_kind.items()}
 
 
 def deviation(node: NodeFacts, disk: DiskFacts, mode: str) -> Known[Deviation]:

@@ -128,9 +128,11 @@ def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts
     if first is not None:
         logs = next((f"sg_logs/{d.name}" for d, _ in chain([first], about) if sources.has(f"sg_logs/{d.name}")), f"sg_logs/{first[0].name}")
         return condition_of(first[1], sources.read(logs))
-    said = sources.read(f"smart/{devices[0].name}")
+    reading = sources.read(f"smart/{devices[0].name}")
     return (
-        said if not known(said) else Unknown(f"smartctl's report on {devices[0].name} is about {said.wwid or 'a disk it does not name'}.")
+        reading
+        if not known(reading)
+        else Unknown(f"smartctl's report on {devices[0].name} is about {reading.wwid or 'a disk it does not name'}.")
     )
 
 

@@ -43,53 +43,56 @@ class Finding:
     lost: bool = False
 
 
-def findings(said: ConditionFacts) -> tuple[Finding, ...]:
+def findings(condition: ConditionFacts) -> tuple[Finding, ...]:
     """All of one disk, the certain ones first. `ConditionFacts.findings` is the same, worked out once."""
     return tuple(
-        sorted((*_failing(said), *_worn(said), *_hot(said), *_link(said)), key=lambda one: (not one.certain, one.severity != "act"))
+        sorted(
+            (*_failing(condition), *_worn(condition), *_hot(condition), *_link(condition)),
+            key=lambda one: (not one.certain, one.severity != "act"),
+        )
     )
 
 
-def _failing(said: ConditionFacts) -> Iterator[Finding]:
-    yield from _verdict(said)
-    yield from _warning(said)
-    if said.failing:
-        names = ", ".join(said.failing)
+def _failing(condition: ConditionFacts) -> Iterator[Finding]:
+    yield from _verdict(condition)
+    yield from _warning(condition)
+    if condition.failing:
+        names = ", ".join(condition.failing)
         yield Finding("failing", "act", f"it is at the threshold its vendor set for failure: {names}", names, certain=True)
-    failed = failed_test(said)
+    failed = failed_test(condition)
     if failed is not None:
         test, outdone = failed
         line = f"{test.what} {test.said} {'' if test.hours is None else test.hours}".strip()
         since = "; short tests passed since, and a long one will tell" if outdone else ""
         yield Finding("failing", "watch" if outdone else "act", f"{_test_words(test)}{since}", line, certain=not outdone)
-    yield from _lost_places(said)
-    yield from _replaced_places(said)
+    yield from _lost_places(condition)
+    yield from _replaced_places(condition)
 
 
-def _verdict(said: ConditionFacts) -> Iterator[Finding]:
+def _verdict(condition: ConditionFacts) -> Iterator[Finding]:
     """The disk's own word. One that failed by nothing but heat, or by a report that somebody asked for, is no failing disk."""
-    if said.passed is not False:
+    if condition.passed is not False:
         return
-    if said.sense is None:
-        if not said.critical_warning:  # else its bits say why
-            yield Finding("failing", "act", "its own SMART test says that it is failing", said.verdict, certain=True)
+    if condition.sense is None:
+        if not condition.critical_warning:  # else its bits say why
+            yield Finding("failing", "act", "its own SMART test says that it is failing", condition.verdict, certain=True)
         return
-    asc, ascq = said.sense
+    asc, ascq = condition.sense
     words = _asc.words(asc, ascq)
-    if said.sense == _asc.FALSE:
-        yield Finding("failing", "watch", f"it says: {words}", said.verdict)
+    if condition.sense == _asc.FALSE:
+        yield Finding("failing", "watch", f"it says: {words}", condition.verdict)
     elif asc == _asc.WARNING and ascq in _asc.TEMPERATURES:
         return
     elif asc == _asc.WARNING:
-        yield Finding("failing", "watch", f"it gives a {words}", said.verdict)
+        yield Finding("failing", "watch", f"it gives a {words}", condition.verdict)
     else:
         yield Finding(
-            "failing", "act", f"it predicts its own failure: {words} (asc 0x{asc:02x}, ascq 0x{ascq:02x})", said.verdict, certain=True
+            "failing", "act", f"it predicts its own failure: {words} (asc 0x{asc:02x}, ascq 0x{ascq:02x})", condition.verdict, certain=True
         )
 
 
-def _warning(said: ConditionFacts) -> Iterator[Finding]:
-    bits = said.critical_warning or 0
+def _warning(condition: ConditionFacts) -> Iterator[Finding]:
+    bits = condition.critical_warning or 0
     for bit, words in _BITS:
         if bits & bit:
             act = bit != PERSISTENT_MEMORY  # ZFS does not use it
@@ -102,13 +105,13 @@ def _warning(said: ConditionFacts) -> Iterator[Finding]:
             )
 
 
-def failed_test(said: ConditionFacts) -> tuple[SelfTestFacts, bool] | None:
+def failed_test(condition: ConditionFacts) -> tuple[SelfTestFacts, bool] | None:
     """The newest self-test that failed and that no later long one has passed, and whether as good a one has passed since.
 
     smartctl counts a failure outdated by a later extended test alone: a short one may not look at the place that failed.
     """
     passed = False
-    for test in said.self_tests if known(said.self_tests) else ():
+    for test in condition.self_tests if known(condition.self_tests) else ():
         long = any(word in test.what.lower() for word in LONG_TESTS)
         if test.failed:
             return test, passed and not long
@@ -124,29 +127,29 @@ def _test_words(test: SelfTestFacts) -> str:
     return f'its self-test ({test.what}) ended{hours} with "{test.said}"{place}'
 
 
-def _counts(said: ConditionFacts) -> dict[str, int]:
-    return dict(said.attributes)
+def _counts(condition: ConditionFacts) -> dict[str, int]:
+    return dict(condition.attributes)
 
 
-def pending(said: ConditionFacts) -> int:
+def pending(condition: ConditionFacts) -> int:
     """Places it could not read and has not replaced: SCSI's list, or the higher of the two ATA counters, which count much the same."""
-    listed = said.pending_defects if known(said.pending_defects) else None
-    counts = _counts(said)
+    listed = condition.pending_defects if known(condition.pending_defects) else None
+    counts = _counts(condition)
     return max(listed or 0, counts.get("pending", 0), counts.get("offline uncorrectable", 0))
 
 
-def uncorrected(said: ConditionFacts) -> int:
+def uncorrected(condition: ConditionFacts) -> int:
     """Errors that reached the host, by whatever counter the disk has."""
-    return max(said.uncorrected, said.media_errors or 0, _counts(said).get("reported uncorrectable", 0))
+    return max(condition.uncorrected, condition.media_errors or 0, _counts(condition).get("reported uncorrectable", 0))
 
 
-def _lost_places(said: ConditionFacts) -> Iterator[Finding]:
-    waiting, errors, damaged = pending(said), uncorrected(said), _counts(said).get("end-to-end errors", 0)
+def _lost_places(condition: ConditionFacts) -> Iterator[Finding]:
+    waiting, errors, damaged = pending(condition), uncorrected(condition), _counts(condition).get("end-to-end errors", 0)
     if waiting >= at.PENDING_WATCH:
         severity: Literal["act", "watch"] = "act" if waiting >= at.PENDING_ACT else "watch"
         words = f"{waiting:,} of its sectors cannot be read and are not replaced yet"
         yield Finding(
-            "failing", severity, words, _evidence(said, ("pending", "offline uncorrectable"), "pending defects", waiting), lost=True
+            "failing", severity, words, _evidence(condition, ("pending", "offline uncorrectable"), "pending defects", waiting), lost=True
         )
     if errors >= at.UNCORRECTED_WATCH:
         severity = "act" if errors >= at.UNCORRECTED_ACT else "watch"
@@ -156,9 +159,9 @@ def _lost_places(said: ConditionFacts) -> Iterator[Finding]:
         yield Finding("failing", "watch", f"data was damaged inside it {_times(damaged, 'time')}", f"End-to-End_Error {damaged}")
 
 
-def _replaced_places(said: ConditionFacts) -> Iterator[Finding]:
-    moved, grown = _counts(said).get("reallocated", 0), said.grown_defects if known(said.grown_defects) else 0
-    ssd = said.life_left is not None or known(said.percent_used)  # only they wear
+def _replaced_places(condition: ConditionFacts) -> Iterator[Finding]:
+    moved, grown = _counts(condition).get("reallocated", 0), condition.grown_defects if known(condition.grown_defects) else 0
+    ssd = condition.life_left is not None or known(condition.percent_used)  # only they wear
     if moved >= (at.REALLOCATED_SSD_WATCH if ssd else at.REALLOCATED_WATCH):
         yield Finding(
             "failing",
@@ -171,61 +174,71 @@ def _replaced_places(said: ConditionFacts) -> Iterator[Finding]:
         yield Finding("failing", severity, f"it has {_times(grown, 'grown defect')}", f"Elements in grown defect list: {grown}")
 
 
-def _worn(said: ConditionFacts) -> Iterator[Finding]:
-    used, left = said.percent_used if known(said.percent_used) else None, said.life_left
-    if said.exhausted:
-        names = ", ".join(said.exhausted)
+def _worn(condition: ConditionFacts) -> Iterator[Finding]:
+    used, left = condition.percent_used if known(condition.percent_used) else None, condition.life_left
+    if condition.exhausted:
+        names = ", ".join(condition.exhausted)
         yield Finding("worn", "watch", f"it is used up by its own measure: {names} is at its threshold", names)
     if used is not None and used >= at.USED_WATCH:
         yield Finding("worn", "watch", f"{used} % of the life it is rated for is used", f"Percentage Used: {used}%")
     # The maker's row is asked only where the disk lacks the standard's own figure: what its number means differs from maker to maker.
-    if used is None and left is not None and left <= at.LIFE_LEFT_WATCH and said.life_name not in said.failing + said.exhausted:
-        yield Finding("worn", "watch", f"{left} % of its life is left ({said.life_name})", f"{said.life_name} {left}")
-    spare, threshold = said.available_spare, said.spare_threshold
-    warned = (said.critical_warning or 0) & SPARE_LOW  # then the drive itself says it is used up
+    if (
+        used is None
+        and left is not None
+        and left <= at.LIFE_LEFT_WATCH
+        and condition.life_name not in condition.failing + condition.exhausted
+    ):
+        yield Finding("worn", "watch", f"{left} % of its life is left ({condition.life_name})", f"{condition.life_name} {left}")
+    spare, threshold = condition.available_spare, condition.spare_threshold
+    warned = (condition.critical_warning or 0) & SPARE_LOW  # then the drive itself says it is used up
     if spare is not None and threshold is not None and not warned and spare < 100 and spare <= threshold + at.SPARE_MARGIN_WATCH:
         yield Finding(
             "worn", "watch", f"{spare} % of its spare blocks are left, and at {threshold} % it warns", f"Available Spare: {spare}%"
         )
 
 
-def limit(said: ConditionFacts) -> tuple[int, str] | None:
+def limit(condition: ConditionFacts) -> tuple[int, str] | None:
     """The temperature at which the disk itself says it is too hot, and which limit that is."""
-    if known(said.temperature_trip) and said.temperature_trip < 255:  # SPC: FFh is "not valid"
-        return said.temperature_trip, "at which it trips"
-    if said.temperature_max:
-        return said.temperature_max, "that is the most it may have"
+    if known(condition.temperature_trip) and condition.temperature_trip < 255:  # SPC: FFh is "not valid"
+        return condition.temperature_trip, "at which it trips"
+    if condition.temperature_max:
+        return condition.temperature_max, "that is the most it may have"
     return None
 
 
-def _hot(said: ConditionFacts) -> Iterator[Finding]:
-    now, highest = said.temperature if known(said.temperature) else None, limit(said)
-    warned = said.passed is False and said.sense is not None and said.sense[0] == _asc.WARNING and said.sense[1] in _asc.TEMPERATURES
+def _hot(condition: ConditionFacts) -> Iterator[Finding]:
+    now, highest = condition.temperature if known(condition.temperature) else None, limit(condition)
+    warned = (
+        condition.passed is False
+        and condition.sense is not None
+        and condition.sense[0] == _asc.WARNING
+        and condition.sense[1] in _asc.TEMPERATURES
+    )
     degrees = now if now is not None and 0 < now < at.IMPOSSIBLE_CELSIUS else None
-    line = said.verdict if warned or degrees is None else f"Temperature: {degrees} C"
+    line = condition.verdict if warned or degrees is None else f"Temperature: {degrees} C"
     if degrees is not None and highest is not None and degrees >= highest[0]:
         yield Finding("hot", "act", f"it has {degrees} °C, and {highest[0]} °C is the temperature {highest[1]}", line, certain=True)
     elif warned:
-        yield Finding("hot", "act", f"it gives a {_asc.words(*said.sense or (0, 0))}", line, certain=True)
-    elif (said.critical_warning or 0) & HEAT:
+        yield Finding("hot", "act", f"it gives a {_asc.words(*condition.sense or (0, 0))}", line, certain=True)
+    elif (condition.critical_warning or 0) & HEAT:
         with_degrees = "" if degrees is None else f" at {degrees} °C"
         yield Finding(
             "hot", "act", f"it warns that its temperature is out of bounds{with_degrees} (NVMe critical warning)", line, certain=True
         )
-    elif said.too_hot:
+    elif condition.too_hot:
         yield Finding(
             "hot", "watch", "its temperature is at the threshold its vendor set" + (f", at {degrees} °C" if degrees else ""), line
         )
-    elif degrees is not None and said.temperature_warning and degrees >= said.temperature_warning:
-        yield Finding("hot", "watch", f"it has {degrees} °C, and from {said.temperature_warning} °C on it warns", line)
+    elif degrees is not None and condition.temperature_warning and degrees >= condition.temperature_warning:
+        yield Finding("hot", "watch", f"it has {degrees} °C, and from {condition.temperature_warning} °C on it warns", line)
     elif degrees is not None and highest is not None and degrees >= highest[0] - at.NEAR_TRIP_CELSIUS:
         yield Finding("hot", "watch", f"it has {degrees} °C, close to the {highest[0]} °C {highest[1]}", line)
     elif degrees is not None and highest is None and degrees >= at.HOTTEST_CELSIUS:
         yield Finding("hot", "watch", f"it has {degrees} °C, and no disk is made for more than {at.HOTTEST_CELSIUS} °C", line)
 
 
-def _link(said: ConditionFacts) -> Iterator[Finding]:
-    damaged = crc(said)
+def _link(condition: ConditionFacts) -> Iterator[Finding]:
+    damaged = crc(condition)
     if damaged >= at.LINK_CRC_WATCH:
         yield Finding(
             "link",
@@ -235,13 +248,13 @@ def _link(said: ConditionFacts) -> Iterator[Finding]:
         )
 
 
-def crc(said: ConditionFacts) -> int:
+def crc(condition: ConditionFacts) -> int:
     """Transfers that came damaged over the SATA link, as long as the disk has been in use."""
-    return next((count for name, count in said.attributes if name == "CRC errors of the link"), 0)
+    return next((count for name, count in condition.attributes if name == "CRC errors of the link"), 0)
 
 
-def _evidence(said: ConditionFacts, names: tuple[str, ...], other: str, count: int) -> str:
-    found = [f"{name} {_counts(said)[name]}" for name in names if _counts(said).get(name)]
+def _evidence(condition: ConditionFacts, names: tuple[str, ...], other: str, count: int) -> str:
+    found = [f"{name} {_counts(condition)[name]}" for name in names if _counts(condition).get(name)]
     return ", ".join(found) or f"{other} {count}"
 
 

@@ -42,12 +42,12 @@ class ModeFacts:
 def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
     """By the first of its devices that told."""
     asked = [device for device in devices if sources.has(f"drive_modes/{device.name}")] or devices  # one path is enough
-    told = [sources.read(f"drive_modes/{device.name}") for device in asked]
-    said = need(next((each for each in told if known(each)), told[0]))
-    believed = said.cache_type or next((device.write_cache for device in devices if device.write_cache), None)
+    readings = [sources.read(f"drive_modes/{device.name}") for device in asked]
+    parsed = need(next((each for each in readings if known(each)), readings[0]))
+    believed = parsed.cache_type or next((device.write_cache for device in devices if device.write_cache), None)
     return ModeFacts(
-        _switch(said.wce, "write cache"),
-        _switch(said.en_bms, "background scan"),
+        _switch(parsed.wce, "write cache"),
+        _switch(parsed.en_bms, "background scan"),
         believed or Unknown("The kernel does not say what it believes of the cache."),
     )
 

@@ -56,10 +56,10 @@ def _paths(sources: Sources) -> Known[Mapping[str, OnPath]]:
 
 
 def _commands(sources: Sources) -> Known[Mapping[str, IoCounters]]:
-    said = sources.read("io_counters")
-    return {one.name: one for one in said} if known(said) else said
+    reading = sources.read("io_counters")
+    return {one.name: one for one in reading} if known(reading) else reading
 
 
 def _waits(sources: Sources) -> Known[Mapping[str, Histogram]]:
-    said = sources.read("zpool_iostat_w")
-    return {one.name: one for one in said} if known(said) else said
+    reading = sources.read("zpool_iostat_w")
+    return {one.name: one for one in reading} if known(reading) else reading

@@ -120,8 +120,8 @@ def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None
 
 def _copies(places: Mapping[str, Read | None]) -> Known[tuple[Copies, ...]]:
     """What became of the four copies, place by place. A place that was not read leaves the whole disk unknown."""
-    said = [Unknown("A label of it was not read.") if read is None else read.copies for read in places.values()]
-    return next((each for each in said if not known(each)), tuple(said))
+    readings = [Unknown("A label of it was not read.") if read is None else read.copies for read in places.values()]
+    return next((each for each in readings if not known(each)), tuple(readings))
 
 
 def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
@@ -156,9 +156,9 @@ def _holders(device: Any) -> Known[tuple[str, ...]]:
 
 
 def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
-    said = [_verdict(sources, device) for device in devices]
-    told = [health for health in said if known(health)]
-    return min(told, key=lambda health: health.passed) if told else said[0]
+    verdicts = [_verdict(sources, device) for device in devices]
+    known_verdicts = [health for health in verdicts if known(health)]
+    return min(known_verdicts, key=lambda health: health.passed) if known_verdicts else verdicts[0]
 
 
 @derived
@@ -184,25 +184,25 @@ def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
 
 def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
     """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
-    said, links = sources.read("disk_links"), {}
-    for path, name in said if known(said) else ():
+    reading, links = sources.read("disk_links"), {}
+    for path, name in reading if known(reading) else ():
         links[name] = (*links.get(name, ()), path)
     return links
 
 
 def _sg(sources: Sources) -> dict[str, str]:
-    said = sources.read("lsscsi")
-    return {d.node.rsplit("/", 1)[-1]: d.sg for d in (said if known(said) else ()) if isinstance(d, ScsiDevice) and d.node and d.sg}
+    reading = sources.read("lsscsi")
+    return {d.node.rsplit("/", 1)[-1]: d.sg for d in (reading if known(reading) else ()) if isinstance(d, ScsiDevice) and d.node and d.sg}
 
 
 @derived
 def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
-    said, links = need(sources.read("mounts")), sources.read("disk_links")
-    if said.swaps is None:
+    parsed, links = need(sources.read("mounts")), sources.read("disk_links")
+    if parsed.swaps is None:
         return Unknown("mounts: the node does not say what it swaps to.")
     names = {path: name for path, name in links} if known(links) else {}
     use: dict[str, tuple[str, ...]] = {}
-    uses = [(device, f"mounted on {place}") for device, place, _ in said.mounts] + [(device, "swap") for device in said.swaps]
+    uses = [(device, f"mounted on {place}") for device, place, _ in parsed.mounts] + [(device, "swap") for device in parsed.swaps]
     for device, what in uses:
         name = names.get(device, device.rsplit("/", 1)[-1])
         if device.startswith("/dev/"):

@@ -30,8 +30,8 @@ def _read(sources: Sources) -> tuple[EnclosureFacts, ...]:
     found: dict[str, EnclosureFacts] = {}
     for source in ("ses_status", "ses"):
         for key in sources.keys(source):
-            said = sources.read(f"{source}/{key}")
-            if known(said) and said.elements:
-                one = EnclosureFacts(f"{source}/{key}", said.id, said.elements)
-                found.setdefault(said.id or one.source, one)
+            reading = sources.read(f"{source}/{key}")
+            if known(reading) and reading.elements:
+                one = EnclosureFacts(f"{source}/{key}", reading.id, reading.elements)
+                found.setdefault(reading.id or one.source, one)
     return tuple(found.values())

@@ -34,14 +34,14 @@ def with_figures(
 
 
 def _space(sources: Sources, name: str) -> Known[Any]:
-    said = sources.read("zpool_list")
-    return said if not known(said) else _named(said, name, lambda p: p.pool.name, "zpool list")
+    reading = sources.read("zpool_list")
+    return reading if not known(reading) else _named(reading, name, lambda p: p.pool.name, "zpool list")
 
 
 @derived
 def _properties(sources: Sources, name: str) -> Known[Mapping[str, str]]:
-    said = need(sources.read("zpool_get"))
-    return {p.name: p.value for p in said if p.pool == name} or Unknown(f"zpool get says nothing of {name}.")
+    parsed = need(sources.read("zpool_get"))
+    return {p.name: p.value for p in parsed if p.pool == name} or Unknown(f"zpool get says nothing of {name}.")
 
 
 def _progress(sources: Sources, pool: PoolFacts) -> tuple[ScanProgress, ...]:
@@ -51,27 +51,27 @@ def _progress(sources: Sources, pool: PoolFacts) -> tuple[ScanProgress, ...]:
 
 
 def _idle(sources: Sources, name: str) -> Known[Mapping[Halves, float]]:
-    said = sources.read("zpool_status")
-    now = said if not known(said) else _named(said, name, lambda p: p.name, "zpool status")
+    reading = sources.read("zpool_status")
+    now = reading if not known(reading) else _named(reading, name, lambda p: p.name, "zpool status")
     return read_idle(now, _before(sources, "zpool_status", name)) if known(now) else now
 
 
 def _earlier(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
-    said = _before(sources, source, name)
-    return (said[0].scans, said[1]) if known(said) else said
+    before = _before(sources, source, name)
+    return (before[0].scans, before[1]) if known(before) else before
 
 
 @derived
 def _before(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
     """The pool at an earlier look, and how many seconds before the last one that was."""
-    said = need(sources.earlier(source))
-    pool = next((pool for pool in said[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
-    return (pool, said[1]) if known(pool) else pool
+    earlier = need(sources.earlier(source))
+    pool = next((pool for pool in earlier[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
+    return (pool, earlier[1]) if known(pool) else pool
 
 
-def _exact(said: Known[Any], name: str) -> Any:
+def _exact(pools: Known[Any], name: str) -> Any:
     """The scan as the JSON of 2.3 gives it, to the byte; None where there is none."""
-    found = [scan for pool in said if pool.name == name for scan in pool.scans] if known(said) else []
+    found = [scan for pool in pools if pool.name == name for scan in pool.scans] if known(pools) else []
     return found[0] if len(found) == 1 else None
 
 

@@ -113,8 +113,8 @@ def _asked(node: NodeFacts) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]
                 answers.setdefault(owner, []).append(where)
         for owner in silent if len(answers) >= max(OTHERS_MIN, len(silent)) else ():
             found[owner] = ((*found.get(owner, ((), ()))[0], *silent[owner]), found.get(owner, ((), ()))[1])
-        for owner, said in answers.items():
-            found[owner] = (found.get(owner, ((), ()))[0], (*found.get(owner, ((), ()))[1], *said))
+        for owner, answer in answers.items():
+            found[owner] = (found.get(owner, ((), ()))[0], (*found.get(owner, ((), ()))[1], *answer))
     return found
 
 

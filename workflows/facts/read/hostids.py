@@ -30,5 +30,5 @@ class HostidFacts:
 
 
 def read_hostids(sources: Sources) -> Known[HostidFacts]:
-    said = sources.read("node")
-    return HostidFacts(said.hostid, said.hostid_file, said.hostid_spl, said.booted_at) if known(said) else said
+    reading = sources.read("node")
+    return HostidFacts(reading.hostid, reading.hostid_file, reading.hostid_spl, reading.booted_at) if known(reading) else reading

@@ -33,10 +33,10 @@ class KstatFacts:
 
 @derived
 def read_kstats(sources: Sources) -> Known[KstatFacts]:
-    said = need(sources.read("kstat_pools"))
+    parsed = need(sources.read("kstat_pools"))
     writes = {pool: sources.read(f"kstat_txgs/{pool}") for pool in sources.keys("kstat_txgs")}
-    importing = Unknown("This version of ZFS does not say which imports are under way.") if said.importing is None else said.importing
-    return KstatFacts(said.pools, importing, writes)
+    importing = Unknown("This version of ZFS does not say which imports are under way.") if parsed.importing is None else parsed.importing
+    return KstatFacts(parsed.pools, importing, writes)
 
 
 def with_kernel(pools: Known[tuple[PoolFacts, ...]], kstats: Known[KstatFacts]) -> Known[tuple[PoolFacts, ...]]:
@@ -52,17 +52,17 @@ def with_kernel(pools: Known[tuple[PoolFacts, ...]], kstats: Known[KstatFacts]) 
 
 
 def _by_kernel(pool: KernelPool, why: str) -> PoolFacts:
-    said = Unknown(f"Only the kernel's own state of {pool.name} could be read. {why}")
+    unknown = Unknown(f"Only the kernel's own state of {pool.name} could be read. {why}")
     return PoolFacts(
         name=pool.name,
         guid=Unknown(f"The kernel does not say the guid of {pool.name}. {why}") if pool.guid is None else pool.guid,
         state=pool.state,
         suspended=pool.state == "SUSPENDED",
-        scans=said,
-        tops=said,
-        removing=said,
-        expanding=said,
-        checkpoint=said,
+        scans=unknown,
+        tops=unknown,
+        removing=unknown,
+        expanding=unknown,
+        checkpoint=unknown,
     )
 
 

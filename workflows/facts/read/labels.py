@@ -75,22 +75,22 @@ class Labels(Mapping[str, Read]):
         return len(self._sources.keys(SOURCE))
 
 
-def _read(key: str, said: Known[Any]) -> Read:
-    return Read(key, _labels(key, said), said if not known(said) else _copies(key, said))
+def _read(key: str, reading: Known[Any]) -> Read:
+    return Read(key, _labels(key, reading), reading if not known(reading) else _copies(key, reading))
 
 
-def _copies(key: str, said: Any) -> Copies:
-    bad = tuple(n for label in said.labels if label.bad_checksum for n in label.copies)
-    return Copies(key, tuple(_facts(key, label) for label in said.labels), said.failed, said.unread, bad)
+def _copies(key: str, parsed: Any) -> Copies:
+    bad = tuple(n for label in parsed.labels if label.bad_checksum for n in label.copies)
+    return Copies(key, tuple(_facts(key, label) for label in parsed.labels), parsed.failed, parsed.unread, bad)
 
 
-def _labels(key: str, said: Known[Any]) -> Known[tuple[tuple[LabelFacts, Any], ...]]:
+def _labels(key: str, reading: Known[Any]) -> Known[tuple[tuple[LabelFacts, Any], ...]]:
     where = f"{SOURCE}/{key}"
-    if not known(said):
-        return said
-    if said.unread:  # a dead disk is silent, not blank
-        return Unknown(f"{where}: the disk does not answer; zdb could not read {len(said.unread)} of the 4 label copies.")
-    return tuple((_facts(key, label), label.tree) for label in said.labels)
+    if not known(reading):
+        return reading
+    if reading.unread:  # a dead disk is silent, not blank
+        return Unknown(f"{where}: the disk does not answer; zdb could not read {len(reading.unread)} of the 4 label copies.")
+    return tuple((_facts(key, label), label.tree) for label in reading.labels)
 
 
 def _facts(partition: str, label: Any) -> LabelFacts:

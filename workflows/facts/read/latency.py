@@ -15,6 +15,7 @@ from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFact
 from workflows.facts.read.sources import Sources
 
 FACTOR = 5  # domain.md 4.f: five times the median of its siblings; the averages are exact to a half only
+FACTOR_OF_ONE = 10  # of a disk with one peer: nothing tells which of the two is as usual, so twice as much, and only to watch it
 FLOOR_NS = 20_000_000  # below this no disk is slow, whatever the factor
 PEERS_MIN = 2
 SLOW_COUNT_MIN = 5
@@ -69,6 +70,14 @@ class PoolLatency:
         found = (_gap(one, peers, what, now) for what, now in long)
         return tuple(gap for gap in found if gap is not None)
 
+    def gaps_with_one(self, one: LeafLatency) -> tuple[Gap, ...]:
+        """The same of a disk that has one peer, as in a mirror of two beside no other mirror. Never a reason to act."""
+        peers = self.peers(one)
+        if len(peers) != 1:
+            return ()
+        found = (_gap(one, peers, what, now, 1, FACTOR_OF_ONE) for what, now in _WAITS if (_wait(one, what, now) or 0) >= FLOOR_NS)
+        return tuple(gap for gap in found if gap is not None)
+
     def at_peace_now(self, one: LeafLatency) -> bool:
         """Whether the last seconds had I/O on this leaf and its peers, and it did not stand out."""
         if one.now is None or not (one.now.disk_read_ns or one.now.disk_write_ns):
@@ -115,12 +124,14 @@ def _wait(one: LeafLatency, what: str, now: bool) -> int | None:
     return wait
 
 
-def _gap(one: LeafLatency, peers: tuple[LeafLatency, ...], what: str, now: bool) -> Gap | None:
+def _gap(
+    one: LeafLatency, peers: tuple[LeafLatency, ...], what: str, now: bool, least: int = PEERS_MIN, factor: int = FACTOR
+) -> Gap | None:
     mine, theirs = _wait(one, what, now), [wait for x in peers if (wait := _wait(x, what, now)) is not None]
-    if mine is None or len(theirs) < PEERS_MIN:
+    if mine is None or len(theirs) < least:
         return None
     usual = int(median(theirs))
-    return Gap(what, now, mine, usual) if mine >= FACTOR * usual else None
+    return Gap(what, now, mine, usual) if mine >= factor * usual else None
 
 
 def _rows(rows: tuple[Any, ...], pool: PoolFacts) -> dict[str, Any]:

@@ -18,8 +18,8 @@ def read_policy(sources: Sources) -> Known[Policy]:
 
 
 def _read(sources: Sources) -> Known[Policy]:
-    told = sources.read("agent")
-    line = next((line for line in told.splitlines() if line.startswith(LINE)), None) if known(told) else None
+    reading = sources.read("agent")
+    line = next((line for line in reading.splitlines() if line.startswith(LINE)), None) if known(reading) else None
     if line is None:
-        return OLDER if known(told) else NOT_REPORTED
+        return OLDER if known(reading) else NOT_REPORTED
     return reported(line[len(LINE) :]) or Unknown("What its agent reports of its policy was not understood.")

@@ -27,10 +27,10 @@ class FailedLoad:
 
 @derived
 def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
-    said = need(sources.read("dbgmsg"))
+    parsed = need(sources.read("dbgmsg"))
     led: dict[str, tuple[str, int]] = {}
     found = []
-    for message in said:
+    for message in parsed:
         best, failed = _BEST.search(message.text), _FAILED.search(message.text)
         if best:
             led[best.group(2)] = (best.group(1), int(best.group(3)))
@@ -42,6 +42,6 @@ def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
 @derived
 def read_loads(sources: Sources) -> Known[Mapping[str, int]]:
     """Pool name -> txg. A pool that is missing here was imported longer ago than the log reaches."""
-    said = need(sources.read("dbgmsg"))
-    found = (_TOOK.search(message.text) for message in said)
+    parsed = need(sources.read("dbgmsg"))
+    found = (_TOOK.search(message.text) for message in parsed)
     return {match.group(1): int(match.group(2)) for match in found if match}

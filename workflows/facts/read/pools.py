@@ -49,8 +49,8 @@ def read_pools(sources: Sources, labels: LabelIndex, resolve: Resolve) -> Listed
     if not known(read):
         return Listed(read)
     by_guid = sources.reading("zpool_status_guid")
-    said, doubt, release = _said_guids(sources), sources.doubt(source), _release(sources)
-    pools = tuple(_pool(pool, _twin(pool, by_guid), said.get(pool.name, {}), labels, resolve, doubt, release) for pool in read.value)
+    guids, doubt, release = _said_guids(sources), sources.doubt(source), _release(sources)
+    pools = tuple(_pool(pool, _twin(pool, by_guid), guids.get(pool.name, {}), labels, resolve, doubt, release) for pool in read.value)
     why = Unknown(not_understood("The zpool status of this node", read.unread[0])) if read.unread else None
     if why is not None and not pools:
         return Listed(why, None, read.unread)
@@ -100,8 +100,8 @@ def _importable(pool: Any) -> ImportableFacts:
 
 def _release(sources: Sources) -> tuple[int, int] | None:
     """Of the running module, where the node says it."""
-    said = sources.read("node")
-    found = re.search(r"([0-9]{1,3})\.([0-9]{1,3})", (said.zfs_module or "") if known(said) else "")
+    reading = sources.read("node")
+    found = re.search(r"([0-9]{1,3})\.([0-9]{1,3})", (reading.zfs_module or "") if known(reading) else "")
     return (int(found.group(1)), int(found.group(2))) if found else None
 
 
@@ -130,14 +130,14 @@ def _shape(pool: Any) -> Any:
 def _pool(
     pool: Any,
     twin: Known[Any],
-    said: Mapping[str, int],
+    guids: Mapping[str, int],
     labels: LabelIndex,
     resolve: Resolve,
     doubt: str,
     release: tuple[int, int] | None,
 ) -> PoolFacts:
-    told = _told(said, labels.pool_guids(_guids(pool, twin)))
-    guid = _pool_guid(told, labels)
+    claims = _told(guids, labels.pool_guids(_guids(pool, twin)))
+    guid = _pool_guid(claims, labels)
 
     def join(vdev: Any, other: Known[Any]) -> VdevFacts:
         children = tuple(join(child, theirs) for child, theirs in _pairs(vdev.children, other, lambda v: v.children))
@@ -173,7 +173,7 @@ def _pool(
         removal_line=pool.remove,
         expansion_line=pool.expand,
         checkpoint_line=pool.checkpoint,
-        disputed=told if len({one for _, one in told}) > 1 else (),
+        disputed=claims if len({one for _, one in claims}) > 1 else (),
         partial_tops=() if of_tree is None and blind is None else tops,
         partial_scans=() if not unread and blind is None else looked,
         never_scanned=_never_scanned(pool, release),
@@ -246,16 +246,16 @@ def _pairs(vdevs: tuple, twin: Known[Any], of: Callable[[Any], tuple]) -> Iterat
     yield from zip(vdevs, of(twin) if known(twin) else [twin] * len(vdevs), strict=True)
 
 
-def _told(said: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[str, int], ...]:
+def _told(guids: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[str, int], ...]:
     """Who says which guid of the pool."""
-    return (*said.items(), *(("the labels of its disks", guid) for guid in sorted(by_label)))
+    return (*guids.items(), *(("the labels of its disks", guid) for guid in sorted(by_label)))
 
 
-def _pool_guid(told: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known[int]:
+def _pool_guid(claims: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known[int]:
     """What all sources agree on. Where they differ nobody is believed: two pools may have had one name, or a disk is another pool's."""
-    guids = {guid for _, guid in told}
+    guids = {guid for _, guid in claims}
     if len(guids) > 1:
-        return Unknown(f"The pool has different guids by its sources: {', '.join(f'{guid} by {who}' for who, guid in told)}. Look again.")
+        return Unknown(f"The pool has different guids by its sources: {', '.join(f'{guid} by {who}' for who, guid in claims)}. Look again.")
     return guids.pop() if guids else Unknown(f"No label of its disks could be read. {labels.blind}".rstrip())
 
 

@@ -159,16 +159,16 @@ def _figures(text: str) -> _Figures:
     )
 
 
-def _of_json(said: dict) -> _Figures:
+def _of_json(fields: dict) -> _Figures:
     def exactly(key: str) -> Known[Amount]:
-        value = str(said.get(key, ""))
+        value = str(fields.get(key, ""))
         return Amount(int(value), int(value)) if re.fullmatch("[0-9]{1,20}", value) else Unknown(f"The JSON gives no exact {key}.")
 
     total, skipped = exactly("to_examine"), exactly("skipped")
     if known(total) and known(skipped):
         total = Amount(total.low - skipped.low, total.high - skipped.high)
-    amounts = tuple(str(said.get(key)) for key in ("examined", "issued", "processed"))
-    return _Figures(str(said.get("start_time")), exactly("issued"), total, Unknown("The JSON gives no rate."), None, amounts)
+    amounts = tuple(str(fields.get(key)) for key in ("examined", "issued", "processed"))
+    return _Figures(str(fields.get("start_time")), exactly("issued"), total, Unknown("The JSON gives no rate."), None, amounts)
 
 
 def _amount(number: str | None, unit: str | None) -> Known[Amount]:

@@ -102,15 +102,15 @@ def witnesses_of(linked: Known[BayFacts], places: Map, addresses: Iterable[str])
     return (*first, *places.witnesses(addresses))
 
 
-def settled(linked: Known[BayFacts], said: tuple[BayWitness, ...], bays: Known[tuple[BayFacts, ...]]) -> Known[BayFacts]:
+def settled(linked: Known[BayFacts], witnesses: tuple[BayWitness, ...], bays: Known[tuple[BayFacts, ...]]) -> Known[BayFacts]:
     """The bay by the best witness, and what contradicts it. Two places at the best level are no place."""
-    if not said:
+    if not witnesses:
         return linked
-    best = [witness for witness in said if witness.level == said[0].level]
+    best = [witness for witness in witnesses if witness.level == witnesses[0].level]
     if len(best) > 1:
         return Unknown(f"Its bay is not known: {' and '.join(witness.words for witness in best)}.")
     place = (best[0].enclosure_id, best[0].slot)
-    others = [witness.words for witness in said if (witness.enclosure_id, witness.slot) != place]
+    others = [witness.words for witness in witnesses if (witness.enclosure_id, witness.slot) != place]
     bay = linked if known(linked) else _bay(best[0], bays)
     return replace(bay, evidence=best[0].level, conflict=", ".join(others))
 

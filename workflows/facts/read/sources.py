@@ -171,8 +171,8 @@ def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known
 
 def _why(body: Mapping[str, Any]) -> str:
     """With the tool's own first words: "exited 1" alone sends nobody the right way."""
-    reason, said = body["reason"].rstrip("."), (body.get("stderr") or "").strip().split("\n")[0].rstrip(".")
-    return f"{reason}: {said}" if said and said not in reason else reason
+    reason, stderr = body["reason"].rstrip("."), (body.get("stderr") or "").strip().split("\n")[0].rstrip(".")
+    return f"{reason}: {stderr}" if stderr and stderr not in reason else reason
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

@@ -126,13 +126,13 @@ def _read(sources: Sources) -> Known[TunablesFacts]:
     numbers = release_numbers(
         (node.zfs_module if known(node) else None) or Unknown("The node does not say which ZFS module it has loaded.")
     )
-    said = sources.read("parameters")
-    if not known(said):
+    reading = sources.read("parameters")
+    if not known(reading):
         elsewhere = _elsewhere(sources, numbers)
-        return elsewhere if known(elsewhere) else said
-    boot = {option.name: option for option in said.boot if option.module == "zfs"}  # the last one counts
-    tunables = tuple(TunableFacts(n, v, boot.get(n), _defaults(n, numbers)) for n, v in said.values if n in DEFAULTS)
-    return TunablesFacts(tunables, _ignored(said, boot) if known(numbers) else ())  # of a release nobody named nothing is said
+        return elsewhere if known(elsewhere) else reading
+    boot = {option.name: option for option in reading.boot if option.module == "zfs"}  # the last one counts
+    tunables = tuple(TunableFacts(n, v, boot.get(n), _defaults(n, numbers)) for n, v in reading.values if n in DEFAULTS)
+    return TunablesFacts(tunables, _ignored(reading, boot) if known(numbers) else ())  # of a release nobody named nothing is said
 
 
 def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[TunablesFacts]:
@@ -151,8 +151,8 @@ def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[Tunab
 _OF_ILLUMOS = Unknown("What illumos has by default is not known here.")
 
 
-def _ignored(said: Parameters, boot: dict[str, BootOption]) -> tuple[BootOption, ...]:
-    there = dict(said.values)
+def _ignored(parameters: Parameters, boot: dict[str, BootOption]) -> tuple[BootOption, ...]:
+    there = dict(parameters.values)
     return tuple(option for name, option in boot.items() if name in NAMES and name not in there)
 
 

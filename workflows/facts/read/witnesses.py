@@ -28,7 +28,7 @@ class Lists:
 
 
 def lists(sources: Sources, links: Mapping[str, tuple[str, ...]]) -> Lists:
-    said, enclosures = sources.read("lsscsi"), sources.read("enclosure", if_nothing=())
+    reading, enclosures = sources.read("lsscsi"), sources.read("enclosure", if_nothing=())
     slots: dict[tuple[str, str], str] = {}
     linked: dict[str, tuple[str, ...]] = {}
     for enclosure in enclosures if known(enclosures) else ():
@@ -37,28 +37,28 @@ def lists(sources: Sources, links: Mapping[str, tuple[str, ...]]) -> Lists:
                 slots[enclosure.name, slot.name] = f"{enclosure.id}/{slot.number}"
                 if slot.device:
                     linked[slot.device] = (*linked.get(slot.device, ()), f"{enclosure.id}/{slot.number}")
-    devices = [d for d in (said if known(said) else ()) if isinstance(d, ScsiDevice)]
+    devices = [d for d in (reading if known(reading) else ()) if isinstance(d, ScsiDevice)]
     named = {d.node.rsplit("/", 1)[-1]: d.scsi_id for d in devices if d.node and d.scsi_id}
     return Lists(links, named, slots, linked)
 
 
-def identity(sources: Sources, told: Lists, devices: list[Any], labels: Iterable[Read]) -> Identity:
+def identity(sources: Sources, listing: Lists, devices: list[Any], labels: Iterable[Read]) -> Identity:
     """The quorum of everything this node says about one disk, whose kernel devices are `devices`."""
     wwid = next((d.wwid for d in devices if d.wwid), "")
-    said: list[Statement] = []
+    statements: list[Statement] = []
     for device in devices:
         smart = sources.read(f"smart/{device.name}")
-        said += (*_wwids(told, device, smart, wwid), *_serials(told, device, smart), *_places(told, device))
-    return weigh((*said, *_labels(told, labels, {s.value for s in said if s.kind == "bay"})))
+        statements += (*_wwids(listing, device, smart, wwid), *_serials(listing, device, smart), *_places(listing, device))
+    return weigh((*statements, *_labels(listing, labels, {s.value for s in statements if s.kind == "bay"})))
 
 
-def _wwids(told: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterator[Statement]:
+def _wwids(reported: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterator[Statement]:
     name = device.name
     if device.wwid:
         yield Statement("wwid", device.wwid, "block", f"the kernel ({name})", "kernel")
     for value in _page83(device, wwid):
         yield Statement("wwid", value, "block", f"VPD page 0x83 ({name})", "kernel")
-    for source, by, raw in (("lsscsi", f"lsscsi ({name})", told.lsscsi.get(name, "")), *_links_of(told, name)):
+    for source, by, raw in (("lsscsi", f"lsscsi ({name})", reported.lsscsi.get(name, "")), *_links_of(reported, name)):
         value = normalise(raw)
         if value and _comparable(value, wwid):
             yield Statement("wwid", value, source, by, "udev")
@@ -75,8 +75,8 @@ def _page83(device: Any, wwid: str) -> tuple[str, ...]:
     return (wwid,) if wwid in values else values
 
 
-def _links_of(told: Lists, name: str) -> Iterator[tuple[str, str, str]]:
-    return (("disk_links", f"the link {link.rsplit('/', 1)[-1]}", link) for link in told.links.get(name, ()))
+def _links_of(reported: Lists, name: str) -> Iterator[tuple[str, str, str]]:
+    return (("disk_links", f"the link {link.rsplit('/', 1)[-1]}", link) for link in reported.links.get(name, ()))
 
 
 def _comparable(value: str, wwid: str) -> bool:
@@ -87,10 +87,10 @@ def _comparable(value: str, wwid: str) -> bool:
     return not wwid or (scheme == wwid.partition(":")[0] and (scheme != "naa" or len(value) == len(wwid)))
 
 
-def _serials(told: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]:
+def _serials(reported: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]:
     if device.serial:
         yield Statement("serial", plain(device.serial), "block", f"the kernel ({device.name})", "kernel")
-    for source, by, link in _links_of(told, device.name):
+    for source, by, link in _links_of(reported, device.name):
         value = normalise(link) or ""
         if value.startswith("ser:"):
             yield Statement("serial", plain(value.rsplit(":", 1)[-1]), source, by, "udev")
@@ -98,11 +98,11 @@ def _serials(told: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]
         yield Statement("serial", plain(smart.serial), f"smart/{device.name}", f"smartctl ({device.name})", "disk")
 
 
-def _places(told: Lists, device: Any) -> Iterator[Statement]:
-    slot = told.slots.get(tuple((device.slot_link or "").split("/")[-2:]))
+def _places(reported: Lists, device: Any) -> Iterator[Statement]:
+    slot = reported.slots.get(tuple((device.slot_link or "").split("/")[-2:]))
     if slot:
         yield Statement("bay", slot, "block", f"the kernel's link from {device.name} to its slot", "kernel")
-    for bay in told.linked.get(device.name, ()):
+    for bay in reported.linked.get(device.name, ()):
         yield Statement("bay", bay, "enclosure", f"the slot that links to {device.name}", "kernel")
     if port := _port(device.sas_address or ""):
         yield Statement("port", port, "block", f"the kernel ({device.name})", "kernel", hint=True)
@@ -114,7 +114,7 @@ def _port(address: str) -> str:
     return f"0x{found.group(1)}…" if found else ""
 
 
-def _labels(told: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[Statement]:
+def _labels(reported: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[Statement]:
     labels = [label for read in reads if known(read.labels) for label, _ in read.labels]
     newest = max(((label.state == ACTIVE, label.txg or 0) for label in labels), default=None)
     for label in labels:
@@ -122,10 +122,10 @@ def _labels(told: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[Stat
         old = label.state in (EXPORTED, DESTROYED) and (label.state == ACTIVE, label.txg or 0) != newest
         yield Statement("label", str(label.guid), source, by, "label", hint=old)
         if not old:
-            yield from _strings(told, label, source, by, bays)
+            yield from _strings(reported, label, source, by, bays)
 
 
-def _strings(told: Lists, label: LabelFacts, source: str, by: str, bays: set[str]) -> Iterator[Statement]:
+def _strings(reported: Lists, label: LabelFacts, source: str, by: str, bays: set[str]) -> Iterator[Statement]:
     """What a label says of its own disk. All of it is as old as the last import that found the disk."""
     stored = normalise(label.devid) if label.devid else None
     if stored and not stored.startswith("ser:"):
@@ -133,13 +133,13 @@ def _strings(told: Lists, label: LabelFacts, source: str, by: str, bays: set[str
     if port := _port(label.phys_path or ""):
         yield Statement("port", port, source, f"the path in {by}", "label", hint=True)
     if label.enc_path:
-        yield Statement("bay", _bay_of(told, label.enc_path, bays), source, f"the slot in {by}", "label", hint=True)
+        yield Statement("bay", _bay_of(reported, label.enc_path, bays), source, f"the slot in {by}", "label", hint=True)
 
 
-def _bay_of(told: Lists, path: str, bays: set[str]) -> str:
+def _bay_of(reported: Lists, path: str, bays: set[str]) -> str:
     """The bay that a stored slot path means. Enclosures are renumbered, so an unknown one is known by its slot alone."""
     enclosure, slot = path.rstrip("/").split("/")[-2:] if path.count("/") > 1 else ("", path)
-    if (enclosure, slot) in told.slots:
-        return told.slots[enclosure, slot]
-    same = sorted(bay for bay in bays if any(value == bay and name == slot for (_, name), value in told.slots.items()))
+    if (enclosure, slot) in reported.slots:
+        return reported.slots[enclosure, slot]
+    same = sorted(bay for bay in bays if any(value == bay and name == slot for (_, name), value in reported.slots.items()))
     return same[0] if same else f"slot {slot} of an enclosure that is not here"

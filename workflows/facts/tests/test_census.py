@@ -86,9 +86,9 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_tells_the_case(name):
-    code, facts, wwid, said = CASES[name]
+    code, facts, wwid, expected = CASES[name]
     case = candidate_case(facts, "oss01", POOL_GUID, LOST, wwid)
-    assert (case.code, said in case.sentence) == (code, True), case
+    assert (case.code, expected in case.sentence) == (code, True), case
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from workflows.facts import OnPath, known, node_facts
 
 
 def service(**texts: str):
-    said = {source: Capture(source, "", "data", text) for source, text in texts.items()}
-    return node_facts("oss01", said, 1.0, ()).service
+    values = {source: Capture(source, "", "data", text) for source, text in texts.items()}
+    return node_facts("oss01", values, 1.0, ()).service
 
 
 def test_a_failed_path_is_known_by_its_kernel_name():
@@ -25,16 +25,19 @@ def test_a_failed_path_is_known_by_its_kernel_name():
 def test_waits_of_genuine_histograms_are_found_by_guid():
     """The slow disk of a pool that was imported a minute ago: most of what it did took long."""
     text = (step("slow-disk/1-writing") / "zpool-iostat-w.txt").read_text()
-    said = service(zpool_iostat_w=text)
-    assert known(said.waits)
-    counts = [found.above("disk_write", 0) for found in said.waits.values()]
+    reported = service(zpool_iostat_w=text)
+    assert known(reported.waits)
+    counts = [found.above("disk_write", 0) for found in reported.waits.values()]
     assert any(counts)
     named = service(zpool_iostat_w=text.replace("ost_6", "17"))
-    assert named.long(17, "disk_write") == (said.waits["ost_6"].above("disk_write", 10**9), said.waits["ost_6"].above("disk_write", 0))
+    assert named.long(17, "disk_write") == (
+        reported.waits["ost_6"].above("disk_write", 10**9),
+        reported.waits["ost_6"].above("disk_write", 0),
+    )
 
 
 def test_what_was_not_asked_is_not_known():
-    said = service()
-    assert not known(said.paths)
-    assert not known(said.commands)
-    assert said.long(1, "disk_read") is None
+    reported = service()
+    assert not known(reported.paths)
+    assert not known(reported.commands)
+    assert reported.long(1, "disk_read") is None

@@ -88,9 +88,9 @@ class Other(Device):
 
 
 def test_what_was_asked_through_another_path_is_of_the_same_disk():
-    told = {"smart/sdda": SMART, "smart/sdfw": SMART, "sg_logs/sdfw": LOGS}
-    assert read_condition(Sources(told), [Device, Other]).non_medium == 41
-    elsewhere = told | {"smart/sdfw": body(SMART["text"].replace("c5fb", "c5ff"))}
+    fields = {"smart/sdda": SMART, "smart/sdfw": SMART, "sg_logs/sdfw": LOGS}
+    assert read_condition(Sources(fields), [Device, Other]).non_medium == 41
+    elsewhere = fields | {"smart/sdfw": body(SMART["text"].replace("c5fb", "c5ff"))}
     assert not known(read_condition(Sources(elsewhere), [Device, Other]).non_medium)
     asleep = body("", "nothing", "sdfw sleeps and was not woken")
     assert (

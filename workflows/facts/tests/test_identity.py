@@ -19,8 +19,8 @@ SDA, SDB = "naa:5000c500a65b200b", "naa:5000c500a65b201b"
 
 def told(changes, name=HEALTHY):
     """The step's captures with other texts from some sources."""
-    said = {where: Capture(*where.split("/")[:1], where.partition("/")[2], "data", text) for where, text in changes.items()}
-    return node_facts("oss01", captures(name) | said, 1.0, ())
+    values = {where: Capture(*where.split("/")[:1], where.partition("/")[2], "data", text) for where, text in changes.items()}
+    return node_facts("oss01", captures(name) | values, 1.0, ())
 
 
 def text(where, name=HEALTHY):
@@ -107,8 +107,8 @@ def test_a_smart_report_about_this_disk_agrees():
 
 
 def test_a_disk_without_a_wwid_is_nobody():
-    said = Statement("serial", "ZA1", "block", "the kernel (sda)", "kernel")
-    assert weigh((said,)).verdict == "unknown"
+    statement = Statement("serial", "ZA1", "block", "the kernel (sda)", "kernel")
+    assert weigh((statement,)).verdict == "unknown"
 
 
 def test_a_serial_number_cut_short_is_the_same():

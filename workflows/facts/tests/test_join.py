@@ -19,8 +19,8 @@ DRIFT, SIXTY, MIXED = "wwid-drift/4-import-d-dev", "sixty-disks/2-one-removed", 
 SDC = "naa:5000c500a65b204b"
 
 
-def joined(said) -> NodeFacts:
-    return node_facts("oss01", said, 1.0, ())
+def joined(collected) -> NodeFacts:
+    return node_facts("oss01", collected, 1.0, ())
 
 
 def told(where, text, name=DRIFT) -> dict[str, Capture]:
@@ -69,14 +69,14 @@ NEEDS = {
     ids=["failed", "not readable", "not collected"],
 )
 def test_a_source_that_gave_nothing_leaves_its_fields_unknown(where, broken):
-    said = dict(captures(DRIFT))
-    said.pop(where, None)
+    collected = dict(captures(DRIFT))
+    collected.pop(where, None)
     if broken is not None:
-        said[where] = broken
-    fields = NEEDS[where](joined(said))
+        collected[where] = broken
+    fields = NEEDS[where](joined(collected))
     assert fields
     assert not any(known(field) for field in fields), fields
-    assert (where in joined(said).failures) == (broken is not None)
+    assert (where in joined(collected).failures) == (broken is not None)
 
 
 def test_no_zfs_tools_is_not_no_pools():
@@ -129,8 +129,8 @@ def test_labels_that_name_two_pools_give_no_pool_guid():
 
 
 def test_zpool_get_tells_the_guid_where_no_label_was_read():
-    said = {where: c for where, c in captures(DRIFT).items() if not where.startswith("zdb_label/")}
-    assert pool(joined(said)).guid == 221738468679772958
+    values = {where: c for where, c in captures(DRIFT).items() if not where.startswith("zdb_label/")}
+    assert pool(joined(values)).guid == 221738468679772958
 
 
 def test_labels_and_zpool_get_that_differ_are_a_finding_and_no_choice():
@@ -141,9 +141,11 @@ def test_labels_and_zpool_get_that_differ_are_a_finding_and_no_choice():
 
 
 def test_labels_and_json_must_agree_on_the_pool_guid():
-    said = dict(captures("disk-removed-zfs2.3/2-removed"))
-    said["zpool_status_json"] = replace(said["zpool_status_json"], text=said["zpool_status_json"].text.replace("6794500405255541326", "5"))
-    assert "6794500405255541326 by the labels of its disks" in pool(joined(said)).guid.reason
+    collected = dict(captures("disk-removed-zfs2.3/2-removed"))
+    collected["zpool_status_json"] = replace(
+        collected["zpool_status_json"], text=collected["zpool_status_json"].text.replace("6794500405255541326", "5")
+    )
+    assert "6794500405255541326 by the labels of its disks" in pool(joined(collected)).guid.reason
 
 
 def second_path(block_text, name="sdc", other="sdx"):
@@ -196,8 +198,10 @@ def test_it_says_who_uses_a_disk(mounts, swaps, expected):
 
 def test_it_says_what_holds_a_disk():
     held = text("block").replace("/sys/block/sde/holders:", "/sys/block/sde/holders:dm-3")
-    said = told("block", held) | {"mounts": Capture("mounts", "", "data", "/proc/mounts:a /b c rw 0 0\n/proc/swaps:Filename Type Size\n")}
-    assert disk(joined(said), "naa:5000c500a65b208b").in_use == ("held by dm-3",)
+    reported = told("block", held) | {
+        "mounts": Capture("mounts", "", "data", "/proc/mounts:a /b c rw 0 0\n/proc/swaps:Filename Type Size\n")
+    }
+    assert disk(joined(reported), "naa:5000c500a65b208b").in_use == ("held by dm-3",)
 
 
 SMART = CapturedHost(step("healthy-raidz2")), "sda", "naa:5000c500a65b200b"
@@ -226,8 +230,8 @@ def test_a_report_on_another_disk_says_nothing_about_this_one():
     """Names moved since smartctl was asked: sda's report is about the disk that was sda then."""
     host, name, wwid = SMART
     genuine = replace(COLLECTORS["smart"].collect_one(host, name), text=SMART_TEXT.read_text())
-    said = replace(genuine, text=genuine.text.replace("0x5000c500a65b200b", "0x5000c500a65b201b") + "SMART Health Status: OK\n")
-    facts = joined(captures("healthy-raidz2") | {f"smart/{name}": said})
+    sentence = replace(genuine, text=genuine.text.replace("0x5000c500a65b200b", "0x5000c500a65b201b") + "SMART Health Status: OK\n")
+    facts = joined(captures("healthy-raidz2") | {f"smart/{name}": sentence})
     assert "is about naa:5000c500a65b201b" in disk(facts, wwid).health.reason
 
 
@@ -280,14 +284,14 @@ def test_no_text_makes_it_raise(name):
     """Mangled captures give facts or unknowns, and the situations read either."""
     rng = random.Random(name)
     for _ in range(150):
-        said = dict(captures(name))
-        where = rng.choice(sorted(said))
-        said[where] = replace(said[where], text=mangled(said[where].text, rng))
-        detect_all(FleetFacts({"oss01": joined(said)}))
+        collected = dict(captures(name))
+        where = rng.choice(sorted(collected))
+        collected[where] = replace(collected[where], text=mangled(collected[where].text, rng))
+        detect_all(FleetFacts({"oss01": joined(collected)}))
 
 
-def mangled(said: str, rng: random.Random) -> str:
-    lines = said.splitlines(keepends=True)
+def mangled(sentence: str, rng: random.Random) -> str:
+    lines = sentence.splitlines(keepends=True)
     for _ in range(rng.randint(1, 3)):
         if lines:
             i = rng.randrange(len(lines))

@@ -17,11 +17,11 @@ HUNG = "timed out after 20.0 s"
 
 def hung(name: str):
     """A step as it would be had every `zpool` and `zdb` call hung."""
-    said = {
+    values = {
         where: Capture(c.source, c.key, "failed", "", HUNG) if c.source.startswith(("zpool", "zdb")) else c
         for where, c in captures(name).items()
     }
-    return node_facts("oss01", said, 1.0, ())
+    return node_facts("oss01", values, 1.0, ())
 
 
 def test_a_hung_zpool_does_not_hide_the_pool_nor_that_it_is_suspended():
@@ -55,16 +55,16 @@ def test_the_kernel_alone_refuses_a_suspended_pool():
 
 
 def test_a_kernel_without_pools_proves_nothing():
-    said = dict(captures(SUSPENDED)) | {"kstat_pools": Capture("kstat_pools", "", "data", "")}
-    said["zpool_status"] = Capture("zpool_status", "", "failed", "", HUNG)
-    assert isinstance(node_facts("oss01", said, 1.0, ()).pools, Unknown)
+    collected = dict(captures(SUSPENDED)) | {"kstat_pools": Capture("kstat_pools", "", "data", "")}
+    collected["zpool_status"] = Capture("zpool_status", "", "failed", "", HUNG)
+    assert isinstance(node_facts("oss01", collected, 1.0, ()).pools, Unknown)
 
 
 def test_the_kernel_is_believed_where_an_old_text_says_another_state():
     """Before 0.7.10 `zpool status` prints DEGRADED for a suspended pool; composed from the healthy text of the same pool."""
-    said = dict(captures("mmp-suspended/1-before"))
-    said["kstat_pools"] = captures(SUSPENDED)["kstat_pools"]
-    (pool,) = node_facts("oss01", said, 1.0, ()).pools
+    collected = dict(captures("mmp-suspended/1-before"))
+    collected["kstat_pools"] = captures(SUSPENDED)["kstat_pools"]
+    (pool,) = node_facts("oss01", collected, 1.0, ()).pools
     assert (pool.state, pool.suspended) == ("ONLINE", True)
     assert known(pool.tops)
 

@@ -21,8 +21,8 @@ def test_a_log_that_cannot_be_read_says_nothing():
 
 
 def test_the_last_word_counts():
-    said = "spa_misc.c:418:spa_load_note(): spa_load(ost_8, config untrusted): using uberblock with txg="
-    text = "".join(f"{1795251890 + n}   {said}{txg}\n" for n, txg in enumerate((17, 16, 15)))
+    sentence = "spa_misc.c:418:spa_load_note(): spa_load(ost_8, config untrusted): using uberblock with txg="
+    text = "".join(f"{1795251890 + n}   {sentence}{txg}\n" for n, txg in enumerate((17, 16, 15)))
     assert node_facts("oss01", {"dbgmsg": Capture("dbgmsg", "", "data", text)}, 1.0, ()).loads == {"ost_8": 15}
 
 

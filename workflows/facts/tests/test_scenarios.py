@@ -46,8 +46,8 @@ def test_it_finds_the_bad_leaf_and_no_other(name):
         assert bad == ([(expected.bad.guid, expected.bad.state)] if expected.bad else [])
         if expected.bad:
             (leaf,) = [leaf for leaf in leaves(pool) if leaf.guid == expected.bad.guid]
-            told = {normalise(text) for text in (leaf.name, leaf.was or "", leaf.devid or "") if not text.isdigit()} - {None}
-            assert told <= {wwid(expected.bad.disk)}
+            reported = {normalise(text) for text in (leaf.name, leaf.was or "", leaf.devid or "") if not text.isdigit()} - {None}
+            assert reported <= {wwid(expected.bad.disk)}
             assert not known(leaf.wwid)
 
 
@@ -80,7 +80,7 @@ def test_it_detects_what_is_wrong_and_nothing_else(name):
     if SITUATIONS[name] is NOT_RECORDED:
         facts = played(name)
         assert found == ()
-        assert not any(known(said) and said for said in (facts.pools, facts.disks, facts.importable))
+        assert not any(known(reading) and reading for reading in (facts.pools, facts.disks, facts.importable))
         return
     assert tuple(f"{s.slug} {s.severity}" for s in found) == SITUATIONS[name]
     assert len({s.key for s in found}) == len(found)

@@ -29,8 +29,8 @@ BAYS = (bay(68),)
 
 def where(linked=NOBODY, bays=BAYS, **levels):
     places = Map({int(level[1:]): {PORT: place} for level, place in levels.items()})
-    said = witnesses_of(linked, places, (PORT,))
-    return settled(linked, said, bays)
+    witnesses = witnesses_of(linked, places, (PORT,))
+    return settled(linked, witnesses, bays)
 
 
 @pytest.mark.parametrize("level", [2, 3, 4])

@@ -72,5 +72,5 @@ def test_without_a_list_of_disks_every_report_stands_alone():
 def test_what_the_text_does_not_say_is_not_known():
     """A guard asks whether the disk has places it could not read; the text of an old smartctl does not tell."""
     node = facts(block=BLOCK, smart__sda=SAS.format("07", "70"))
-    said = node.disks[0].condition
-    assert (known(said.pending_defects), known(said.self_tests)) == (False, False)
+    condition = node.disks[0].condition
+    assert (known(condition.pending_defects), known(condition.self_tests)) == (False, False)

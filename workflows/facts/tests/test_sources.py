@@ -27,8 +27,8 @@ def test_what_was_not_kept_or_not_said_before_is_not_known():
 
 def test_a_failure_is_told_in_the_tools_own_words():
     """Genuine, from a node without the kernel module; its sentence ends with a full stop of its own."""
-    said = "The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.\n"
-    failed = body("failed", "", "zpool status -P -p exited 1") | {"stderr": said}
+    text = "The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.\n"
+    failed = body("failed", "", "zpool status -P -p exited 1") | {"stderr": text}
     why = Sources({"zpool_status": failed}).read("zpool_status").reason
     assert why == "The node's zpool status was not read: zpool status -P -p exited 1: The ZFS modules are not loaded."
 
@@ -41,17 +41,19 @@ def test_what_was_remembered_makes_no_difference():
     """One node whose reports come in any order: its memory gives what reading everything again gives."""
     rng, memory = random.Random(7), {}
     for name in [rng.choice(STEPS) for _ in range(60)]:
-        said = captures(name)
-        digests = {where: capture.digest for where, capture in said.items()}
-        assert node_facts("oss01", said, 1.0, (), digests=digests, memory=memory) == node_facts("oss01", said, 1.0, (), digests=digests)
+        collected = captures(name)
+        digests = {where: capture.digest for where, capture in collected.items()}
+        assert node_facts("oss01", collected, 1.0, (), digests=digests, memory=memory) == node_facts(
+            "oss01", collected, 1.0, (), digests=digests
+        )
 
 
 def test_what_is_read_in_vain_is_asked_again():
     memory, asked = {}, []
 
     def sources(**texts):
-        said = {name: Capture(name, "", "data", text) for name, text in texts.items()}
-        return Sources(said, digests={name: capture.digest for name, capture in said.items()}, memory=memory)
+        values = {name: Capture(name, "", "data", text) for name, text in texts.items()}
+        return Sources(values, digests={name: capture.digest for name, capture in values.items()}, memory=memory)
 
     def work(of):
         asked.append(1)

@@ -15,11 +15,11 @@ VALUES = "/sys/module/zfs/parameters"
 
 
 def tunables(text: str, module: str = "2.1.11-1"):
-    said = {
+    fields = {
         "parameters": Capture("parameters", "", "data", text),
         "node": Capture("node", "", "data", f"/sys/module/zfs/version:{module}\n"),
     }
-    return node_facts("oss01", said, 1.0, ()).tunables
+    return node_facts("oss01", fields, 1.0, ()).tunables
 
 
 def test_enough_genuine_nodes_tell():
@@ -61,23 +61,23 @@ def test_a_setting_that_this_release_ignores_is_told():
 
 def test_of_a_release_that_nobody_named_it_is_not_said_what_it_lacks():
     text = f"{VALUES}/zio_slow_io_ms:30000\n/etc/modprobe.d/zfs.conf:options zfs zfs_top_maxinflight=128\n"
-    said = {"parameters": Capture("parameters", "", "data", text)}
-    assert node_facts("oss01", said, 1.0, ()).tunables.ignored == ()
+    fields = {"parameters": Capture("parameters", "", "data", text)}
+    assert node_facts("oss01", fields, 1.0, ()).tunables.ignored == ()
 
 
 def test_without_a_version_a_default_is_known_only_where_all_releases_agree():
-    said = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_scrub_delay:0\n")}
-    (tunable,) = node_facts("oss01", said, 1.0, ()).tunables.known_names
+    fields = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_scrub_delay:0\n")}
+    (tunable,) = node_facts("oss01", fields, 1.0, ()).tunables.known_names
     assert tunable.differs is True
-    said = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_multihost_fail_intervals:2\n")}
-    (tunable,) = node_facts("oss01", said, 1.0, ()).tunables.known_names
+    fields = {"parameters": Capture("parameters", "", "data", f"{VALUES}/zfs_multihost_fail_intervals:2\n")}
+    (tunable,) = node_facts("oss01", fields, 1.0, ()).tunables.known_names
     assert not known(tunable.differs)
     assert tunable.at_boot == "not known"
 
 
 def test_on_freebsd_what_sets_it_at_boot_is_not_read_and_nothing_is_claimed():
     """/etc/sysctl.conf may set it just so."""
-    said = {"sysctl": Capture("sysctl", "", "data", "vfs.zfs.scrub_delay: 0\n")}
-    (tunable,) = node_facts("nas01", said, 1.0, ()).tunables.known_names
+    fields = {"sysctl": Capture("sysctl", "", "data", "vfs.zfs.scrub_delay: 0\n")}
+    (tunable,) = node_facts("nas01", fields, 1.0, ()).tunables.known_names
     assert (tunable.differs, tunable.at_boot) == (True, "not known")
     assert tunable.later == "its default is 4"

@@ -147,11 +147,11 @@ def test_it_may_be_set_within_its_range_and_what_is_gone_names_what_took_over(ro
 @pytest.mark.parametrize("harm", sorted(tunables_left_raised.HARMS))
 def test_what_stops_or_blinds_scans_is_seen_on_freebsd_too(harm):
     text = f"{TUNABLES[harm].freebsd}: 1\n"
-    said = {
+    fields = {
         "sysctl": Capture("sysctl", "", "data", text),
         "parameters": Capture("parameters", "", "nothing", "", "no Linux"),
         "node": Capture("node", "", "data", "/sys/module/zfs/version:2.2.4\n"),
     }
-    node = node_facts("bsd01", said, 1.0, ())
+    node = node_facts("bsd01", fields, 1.0, ())
     assert known(node.tunables), node.tunables
     assert [(t.name, t.value) for t in node.tunables.known_names] == [(harm, "1")]

@@ -136,12 +136,12 @@ def answer(name: str):
 @pytest.mark.parametrize("name", sorted(TOLD))
 def test_an_output_is_known_by_its_own_text_and_judged(name):
     found = answer(name)
-    reader, told = TOLD[name]
+    reader, reported = TOLD[name]
     assert [read.source for read in found.reads if read.outcome == "read"] == [reader]
-    assert tuple(sorted(f"{s.slug} {s.severity}" for s in found.situations)) == tuple(sorted(told))
+    assert tuple(sorted(f"{s.slug} {s.severity}" for s in found.situations)) == tuple(sorted(reported))
 
 
-@pytest.mark.parametrize("name", sorted(name for name, (_, told) in TOLD.items() if told))
+@pytest.mark.parametrize("name", sorted(name for name, (_, reported) in TOLD.items() if reported))
 def test_what_is_told_marks_the_lines_it_was_read_from(name):
     found = answer(name)
     for situation in found.situations:
@@ -295,7 +295,7 @@ def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
 
 
 @pytest.mark.parametrize(
-    ("said", "instead"),
+    ("given", "instead"),
     [
         ("NAME   USED  AVAIL  REFER  MOUNTPOINT\ntank  1T  2T  96K  /tank\n", "zpool status -P -p"),
         ("# zfs list\nfoo\n", "zpool list -v"),
@@ -313,8 +313,8 @@ def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
         ("Filesystem      Size  Used Avail Use% Mounted on\n", "zpool list -v"),
     ],
 )
-def test_what_is_known_and_not_read_is_named_with_what_to_run(said, instead):
-    (read,) = triage([("p", said)]).reads
+def test_what_is_known_and_not_read_is_named_with_what_to_run(given, instead):
+    (read,) = triage([("p", given)]).reads
     assert read.outcome == "left out"
     assert instead in read.reason
 
@@ -357,8 +357,8 @@ def test_the_guide_lists_every_reader():
 
 def test_rows_of_another_list_that_follow_without_a_gap_are_no_pools():
     """A pool that is full by another tool's columns would be an invention."""
-    said = text("zpool_list_text-old") + "NAME          USED  AVAIL  REFER  MOUNTPOINT\nexport/home  1.00T  1.69T   96K  /home\n"
-    found = triage([("p", said)])
+    sentence = text("zpool_list_text-old") + "NAME          USED  AVAIL  REFER  MOUNTPOINT\nexport/home  1.00T  1.69T   96K  /home\n"
+    found = triage([("p", sentence)])
     assert [read.outcome for read in found.reads] == ["partly"]
     assert not found.situations
 
@@ -371,8 +371,8 @@ def test_a_path_that_the_kernel_calls_by_a_new_word_is_not_taken_for_one_that_se
 def test_what_smartd_says_between_lines_of_the_kernel_is_heard():
     """A log with one line of the kernel was called good while smartd said in it that a disk could not read itself."""
     kernel = "Nov 21 18:00:00 oss07 kernel: usb 1-1: new device\n"
-    said = "Nov 21 18:01:06 oss07 smartd[1586]: Device: /dev/sdb [SAT], 16 Currently unreadable (pending) sectors\n"
-    for log in (kernel + said, said + kernel, kernel + said + kernel):
+    sentence = "Nov 21 18:01:06 oss07 smartd[1586]: Device: /dev/sdb [SAT], 16 Currently unreadable (pending) sectors\n"
+    for log in (kernel + sentence, sentence + kernel, kernel + sentence + kernel):
         found = triage([("p", log)])
         assert [s.slug for s in found.situations] == ["disk-failing"], log
         assert not found.good
@@ -391,11 +391,11 @@ def test_a_disk_of_a_mail_of_smartd_is_the_member_with_its_serial_number():
 
 
 def test_an_alert_in_html_on_one_line_names_each_disk():
-    said = (
+    sentence = (
         "TrueNAS @ oss07<br><br>New alert:\n<ul><li>Pool <b>ost_7</b> state is DEGRADED: One or more devices are faulted in response to persistent errors."
         "<br>The following devices are not healthy: <ul><li>Disk A 8DAAAAAH is FAULTED</li><li>Disk A 8DAAAABH is REMOVED</li></ul></li>\n</ul>"
     )
-    (found,) = triage([("p", said)]).situations
+    (found,) = triage([("p", sentence)]).situations
     assert "A 8DAAAAAH (FAULTED), A 8DAAAABH (REMOVED)" in found.meaning
 
 
@@ -419,32 +419,32 @@ def test_what_only_lists_is_not_called_good(name):
     found = answer(name)
     assert not found.situations
     assert not found.good
-    assert any("does not tell whether anything is well" in told for told in found.not_looked_at)
+    assert any("does not tell whether anything is well" in output for output in found.not_looked_at)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "given",
     [
         '{ "critical_warning" : 0, "avail_spare" : 4, "spare_thresh" : 10, "percent_used" : 61, "media_errors" : 0 }',
         '{ "critical_warning" : { "value" : 4, "ro" : 0 }, "avail_spare" : 88, "spare_thresh" : 10, "media_errors" : 0 }',
     ],
 )
-def test_each_figure_of_nvme_json_is_read_by_the_name_it_has_there(said):
+def test_each_figure_of_nvme_json_is_read_by_the_name_it_has_there(given):
     """Its names differ from those of the text, and its critical warning is in pieces: a disk without spare was good, with None % left."""
-    found = triage([("p", said)])
+    found = triage([("p", given)])
     assert [s.slug for s in found.situations] == ["disk-failing"]
     assert not any("None" in note for read in found.reads for note in read.notes)
 
 
 def test_a_scan_of_smartctl_is_not_called_good():
-    said = '{\n  "smartctl": {\n    "argv": ["smartctl", "--scan", "--json"],\n    "exit_status": 0\n  },\n  "devices": [\n    { "name": "/dev/sda", "type": "sat" }\n  ]\n}\n'
-    found = triage([("p", said)])
+    sentence = '{\n  "smartctl": {\n    "argv": ["smartctl", "--scan", "--json"],\n    "exit_status": 0\n  },\n  "devices": [\n    { "name": "/dev/sda", "type": "sat" }\n  ]\n}\n'
+    found = triage([("p", sentence)])
     assert not found.good
 
 
 def test_paths_below_a_name_that_is_not_understood_are_given_to_no_other_disk():
-    said = text("multipath_ll-blanks").replace("mpatha (1IET     00080001) dm-0 IET,VIRTUAL-DISK", "mpatha, which nobody knows")
-    value = READERS["multipath_ll"].parse(said.split("\n"))
+    sentence = text("multipath_ll-blanks").replace("mpatha (1IET     00080001) dm-0 IET,VIRTUAL-DISK", "mpatha, which nobody knows")
+    value = READERS["multipath_ll"].parse(sentence.split("\n"))
     assert [len(disk.paths) for disk in value.disks] == [2, 2]
     assert "mpatha, which nobody knows" in value.unread
 
@@ -463,14 +463,14 @@ def test_properties_of_a_pool_whose_tree_is_there_are_not_told_twice():
 
 def test_an_alert_in_the_list_of_a_program_and_between_quotes_is_read():
     sentence = "Pool ost_7 state is DEGRADED: One or more devices are faulted in response to persistent errors."
-    for said in (
+    for entry in (
         f'[{{"uuid": "1", "klass": "VolumeStatus", "formatted": "{sentence}"}}]\n',
         f'I got this mail:\n\n"{sentence}"\n\nwhat now?\n',
         f"> {sentence}\n",
     ):
-        assert [s.slug for s in triage([("p", said)]).situations] == ["vdev-degraded"], said
+        assert [s.slug for s in triage([("p", entry)]).situations] == ["vdev-degraded"], entry
 
 
 def test_somebodys_own_words_about_a_pool_are_no_alert():
-    said = "The pool state is DEGRADED since yesterday, and pool ost_7 state is DEGRADED too I believe\n"
-    assert not triage([("p", said)]).situations
+    sentence = "The pool state is DEGRADED since yesterday, and pool ost_7 state is DEGRADED too I believe\n"
+    assert not triage([("p", sentence)]).situations

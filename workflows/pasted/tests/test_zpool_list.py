@@ -54,8 +54,8 @@ def test_a_pool_that_every_text_calls_online_is_good(form):
 
 
 def test_a_health_without_a_name_is_of_a_pool_that_is_not_named():
-    for said in ("HEALTH\nSUSPENDED\n", "# zpool list -H -o health tank\nSUSPENDED\n"):
-        (one,) = triage([("p", said)]).situations
+    for entry in ("HEALTH\nSUSPENDED\n", "# zpool list -H -o health tank\nSUSPENDED\n"):
+        (one,) = triage([("p", entry)]).situations
         assert (one.slug, one.title) == ("pool-suspended", "a pool that is not named is suspended")
 
 
@@ -67,8 +67,8 @@ def test_a_member_that_zpool_list_calls_faulted_and_the_tree_does_not_is_the_fin
 
 @pytest.mark.parametrize("command", ["zpool list", "zpool list -v", "zpool status", "zpool iostat -v", "zpool get all", "zpool import"])
 def test_no_pool_is_not_good_and_says_what_to_ask_next(command):
-    said = "no pools available to import" if command == "zpool import" else "no pools available"
-    for text_ in (f"# {command}\n{said}\n", f"{said}\n"):
+    text = "no pools available to import" if command == "zpool import" else "no pools available"
+    for text_ in (f"# {command}\n{text}\n", f"{text}\n"):
         found = triage([("p", text_)])
         assert not found.good
         assert not found.situations

@@ -104,9 +104,9 @@ def delete_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "wwid": params.get("old_wwid", "")}
 
 
-def what_the_trial_said(said: str) -> Mapping[str, str]:
+def what_the_trial_said(text: str) -> Mapping[str, str]:
     """One of three sentences; what is none of them proves nothing."""
-    line = said.partition("\n")[0].rstrip(".")
+    line = text.partition("\n")[0].rstrip(".")
     return {"tried": next((end for end in (zdb_without.OPENS, zdb_without.OPENS_ANYWAY, zdb_without.DOES_NOT) if line.endswith(end)), "")}
 
 
@@ -141,11 +141,11 @@ def every_member(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
 def _member(row: Row, facts: FleetFacts, params: Params) -> Option:
     disk = row.disk
     bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
-    said = f"{bay}; its label is of txg {row.label.txg}, written by {row.label.hostname}"
+    text = f"{bay}; its label is of txg {row.label.txg}, written by {row.label.hostname}"
     if not known(disk.wwid):
-        return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), said, (unknown("It has no identity to be trusted."),))
+        return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), text, (unknown("It has no identity to be trusted."),))
     about = {**params, "old_wwid": disk.wwid}
-    return Option(disk.wwid, title(disk), said, ask(MAY_BE, facts, about), fixes=_what_is_kept(row, facts, about))
+    return Option(disk.wwid, title(disk), text, ask(MAY_BE, facts, about), fixes=_what_is_kept(row, facts, about))
 
 
 def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -164,8 +164,8 @@ def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]
 
 
 def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    said = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} tells of {params.get('loss', '')} more is given up."
-    return {"given_up": said}
+    text = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} tells of {params.get('loss', '')} more is given up."
+    return {"given_up": text}
 
 
 def what_leaves(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -184,12 +184,12 @@ def what_was_compared(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     )
 
 
-def the_serial_of_the_old_disk(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def the_serial_of_the_old_disk(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     serial = params.get("old_serial", "")
     if not serial:
         return (unknown("The serial number of the disk was never known. Compare its WWID on the label, and end this run."),)
-    if not any(same_serial(word, serial) for word in (said, *said.replace(",", " ").split())):
-        return (refuse(f"{said} is not the disk that was deleted, whose serial number ends in {serial[-3:]}. Put back what was pulled."),)
+    if not any(same_serial(word, serial) for word in (text, *text.replace(",", " ").split())):
+        return (refuse(f"{text} is not the disk that was deleted, whose serial number ends in {serial[-3:]}. Put back what was pulled."),)
     return (ok("It is the disk that was deleted."),)
 
 

@@ -68,8 +68,8 @@ def which_disk(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Ma
     """The disk as people know it, and what it has beside its like."""
     change = modes.the_change(params)
     found = modes.the_deviation(facts, params, change[0]) if known(change) else change
-    said = f"{found.switch.words}; {found.usual.words}" if known(found) else found.reason
-    return {"disk": {"wwid": params["old_wwid"], "serial": params["old_serial"], "mode": said}}
+    text = f"{found.switch.words}; {found.usual.words}" if known(found) else found.reason
+    return {"disk": {"wwid": params["old_wwid"], "serial": params["old_serial"], "mode": text}}
 
 
 def serial_end_and_change(params: Params, plan: Mapping[str, Any]) -> str:

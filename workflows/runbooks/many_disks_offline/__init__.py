@@ -96,11 +96,11 @@ def bring_back_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "vdev_guids": " ".join(map(str, guids))}
 
 
-def what_was_mended(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def what_was_mended(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     """Whoever reads the ledger must be able to find the plug again."""
-    if len(said.split()) < 2:
+    if len(text.split()) < 2:
         return (refuse("Name what was changed and where: the cable or module, and the end that was touched."),)
-    return (ok(f"Changed: {said}."),)
+    return (ok(f"Changed: {text}."),)
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:

@@ -49,12 +49,12 @@ def import_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "force": force}
 
 
-def what_the_dry_run_said(said: str) -> Mapping[str, str]:
+def what_the_dry_run_said(text: str) -> Mapping[str, str]:
     """Its own words, as far as they are known. An empty answer means that no rewind helps, or that it was imported."""
-    back, loss = _BACK_TO.search(said), _LOSS.search(said)
-    if back and (loss or said.endswith(back[0])):
+    back, loss = _BACK_TO.search(text), _LOSS.search(text)
+    if back and (loss or text.endswith(back[0])):
         return {"dry_run": REWIND, "rewind_to": back[1], "rewind_loss": loss[1] if loss else _SAME_SECOND}
-    return {"dry_run": REFUSED if "cannot import" in said else NOTHING, "rewind_to": "", "rewind_loss": ""}
+    return {"dry_run": REFUSED if "cannot import" in text else NOTHING, "rewind_to": "", "rewind_loss": ""}
 
 
 def why_it_failed(facts: FleetFacts, params: Params) -> tuple[Option, ...]:

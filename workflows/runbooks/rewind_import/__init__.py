@@ -149,12 +149,12 @@ def what_after_the_images(facts: FleetFacts, params: Params) -> tuple[Option, ..
     )
 
 
-def every_disk_was_imaged(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    return ask((every_disk_is_imaged,), facts, {**params, "images": said})
+def every_disk_was_imaged(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
+    return ask((every_disk_is_imaged,), facts, {**params, "images": text})
 
 
-def where_it_was_copied(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
-    if len(said) < SENTENCE_MIN:
+def where_it_was_copied(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
+    if len(text) < SENTENCE_MIN:
         return (refuse("Say what was copied, where to, and how it was compared."),)
     return (ok("It is noted."),)
 

@@ -53,8 +53,8 @@ def _nothing_grows(ill: list[Link]) -> Verdict:
 
 
 def _option(link: Link, weakest: Link) -> Option:
-    said = ok(f"{link.numbers}.") if link is weakest else refuse(f"{weakest.ends} is weaker: {weakest.numbers}. One thing at a time.")
-    return Option(link.name, f"The link {link.ends}", f"{link.numbers}. {_what_it_means(link)}", (said,))
+    verdict = ok(f"{link.numbers}.") if link is weakest else refuse(f"{weakest.ends} is weaker: {weakest.numbers}. One thing at a time.")
+    return Option(link.name, f"The link {link.ends}", f"{link.numbers}. {_what_it_means(link)}", (verdict,))
 
 
 def _what_it_means(link: Link) -> str:
@@ -90,14 +90,14 @@ def things_to_change(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     )
 
 
-def the_end_that_was_touched(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def the_end_that_was_touched(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     link = guards.the_link(facts, params)
     if not known(link):
         return (refuse(f"{link.reason} Look at the node: the cable may be out."),)
     ends = (link.worst.owner, link.worst.far or "")
-    if said in ends:
-        return (ok(f"{said} is an end of this link."),)
-    return (refuse(f"This link is between {ends[0]} and {ends[1]}, not at {said}. If another cable was touched, put it back as it was."),)
+    if text in ends:
+        return (ok(f"{text} is an end of this link."),)
+    return (refuse(f"This link is between {ends[0]} and {ends[1]}, not at {text}. If another cable was touched, put it back as it was."),)
 
 
 def watch_it(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:

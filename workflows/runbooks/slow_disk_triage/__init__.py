@@ -81,16 +81,16 @@ def verdicts_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     if not known(subject):
         return tuple(Option(slug, title, "", (unknown(subject.reason),)) for slug, title in slowness.VERDICTS.items())
     found = list(slowness.findings(subject, taken))
-    said = slowness.verdict(found)
+    verdict = slowness.verdict(found)
     alone = blockers(ask((slow.it_alone_is_slow_in_its_vdev,), facts, params))
-    return tuple(_verdict(slug, title, said, found, alone if slug == "disk" else ()) for slug, title in slowness.VERDICTS.items())
+    return tuple(_verdict(slug, title, verdict, found, alone if slug == "disk" else ()) for slug, title in slowness.VERDICTS.items())
 
 
-def _verdict(slug: str, title: str, said: str, found: list[slowness.Finding], against: tuple[Verdict, ...]) -> Option:
+def _verdict(slug: str, title: str, text: str, found: list[slowness.Finding], against: tuple[Verdict, ...]) -> Option:
     for_it = [f.said for f in found if f.speaks_for == slug]
     detail = " ".join([*(for_it or ["Nothing that was measured speaks for it."]), NEXT[slug]])
-    if slug != said:
-        return Option(slug, title, detail, (refuse(f"The numbers say: {slowness.VERDICTS[said].lower()}. {' '.join(for_it)}".strip()),))
+    if slug != text:
+        return Option(slug, title, detail, (refuse(f"The numbers say: {slowness.VERDICTS[text].lower()}. {' '.join(for_it)}".strip()),))
     spoken = tuple(ok(f.said) for f in found) or (ok("Nothing was measured that speaks for anything."),)
     return Option(slug, title, detail, (*spoken, *against))
 

@@ -76,8 +76,8 @@ def disks_that_may_have_begun_it(facts: FleetFacts, params: Params) -> tuple[Opt
     if not known(found):
         return (Option(suspended.NO_DISK, "No disk is known", found.reason, (unknown(found.reason),)),)
     named = tuple(
-        Option(wwid, _words.where(disk), "; ".join(said) + ".", (ok(f"{title(disk)}: {'; '.join(said)}."),))
-        for wwid, (disk, said) in found.items()
+        Option(wwid, _words.where(disk), "; ".join(reported) + ".", (ok(f"{title(disk)}: {'; '.join(reported)}."),))
+        for wwid, (disk, reported) in found.items()
     )
     none = (
         refuse(f"Something speaks against {len(found)} disks. Name the one to take out.")
@@ -152,8 +152,8 @@ def intervals_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]
 def _longer(facts: FleetFacts, params: Params, setting: Setting) -> Option:
     tunables = tuning.the_tunables(facts, params)
     verdicts = (tuning.judged(facts.nodes[params["node"]], tunables, setting) if known(tunables) else unknown(tunables.reason),)
-    said = f"{setting.before} → {setting.value} {setting.tunable.unit}"
-    return Option(str(setting.value), f"{FAIL_INTERVALS}: {said}", setting.tunable.cost, verdicts, "", {"setting": setting.text})
+    text = f"{setting.before} → {setting.value} {setting.tunable.unit}"
+    return Option(str(setting.value), f"{FAIL_INTERVALS}: {text}", setting.tunable.cost, verdicts, "", {"setting": setting.text})
 
 
 def holds_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
@@ -170,7 +170,7 @@ def it_may_be_put_back(facts: FleetFacts, params: Params) -> Verdict:
     return refuse("It is held as long as was chosen. To put it back now, end the run.")
 
 
-def it_was_done_on_the_partners(facts: FleetFacts, params: Params, said: str) -> tuple[Verdict, ...]:
+def it_was_done_on_the_partners(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     return (suspended.both_nodes_are_set_alike(facts, params),)
 
 

@@ -104,9 +104,9 @@ def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
     if not known(case) or case.code != "A1":
         against = blockers(ask((the_lost_member_has_not_come_back, nothing_of_the_pool_comes_first), facts, params))
         return replace(option, verdicts=(*option.verdicts, *against))
-    said = f"It is the lost member {vdev_guid} itself. It is brought back by its guid, and nothing is replaced. {option.detail}"
+    text = f"It is the lost member {vdev_guid} itself. It is brought back by its guid, and nothing is replaced. {option.detail}"
     verdicts = ask(RETURN_GUARDS, facts, {**params, "wwid": option.value})
-    return Option(option.value, option.title, said, verdicts, leads_to=BACK)
+    return Option(option.value, option.title, text, verdicts, leads_to=BACK)
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:

@@ -66,7 +66,31 @@ def test_a_cable_is_looked_at_from_the_first_error_where_the_member_counts_error
 
 
 def test_no_advice_names_a_disk_by_a_name_that_moves():
-    said = [s for module in (disk_failing, disk_hot) for s in module.detect(having(SDFL_WWID, replace(FAILS, temperature=80)))]
-    words = [word for s in said for cure in s.cures for argv in cure.argv for word in argv]
+    lines = [s for module in (disk_failing, disk_hot) for s in module.detect(having(SDFL_WWID, replace(FAILS, temperature=80)))]
+    words = [word for s in lines for cure in s.cures for argv in cure.argv for word in argv]
     assert words
     assert not [word for word in words if word.startswith("/dev/sd")]
+
+
+WORN = [{"percent_used": at.USED_WATCH}, {"percent_used": 103}, {"available_spare": 12, "spare_threshold": 10}, {"exhausted": ("Wear",)}]
+
+
+@pytest.mark.parametrize("worn", WORN)
+def test_a_worn_member_is_replaced_beside_itself_by_its_guid_and_in_no_hurry(worn):
+    (found,) = disk_worn.detect(having(SDFL_WWID, replace(WELL, **worn)))
+    assert (found.severity, [cure.kind for cure in found.cures]) == ("watch", ["other", "replace"])
+    assert found.subject["vdev_guid"] in found.cures[-1].text
+    assert (found.cures[-1].runbook, "one disk of a vdev at a time" in found.cures[-1].text.lower()) == ("blink-and-replace", True)
+
+
+def test_a_worn_disk_of_no_pool_is_given_to_none():
+    (found,) = disk_worn.detect(having(BLANK_WWID, replace(WELL, percent_used=103)))
+    assert [cure.kind for cure in found.cures] == ["wait"]
+
+
+@pytest.mark.parametrize("state", ["SUSPENDED", "FAULTED", "UNAVAIL"])
+def test_a_worn_disk_stays_where_it_is_while_its_pool_is_down(state):
+    down = replace(POOL, state=state, suspended=state == "SUSPENDED")
+    (found,) = disk_worn.detect(having(SDFL_WWID, replace(WELL, percent_used=103), replace(NODE, pools=(down,))))
+    assert [cure.kind for cure in found.cures] == ["look", "other"]
+    assert "Keep this disk in its place" in found.cures[0].text

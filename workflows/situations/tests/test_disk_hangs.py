@@ -18,8 +18,8 @@ STUCK = "zdb -l /dev/{}1: stuck after 20.0 s"
 
 
 def told(*more: Capture, name: str = HEALTHY, **changes) -> FleetFacts:
-    said = dict(captures(name)) | {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
-    return FleetFacts({"oss01": replace(node_facts("oss01", said, 1.0, ()), **changes)})
+    collected = dict(captures(name)) | {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
+    return FleetFacts({"oss01": replace(node_facts("oss01", collected, 1.0, ()), **changes)})
 
 
 def log(text: str) -> Capture:

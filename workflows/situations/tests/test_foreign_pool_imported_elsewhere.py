@@ -54,8 +54,8 @@ def test_a_partner_without_multihost_is_watched_and_told_so():
 
 
 def test_a_partner_that_multihost_keeps_out_is_as_it_should_be():
-    said = "The pool must be exported from oss02 (hostid=5b2f9c02)\nbefore it can be safely imported."
-    listed = tuple(replace(p, state="UNAVAIL", action=said) for p in PARTNER.importable)
+    text = "The pool must be exported from oss02 (hostid=5b2f9c02)\nbefore it can be safely imported."
+    listed = tuple(replace(p, state="UNAVAIL", action=text) for p in PARTNER.importable)
     assert {s.severity for s in of(HOLDER, replace(PARTNER, importable=listed))} == {"info"}
     assert {s.severity for s in of(replace(HOLDER, age_seconds=600.0), replace(PARTNER, importable=listed))} == {"watch"}
 
@@ -80,3 +80,22 @@ def test_a_node_that_does_not_know_its_own_pools_calls_no_label_foreign():
 def test_remains_that_cannot_be_imported_are_told_quietly():
     gone = tuple(replace(p, state="UNAVAIL") for p in PARTNER.importable)
     assert {s.severity for s in of(replace(PARTNER, importable=gone))} == {"info"}
+
+
+def test_of_two_that_have_it_one_is_switched_off_first_and_nothing_is_written():
+    (found,) = [s for s in of(played(AFTER), replace(played(AFTER), node="oss02")) if s.subject["pool_guid"] == ON]
+    assert (found.severity, found.cures[0].kind, found.cures[0].argv) == ("act", "other", ())
+    assert "Switch one of oss01 and oss02 off now" in found.cures[0].text
+
+
+def test_what_another_host_has_is_imported_by_no_advice():
+    seen = [one for name in TRUTH for one in foreign.detect(fleet(name))]
+    held = [one for one in seen if one.sure]
+    assert held
+    for one in held:
+        assert one.cures[0].kind == "wait"
+        assert not [argv for cure in one.cures for argv in cure.argv if "import" in argv]
+    for one in seen:
+        for argv in (argv for cure in one.cures for argv in cure.argv if "import" in argv):
+            assert "readonly=on" in argv
+            assert "-f" not in argv

@@ -61,13 +61,13 @@ def one(slug, gate=False, **subject):
 
 def test_a_gate_binds_its_own_pools_and_no_other():
     both = (one("a", gate=True, pools="ost_1 ost_2"), one("b", pool="ost_2"), one("c", pool="ost_3"))
-    assert [bool(each.cures) for each in gated(FLEET, both)] == [False, False, True]
+    assert [replaces(each) for each in gated(FLEET, both)] == [False, False, True]
 
 
 def test_a_gate_without_a_pool_binds_every_pool_of_its_node():
     elsewhere = replace(one("c", pool="ost_3"), node="oss02")
     both = (one("hba", gate=True), one("b", pool="ost_2"), elsewhere)
-    assert [bool(each.cures) for each in gated(FLEET, both)] == [False, False, True]
+    assert [replaces(each) for each in gated(FLEET, both)] == [False, False, True]
 
 
 def test_of_a_pool_that_serves_nothing_is_gated():

@@ -40,14 +40,14 @@ def test_where_no_disk_stands_out_it_says_so():
 
 
 @pytest.mark.parametrize(
-    ("count", "offered", "said"),
+    ("count", "offered", "expected"),
     [
         ("1", True, "tries it read-only first"),
         ("2", False, "labels count 1 top-level vdev more than the listing shows"),
         ("", False, "Whether all its top-level vdevs were found is not known"),
     ],
 )
-def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_level_vdev_is_missing(count, offered, said):
+def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_level_vdev_is_missing(count, offered, expected):
     """One of which no disk was found has no row in the listing, and each row that is there may be ONLINE."""
     name = "import-rewind/1-not-imported"
     texts = {where: one.text for where, one in captures(name).items() if where.startswith("zdb_label/") and one.text}
@@ -55,7 +55,7 @@ def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_l
         where: re.sub(r"(?m)^ +vdev_children: 1$", f"    vdev_children: {count}" if count else "", text) for where, text in texts.items()
     }
     (found,) = import_blocked.detect(told(name, **counted))
-    assert said in found.meaning
+    assert expected in found.meaning
     assert ("rewind-import" in {answer.runbook for answer in found.answers}) is offered
     assert ("rewind-import" in manuals(found)) is offered
     assert "read-only-import" in manuals(found)
@@ -84,11 +84,11 @@ def test_a_pool_that_another_node_has_imported_is_where_it_belongs():
 
 
 def told(name: str, *more: Capture, **texts: str) -> FleetFacts:
-    said = dict(captures(name))
+    collected = dict(captures(name))
     for where, text in texts.items():
-        said[where] = replace(said[where], text=text)
-    said |= {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
-    return FleetFacts({"oss01": node_facts("oss01", said, 1.0, ())})
+        collected[where] = replace(collected[where], text=text)
+    collected |= {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
+    return FleetFacts({"oss01": node_facts("oss01", collected, 1.0, ())})
 
 
 def test_a_disk_that_diverged_blocks_even_what_could_be_imported():
@@ -140,8 +140,8 @@ STORIES = {
 
 @pytest.mark.parametrize("story", STORIES)
 def test_uberblocks_tell_a_disk_that_went_its_own_way(story):
-    said, kinds = STORIES[story]
-    facts = with_timeline(PEERS | {"sdd1": said})
+    reported, kinds = STORIES[story]
+    facts = with_timeline(PEERS | {"sdd1": reported})
     found = suspects(facts.nodes["oss01"], OST2)
     assert {kind for suspect in found for kind in suspect.kinds} == kinds
     assert all(suspect.disk.names == ("sdd",) for suspect in found)
@@ -207,9 +207,9 @@ LISTED = """   pool: big
 
 def listed(a: str, b: str, c: str, state: str = "DEGRADED", kind: str = "raidz2", **more: str):
     """What only a listing tells, as in a paste: no disk and no label is known."""
-    said = {"zpool_import": Capture("zpool_import", "", "data", LISTED.format(a=a, b=b, c=c, state=state, kind=kind))}
-    said |= {source: Capture(source, "", "data", text) for source, text in more.items()}
-    return import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    fields = {"zpool_import": Capture("zpool_import", "", "data", LISTED.format(a=a, b=b, c=c, state=state, kind=kind))}
+    fields |= {source: Capture(source, "", "data", text) for source, text in more.items()}
+    return import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", fields, 1.0, ())}))
 
 
 def test_a_pool_that_would_come_in_without_a_disk_is_not_passed_over_in_silence():
@@ -229,8 +229,8 @@ def test_a_listing_that_lost_more_than_it_can_is_believed_by_its_tree_and_not_by
 
 def test_a_pool_of_which_most_is_here_and_nothing_says_whose_it_is_is_acted_on():
     """Two of five are gone from a raidz1, and three of five from a raidz2."""
-    told = [listed("UNAVAIL", "UNAVAIL", "ONLINE", "UNAVAIL", kind="raidz1"), listed("UNAVAIL", "UNAVAIL", "UNAVAIL")]
-    assert [found.severity for (found,) in told] == ["act", "watch"]
+    lines = [listed("UNAVAIL", "UNAVAIL", "ONLINE", "UNAVAIL", kind="raidz1"), listed("UNAVAIL", "UNAVAIL", "UNAVAIL")]
+    assert [found.severity for (found,) in lines] == ["act", "watch"]
 
 
 def test_a_whole_pool_is_nothing_and_a_destroyed_one_is_no_trouble():
@@ -268,8 +268,8 @@ def caused(
     more="",
 ):
     text = CAUSES.format(state=state, status=status, action=action, note=note, top=top, a=a, b=b, more=more)
-    said = {"zpool_import": Capture("zpool_import", "", "data", text)}
-    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    fields = {"zpool_import": Capture("zpool_import", "", "data", text)}
+    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", fields, 1.0, ())}))
     return found
 
 
@@ -326,8 +326,8 @@ def test_pools_of_one_name_are_told_by_their_ids():
     other = CAUSES.format(
         state="UNAVAIL", status="x", action="y", note="insufficient replicas", top="UNAVAIL", a="UNAVAIL", b="UNAVAIL", more=""
     ).replace("4276253443581125741", "77")
-    said = {"zpool_import": Capture("zpool_import", "", "data", text + other)}
-    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", said, 1.0, ())}))
+    fields = {"zpool_import": Capture("zpool_import", "", "data", text + other)}
+    (found,) = import_blocked.detect(FleetFacts({"pasted": node_facts("pasted", fields, 1.0, ())}))
     assert found.subject["pool_guid"] == "77"
     assert "There is another pool named big, which can be imported: its id is 4276253443581125741" in found.meaning
 

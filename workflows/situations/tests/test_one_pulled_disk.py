@@ -24,10 +24,10 @@ PULLED = {
 }
 
 
-def without_status(said: dict[str, Capture], *more: str) -> NodeFacts:
+def without_status(collected: dict[str, Capture], *more: str) -> NodeFacts:
     hangs = {
         place: Capture(one.source, one.key, "failed", "", f"{one.source}: timeout after 20 s") if one.source in (*STATUS, *more) else one
-        for place, one in said.items()
+        for place, one in collected.items()
     }
     return node_facts("oss01", hangs, 1.0, (), ages=dict.fromkeys(COLLECTORS, 1.0))
 
@@ -38,9 +38,9 @@ def found(facts: NodeFacts) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PULLED)
 def test_a_pulled_disk_is_told_as_that_alone(name):
-    told = found(without_status(captures(name)))
-    assert told[PULLED[name]] == "act"
-    assert not told.keys() & {"hba-fault", "zfs-events", "many-disks-offline"}
+    values = found(without_status(captures(name)))
+    assert values[PULLED[name]] == "act"
+    assert not values.keys() & {"hba-fault", "zfs-events", "many-disks-offline"}
 
 
 @pytest.mark.parametrize("name", [*PULLED, "healthy-mixed", "other-host/3-forced"])
@@ -58,20 +58,20 @@ def test_disks_that_said_once_that_they_were_reset_and_are_there_have_no_hba_to_
 
 
 def test_a_whole_shelf_that_went_is_still_told():
-    told = without_status(said(()))
-    assert "act" in found(told).values()
+    reported = without_status(said(()))
+    assert "act" in found(reported).values()
 
 
 def log_of(*lost: int, unread: tuple[str, ...] = ()) -> NodeFacts:
     """A node whose disks are all there, in the log of which each of them is reset, and those of these addresses lose commands as well."""
-    said = captures("healthy-raidz2")
-    disks = node_facts("oss01", said, 1.0, ()).disks
+    collected = captures("healthy-raidz2")
+    disks = node_facts("oss01", collected, 1.0, ()).disks
     assert known(disks)
     here = [(path.hctl, path.name) for disk in disks for path in disk.paths if path.hctl][:5]
     lines = [f"sd {hctl}: Power-on or device reset occurred" for hctl, _ in here]
     lines += [f"sd {here[n][0]}: [{here[n][1]}] tag#1 FAILED Result: hostbyte=DID_NO_CONNECT driverbyte=DRIVER_OK" for n in lost]
     text = "".join(f"[ 91{i:02}.000000] {line}\n" for i, line in enumerate(lines))
-    return without_status(said | {"kernel_log": Capture("kernel_log", "", "data", text)}, *unread)
+    return without_status(collected | {"kernel_log": Capture("kernel_log", "", "data", text)}, *unread)
 
 
 @pytest.mark.parametrize(("lost", "is_told"), [((), False), ((1,), False), ((1, 2), True)])

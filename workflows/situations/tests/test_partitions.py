@@ -60,10 +60,10 @@ BOOT = status(
 
 def test_a_boot_disk_gets_its_partitions_and_its_boot_loader():
     (one,) = [s for s in found(BOOT) if s.slug == "disk-missing"]
-    told = commands(one)
-    table = told.index("sgdisk /dev/disk/by-id/ata-ACME_480_S1 -R /dev/disk/by-id/NEW_DISK")
-    replaced = told.index("zpool replace rpool 15523487723434523423 /dev/disk/by-id/NEW_DISK-part3")
-    boots = told.index("proxmox-boot-tool init /dev/disk/by-id/NEW_DISK-part2")
+    text = commands(one)
+    table = text.index("sgdisk /dev/disk/by-id/ata-ACME_480_S1 -R /dev/disk/by-id/NEW_DISK")
+    replaced = text.index("zpool replace rpool 15523487723434523423 /dev/disk/by-id/NEW_DISK-part3")
+    boots = text.index("proxmox-boot-tool init /dev/disk/by-id/NEW_DISK-part2")
     assert table < replaced < boots
     assert "not the whole disk" in one.meaning
 

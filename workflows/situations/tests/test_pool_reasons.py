@@ -291,11 +291,11 @@ REASONS = {
 
 @pytest.mark.parametrize("what", REASONS)
 def test_each_reason_is_one_situation_that_says_what_to_do(what):
-    slug, severity, text, told = REASONS[what]
+    slug, severity, text, lines = REASONS[what]
     one = only(text)
     assert (one.slug, one.severity) == (slug, severity)
-    said = " ".join((words(one), *commands(one)))
-    assert [word for word in told if word not in said] == []
+    sentence = " ".join((words(one), *commands(one)))
+    assert [word for word in lines if word not in sentence] == []
 
 
 @pytest.mark.parametrize("what", REASONS)
@@ -348,9 +348,9 @@ def test_a_kernel_name_is_not_put_into_a_command_but_the_way_to_its_guid():
 
 def test_errors_that_are_counted_and_not_listed_are_acted_upon():
     text = status(*MIRROR, errors="List of errors unavailable: permission denied\n\nerrors: 3 data errors, use '-v' for a list")
-    said = found(text)
-    assert "3 data errors" in next(s.meaning for s in said if s.slug == "errors-not-listed")
-    assert [s.severity for s in said].count("act") == 1
+    lines = found(text)
+    assert "3 data errors" in next(s.meaning for s in lines if s.slug == "errors-not-listed")
+    assert [s.severity for s in lines].count("act") == 1
 
 
 def test_a_spare_that_another_pool_of_the_text_holds_is_lent_and_not_unused():
@@ -366,9 +366,9 @@ def test_a_spare_that_another_pool_of_the_text_holds_is_lent_and_not_unused():
         pool="elm",
         state="DEGRADED",
     )
-    said = {(s.slug, s.subject["pool"]) for s in found(status(*MIRROR, "spares", spare) + "\n" + elm)}
-    assert ("spare-unavailable", "oak") in said
-    assert not any(slug == "spare-unused" for slug, _ in said)
+    names = {(s.slug, s.subject["pool"]) for s in found(status(*MIRROR, "spares", spare) + "\n" + elm)}
+    assert ("spare-unavailable", "oak") in names
+    assert not any(slug == "spare-unused" for slug, _ in names)
 
 
 def test_a_lost_special_mirror_half_is_told_beside_its_member():
@@ -428,8 +428,8 @@ def test_a_suspension_is_told_by_why_the_damage_cannot_be_listed_and_not_by_the_
 
 def test_a_resilver_is_told_though_a_line_elsewhere_was_not_understood():
     scan = "resilver in progress since Sun Nov 22 10:00:00 2026\n\t312G / 312G scanned, 5.78G / 312G issued at 1.45G/s\n\t524M resilvered, 1.85% done, 00:03:31 to go"
-    said = {s.slug for s in found(status(*RAIDZ2, scan=scan, extra=("polish: half of it",)))}
-    assert said == {"resilver-running", "unexplained"}
+    names = {s.slug for s in found(status(*RAIDZ2, scan=scan, extra=("polish: half of it",)))}
+    assert names == {"resilver-running", "unexplained"}
 
 
 @pytest.mark.parametrize("figures", ["14.26% done, paused for resilver or clear", "14.26% done, 01:00:00 to go"])

@@ -32,8 +32,8 @@ def about(facts, slug):
     ("facts", "title"),
     [
         (at_a_moment(scan(IN_MAY)), "ost_0: the last scrub ended 205 days ago"),
-        (at_a_moment(ScanFacts("none", "none", "none requested"), told=history(BORN)), "ost_0: no scrub ended in 324 days"),
-        (at_a_moment(scan(IN_MAY), told=history(BORN, *SCRUB)), "ost_0: the last scrub ended 81 days ago"),
+        (at_a_moment(ScanFacts("none", "none", "none requested"), past=history(BORN)), "ost_0: no scrub ended in 324 days"),
+        (at_a_moment(scan(IN_MAY), past=history(BORN, *SCRUB)), "ost_0: the last scrub ended 81 days ago"),
     ],
 )
 def test_an_overdue_scrub_is_watched(facts, title):
@@ -49,7 +49,7 @@ NONE_YET = ScanFacts("none", "none", "none requested")
     "facts",
     [
         at_a_moment(scan(SCRUBBED)),
-        at_a_moment(NONE_YET, told=history(YOUNG)),
+        at_a_moment(NONE_YET, past=history(YOUNG)),
         at_a_moment(NONE_YET),  # how old the pool is is not known
         with_pool(scans=(scan(IN_MAY),)),  # no clock
         at_a_moment(scan(IN_MAY), ScanFacts("scrub", "running", "scrub in progress since Sat Nov 21 08:37:21 2026\n1.00% done", "1.00")),

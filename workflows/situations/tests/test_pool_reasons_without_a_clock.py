@@ -30,8 +30,8 @@ def test_a_text_without_a_clock_gives_a_hint_and_no_alarm(scan, title):
 )
 def test_the_age_of_a_scrub_counts_to_the_day_on_which_the_text_is_read(read_at, is_told):
     at = datetime.fromisoformat(f"{read_at}T12:00:00+00:00").timestamp() if read_at else None
-    said = triage([("text", status(*MIRROR))], read_at=at).situations
-    assert [s.slug for s in said] == (["scrub-overdue"] if is_told else [])
+    situations = triage([("text", status(*MIRROR))], read_at=at).situations
+    assert [s.slug for s in situations] == (["scrub-overdue"] if is_told else [])
 
 
 def test_beside_other_trouble_no_hint_of_a_scrub_is_given():
@@ -42,8 +42,8 @@ def test_beside_other_trouble_no_hint_of_a_scrub_is_given():
 def test_the_newest_stamp_of_the_text_counts():
     others = [row.replace("5b20", "5b30") for row in MIRROR]
     elm = status(*others, pool="elm", scan=CLEAN.replace("2026", "2031"))
-    said = found(status(*MIRROR) + "\n" + elm)
-    assert [(s.slug, s.subject["pool"]) for s in said] == [("scrub-overdue", "oak")]
+    lines = found(status(*MIRROR) + "\n" + elm)
+    assert [(s.slug, s.subject["pool"]) for s in lines] == [("scrub-overdue", "oak")]
 
 
 # Fill.
@@ -57,7 +57,7 @@ def listed(percent: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("percent", "severity", "told"),
+    ("percent", "severity", "expected"),
     [
         (80, "info", "From 90 %"),
         (89, "info", "From 90 %"),
@@ -66,10 +66,10 @@ def listed(percent: int) -> str:
         (99, "act", "No space left"),
     ],
 )
-def test_each_fill_says_what_stops_working(percent, severity, told):
+def test_each_fill_says_what_stops_working(percent, severity, expected):
     one = only(listed(percent))
     assert (one.slug, one.severity, f"{percent} % full" in one.title) == ("pool-filling", severity, True)
-    assert told in one.meaning
+    assert expected in one.meaning
 
 
 def test_a_pool_with_room_raises_nothing():

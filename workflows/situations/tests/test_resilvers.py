@@ -137,8 +137,8 @@ def idle(now: str = SCRUBBED, before: str = SCRUBBED, seconds: float = 1800.0) -
 def test_a_replacement_that_nothing_fills_is_stuck():
     (found,) = resilver_stuck.detect(idle())
     assert (found.severity, "nothing fills the new disk of replacing-2" in found.title) == ("act", True)
-    for said in ("scsi-35000c500aa270063 stands beside scsi-35000c500aa270023", "for 30 minutes or longer", SCRUBBED, "Detach neither"):
-        assert said in found.meaning
+    for part in ("scsi-35000c500aa270063 stands beside scsi-35000c500aa270023", "for 30 minutes or longer", SCRUBBED, "Detach neither"):
+        assert part in found.meaning
 
 
 def test_its_lost_member_is_not_told_to_wait_for_it():

@@ -131,7 +131,7 @@ def test_a_member_that_is_back_is_not_replaced(lost):
 
 
 @pytest.mark.parametrize(
-    ("state", "zfs", "told"),
+    ("state", "zfs", "expected"),
     [
         ("REMOVED", "zfs-2.1.11-1+deb12u1", True),
         ("REMOVED", "zfs-2.1.12-1", False),
@@ -140,10 +140,10 @@ def test_a_member_that_is_back_is_not_replaced(lost):
         ("UNAVAIL", "zfs-2.1.11-1+deb12u1", False),
     ],
 )
-def test_a_disk_that_an_older_zed_may_have_called_removed_by_mistake_is_told_of(state, zfs, told):
+def test_a_disk_that_an_older_zed_may_have_called_removed_by_mistake_is_told_of(state, zfs, expected):
     facts = with_back(replace(GONE, state=state))
     (found,) = disk_missing.detect(fleet(replace(facts.nodes["oss01"], zfs_userland=zfs)))
-    assert ("Before OpenZFS 2.1.12 ZED" in found.meaning) is told
+    assert ("Before OpenZFS 2.1.12 ZED" in found.meaning) is expected
 
 
 def test_it_does_not_offer_a_run_about_a_guid_it_does_not_know():

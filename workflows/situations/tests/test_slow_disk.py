@@ -32,13 +32,13 @@ def test_it_names_the_disk_and_the_numbers():
 
 def node(second: str | None = None, **changed):
     """The genuine step, with a second block as if the seconds after the throttle had been sampled too."""
-    said = dict(captures(SLOW))
+    collected = dict(captures(SLOW))
     if second is not None:
         first = (step(SLOW) / "zpool-iostat-vl-H-p.txt").read_text()
-        said["zpool_iostat"] = replace(said["zpool_iostat"], text=first + second)
+        collected["zpool_iostat"] = replace(collected["zpool_iostat"], text=first + second)
     for where, capture in changed.items():
-        said[where] = replace(said[where], outcome="failed", reason=capture)
-    return FleetFacts({"oss01": node_facts("oss01", said, 1.0, ())})
+        collected[where] = replace(collected[where], outcome="failed", reason=capture)
+    return FleetFacts({"oss01": node_facts("oss01", collected, 1.0, ())})
 
 
 def sampled(slow_ns: int) -> str:
@@ -120,7 +120,56 @@ def test_the_twins_slow_disk_is_found(tmp_path):
 )
 def test_since_2_4_a_slow_disk_may_sit_out_of_reads_meanwhile(module, can):
     """Composed by us: the genuine step, on another release."""
-    said = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
-    (found,) = slow_disk.detect(said)
+    reported = FleetFacts({name: replace(one, zfs_module=module or Unknown("not told")) for name, one in fleet(SLOW).nodes.items()})
+    (found,) = slow_disk.detect(reported)
     typed = [argv for cure in found.cures for argv in cure.argv if "sit_out=on" in argv]
     assert typed == ([("zpool", "set", "sit_out=on", found.subject["pool"], GUID)] if can else [])
+
+
+def mirror(mine: dict[str, int], other: dict[str, int], **counted):
+    """A pool of one mirror of two, composed by us from two members of the genuine step."""
+    facts = played(SLOW)
+    (pool,) = facts.pools
+    ((role, top),) = pool.tops
+    top = replace(top, kind="mirror", name="mirror-0", parity=0, children=top.children[:2])
+    rows = [
+        row for row in parse((step(SLOW) / "zpool-iostat-vl-H-p.txt").read_text()).since_import if row.name.endswith(("1b", "2b", "4b"))
+    ]
+    first, second = (
+        LeafLatency(leaf, top, now=replace(rows[0], **waits), **more)
+        for leaf, waits, more in zip(top.children, (mine, other), (counted, {}), strict=True)
+    )
+    return FleetFacts({"oss01": replace(facts, pools=(replace(pool, tops=((role, top),), latency=PoolLatency((first, second))),))})
+
+
+def waits(milliseconds: float) -> dict[str, int]:
+    return {"disk_read_ns": int(milliseconds * 1_000_000), "disk_write_ns": int(milliseconds * 1_000_000)}
+
+
+@pytest.mark.parametrize(("one", "other", "told"), [(200, 20, True), (199, 20, False), (900, 1, True), (19, 1, False)])
+def test_of_two_halves_the_one_that_waits_ten_times_as_long_is_watched(one, other, told):
+    found = slow_disk.detect(mirror(waits(one), waits(other)))
+    assert [(s.severity, s.sure) for s in found] == ([("watch", False)] if told else [])
+
+
+def test_of_two_halves_it_is_never_an_act_and_never_replaced_whatever_agrees():
+    """The waits, the kernel's events and its aborts: nothing tells still which of the two is as usual."""
+    (found,) = slow_disk.detect(mirror(waits(900), waits(1), slow=90, delays=90, aborts=90))
+    assert (found.severity, found.sure) == ("watch", False)
+    assert "replace" not in {cure.kind for cure in found.cures}
+    assert "blink-and-replace" not in {answer.runbook for answer in found.answers}
+    assert "There is one disk to compare it with" in found.meaning
+    assert "kept up with its peers" not in found.meaning
+
+
+def test_beside_another_mirror_there_is_more_to_compare_with():
+    """Of three peers five times are enough, and two methods an act, as in a raidz."""
+    facts = mirror(waits(900), waits(1), delays=90, aborts=90)
+    (node,) = facts.nodes.values()
+    (pool,) = node.pools
+    ((role, top),) = pool.tops
+    more = replace(top, name="mirror-1", children=tuple(replace(leaf, guid=leaf.guid + 1, name=f"{leaf.name}-b") for leaf in top.children))
+    rows = tuple(replace(pool.latency.leaves[1], leaf=leaf, top=more) for leaf in more.children)
+    pool = replace(pool, tops=((role, top), (role, more)), latency=PoolLatency((*pool.latency.leaves, *rows)))
+    (found,) = slow_disk.detect(FleetFacts({"oss01": replace(node, pools=(pool,))}))
+    assert (found.severity, found.sure) == ("act", True)

@@ -45,8 +45,8 @@ def test_the_genuine_suspension_of_2_3_is_of_multihost_and_may_be_cleared():
     log = "".join(line for line in LOG_23.read_text().splitlines(keepends=True) if "is being resumed" not in line)
     state = "/proc/spl/kstat/zfs/ost_12/state:SUSPENDED\n"
     texts = {"zpool_status": STATUS_23.read_text(), "kernel_log": log, "kstat_pools": state}
-    said = captures("healthy-raidz2-zfs2.3") | {name: Capture(name, "", "data", text) for name, text in texts.items()}
-    found = one(pool_suspended, node_facts("oss01", said, 1.0, ()))
+    collected = captures("healthy-raidz2-zfs2.3") | {name: Capture(name, "", "data", text) for name, text in texts.items()}
+    found = one(pool_suspended, node_facts("oss01", collected, 1.0, ()))
     assert (found.subject["kind"], found.subject["pool"], found.sure) == ("mmp", "ost_12", True)
     assert "OpenZFS 2.3.2 lets `zpool clear ost_12` resume it after a look" in found.meaning
     assert [line.source for line in found.evidence] == ["kstat_pools", "zpool_status", "kernel_log"]
@@ -54,7 +54,7 @@ def test_the_genuine_suspension_of_2_3_is_of_multihost_and_may_be_cleared():
 
 def test_a_status_that_was_read_before_is_no_evidence_of_it():
     """As a node of 2.3.2 reported it: the kernel's word came at once, and what `zpool status` had said a minute ago was `state: ONLINE`."""
-    before = {name: said for name, said in captures("mmp-suspended/1-before").items() if name.startswith("zpool_status")}
+    before = {name: value for name, value in captures("mmp-suspended/1-before").items() if name.startswith("zpool_status")}
     found = one(pool_suspended, node_facts("oss01", captures("mmp-suspended/2-suspended") | before, 1.0, ()))
     sources = {line.source for line in found.evidence}
     assert "kstat_pools" in sources
@@ -66,7 +66,7 @@ def suspended(**changes):
 
 
 @pytest.mark.parametrize(
-    ("module", "said"),
+    ("module", "expected"),
     [
         ("0.7.13-1", "Do not use `zpool clear`"),
         ("0.8.0-1", "does not help"),
@@ -76,8 +76,8 @@ def suspended(**changes):
         ("2.3.2-1", "may be tried once"),
     ],
 )
-def test_what_clear_means_depends_on_the_release(module, said):
-    assert said in one(pool_suspended, suspended(zfs_module=module)).meaning
+def test_what_clear_means_depends_on_the_release(module, expected):
+    assert expected in one(pool_suspended, suspended(zfs_module=module)).meaning
 
 
 def test_a_partner_that_has_the_pool_is_named_first():
@@ -105,7 +105,7 @@ def by_io(multihost: str | None, module: str):
 
 
 @pytest.mark.parametrize(
-    ("multihost", "module", "kinds", "says"),
+    ("multihost", "module", "kinds", "expected"),
     [
         ("on", "0.7.13-1", ("clear",), "0.7 does not look whether another host has"),
         ("on", "0.8.0-1", ("other",), "Reboot this node"),
@@ -116,11 +116,11 @@ def by_io(multihost: str | None, module: str):
         (None, "2.3.2-1", ("clear",), "resume ost_5, once"),
     ],
 )
-def test_what_resumes_it_after_io_depends_on_multihost_and_the_release(multihost, module, kinds, says):
+def test_what_resumes_it_after_io_depends_on_multihost_and_the_release(multihost, module, kinds, expected):
     found = by_io(multihost, module)
     mine = [cure for cure in found.cures if cure.kind in ("clear", "other")]
     assert tuple(cure.kind for cure in mine) == kinds
-    assert says in f"{mine[0].text} {mine[0].needs}"
+    assert expected in f"{mine[0].text} {mine[0].needs}"
     assert ("invalid argument" in mine[0].text) == ((multihost is None and module < "2.2.4") or module < "0.8")
     assert ("does not help here" in found.meaning) == (kinds == ("other",))
 
@@ -154,16 +154,16 @@ def test_without_text_and_log_it_is_taken_for_multihost():
 def test_the_multihost_history_names_the_member():
     """Composed after the kernel's format: one write failed, one took ten seconds, some were skipped."""
     text = MULTIHOST.read_text().replace("/ost_0/", "/ost_5/")
-    said = captures("mmp-suspended/2-suspended") | {"kstat_txgs/ost_5": Capture("kstat_txgs", "ost_5", "data", text)}
-    found = one(pool_suspended, node_facts("oss01", said, 1.0, ()))
+    collected = captures("mmp-suspended/2-suspended") | {"kstat_txgs/ost_5": Capture("kstat_txgs", "ost_5", "data", text)}
+    found = one(pool_suspended, node_facts("oss01", collected, 1.0, ()))
     assert "10822205804649836120" in found.meaning
     assert "took 9914 ms" in found.meaning
     assert any("17 writes skipped" in line.line for line in found.evidence)
 
 
 def tuned(text: str, **changes):
-    said = captures("disk-removed/6-resilver-running") | {"parameters": Capture("parameters", "", "data", text)}
-    return replace(node_facts("oss01", said, 1.0, ()), **changes)
+    collected = captures("disk-removed/6-resilver-running") | {"parameters": Capture("parameters", "", "data", text)}
+    return replace(node_facts("oss01", collected, 1.0, ()), **changes)
 
 
 def test_a_frozen_resilver_is_urgent():
@@ -208,7 +208,7 @@ def test_versions_are_compared_by_release(userland, module, severity):
 
 
 @pytest.mark.parametrize(
-    ("userland", "module", "says"),
+    ("userland", "module", "expected"),
     [
         ("2.3.4-1", "2.3.2-1", "No order differs between these two"),
         ("2.1.15-1", "2.1.11-1", "is refused: zpool_replace, zpool_replace_serving, zpool_online, zpool_bring_back, zpool_clear."),
@@ -219,6 +219,6 @@ def test_versions_are_compared_by_release(userland, module, severity):
         ("2.5.0-1", "2.5.0-1", "This release was not read"),
     ],
 )
-def test_it_says_what_is_ordered_there_and_what_is_not(userland, module, says):
+def test_it_says_what_is_ordered_there_and_what_is_not(userland, module, expected):
     (found,) = version_mismatch.detect(FleetFacts({"oss01": replace(played("healthy-raidz2"), zfs_userland=userland, zfs_module=module)}))
-    assert says in found.meaning, found.meaning
+    assert expected in found.meaning, found.meaning

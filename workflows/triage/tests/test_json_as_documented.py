@@ -75,10 +75,10 @@ HEADINGS = re.findall(r"^(## The object|### An? .*)$", PAGE, re.MULTILINE)
 
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_the_fields_are_those_of_the_page(heading):
-    told = set(documented(heading)) | (set(documented("### A pool")) if heading.startswith("### A pool that") else set())
+    names = set(documented(heading)) | (set(documented("### A pool")) if heading.startswith("### A pool that") else set())
     found = list(objects(heading))
     assert found
-    assert [set(one) for one in found if set(one) != told] == []
+    assert [set(one) for one in found if set(one) != names] == []
 
 
 def test_an_answer_that_was_stopped_has_the_same_fields():
@@ -87,9 +87,9 @@ def test_an_answer_that_was_stopped_has_the_same_fields():
 
 @pytest.mark.parametrize("name", INSIDE)
 def test_what_a_small_object_holds_stands_in_its_row(name):
-    told = [(heading, documented(heading)[name]) for heading in HEADINGS if name in documented(heading)]
-    assert told
-    for heading, words in told:
+    lines = [(heading, documented(heading)[name]) for heading in HEADINGS if name in documented(heading)]
+    assert lines
+    for heading, words in lines:
         values = [one[name] for one in (*objects(heading), json_answer.stopped("cpu", "Too long.")) if one.get(name)]
         inside = [each for value in values for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
         assert {field for each in inside for field in each} <= set(re.findall(r"`(\w+)`", words))

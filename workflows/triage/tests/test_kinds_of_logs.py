@@ -11,8 +11,8 @@ def answered(text: str) -> dict:
     return json_answer.answer(triage([("paste.txt", text)]))
 
 
-def slugs(said: dict) -> list[str]:
-    return [one["slug"] for one in said["situations"]]
+def slugs(answer: dict) -> list[str]:
+    return [one["slug"] for one in answer["situations"]]
 
 
 BRIDGE = (
@@ -29,9 +29,9 @@ BRIDGE = (
 
 @pytest.mark.parametrize("words", BRIDGE)
 def test_what_a_bridge_cannot_say_of_its_cache_is_no_trouble(words):
-    said = answered(f"[    4.127036] sd 5:0:0:0: [sdk] 3907029168 512-byte logical blocks\n[    4.127051] sd 5:0:0:0: [sdk] {words}\n")
-    assert slugs(said) == []
-    assert said["texts"][0]["outcome"] == "read"
+    answer = answered(f"[    4.127036] sd 5:0:0:0: [sdk] 3907029168 512-byte logical blocks\n[    4.127051] sd 5:0:0:0: [sdk] {words}\n")
+    assert slugs(answer) == []
+    assert answer["texts"][0]["outcome"] == "read"
 
 
 @pytest.mark.parametrize("month", ["Rgs", "okt.", "Mär", "août", "févr.", "лис"])
@@ -43,35 +43,35 @@ def test_a_log_whose_months_have_other_names_is_read_like_any(month):
         "sd 2:0:0:0: [sdc] tag#6 Add. Sense: Unrecovered read error - auto reallocate failed",
         "blk_update_request: I/O error, dev sdc, sector 1445018111",
     ]
-    said = answered("".join(f"{month} 22 20:23:38 oss03 kernel: {line}\n" for line in lines))
-    assert [(text["first"], text["last"]) for text in said["texts"]] == [(1, 5)]
-    assert set(slugs(said)) == {"kernel-errors"}
+    answer = answered("".join(f"{month} 22 20:23:38 oss03 kernel: {line}\n" for line in lines))
+    assert [(text["first"], text["last"]) for text in answer["texts"]] == [(1, 5)]
+    assert set(slugs(answer)) == {"kernel-errors"}
 
 
 def test_what_another_program_says_under_such_a_month_is_no_line_of_the_kernel():
-    said = answered(
+    reported = answered(
         "Rgs 22 20:23:38 oss03 kernel: blk_update_request: I/O error, dev sdc, sector 1445018111\n"
         "Rgs 22 20:23:39 oss03 systemd[1]: zfs-import.service failed: sdd disabled\n"
     )
-    assert slugs(said) == ["kernel-errors"]
+    assert slugs(reported) == ["kernel-errors"]
 
 
 def test_two_blanks_behind_the_name_of_a_disk_hide_nothing():
-    said = answered(
+    answer = answered(
         "[  440.695168] sd 0:0:4:0: [sde]  Result: hostbyte=DID_OK driverbyte=DRIVER_SENSE\n"
         "[  440.695172] sd 0:0:4:0: [sde]  Sense Key : Medium Error [current] [descriptor]\n"
         "[  440.695193] sd 0:0:4:0: [sde]  Add. Sense: Unrecovered read error - auto reallocate failed\n"
         "[  440.695209] end_request: I/O error, dev sde, sector 526830441\n"
     )
-    [found] = said["situations"]
+    [found] = answer["situations"]
     assert (found["slug"], "cannot read" in found["title"]) == ("kernel-errors", True)
 
 
 def test_a_result_that_was_cut_behind_the_host_is_a_failed_command():
-    said = answered(
+    reported = answered(
         "[  440.1] sd 8:0:0:0: [sdc] tag#255 FAILED Result: hostbyte=DID_OK\n[  440.2] blk_update_request: I/O error, dev sdc, sector 10001 op\n"
     )
-    assert set(slugs(said)) == {"kernel-errors"}
+    assert set(slugs(reported)) == {"kernel-errors"}
 
 
 START = """[   42.615097] mpt3sas_cm0: _base_display_fwpkg_version: complete

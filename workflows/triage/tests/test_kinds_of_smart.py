@@ -27,9 +27,9 @@ HEAT = "Current Temperature:                    41 Celsius\nSpecified Max Operat
 
 
 def slugs(text: str) -> list[str]:
-    said = json_answer.answer(triage([("paste.txt", text)]))
-    assert [one["outcome"] for one in said["texts"]] == ["read"]
-    return [one["slug"] for one in said["situations"]]
+    answer = json_answer.answer(triage([("paste.txt", text)]))
+    assert [one["outcome"] for one in answer["texts"]] == ["read"]
+    return [one["slug"] for one in answer["situations"]]
 
 
 def test_what_the_standard_says_of_wear_counts_before_the_row_of_the_maker():

@@ -12,8 +12,8 @@ def answered(text: str) -> dict:
     return json_answer.answer(triage([("paste.txt", text)]))
 
 
-def slugs(said: dict) -> set[str]:
-    return {one["slug"] for one in said["situations"]}
+def slugs(answer: dict) -> set[str]:
+    return {one["slug"] for one in answer["situations"]}
 
 
 FENCED_TREE = """  pool: vault
@@ -38,15 +38,15 @@ errors: No known data errors
 
 
 def test_a_fence_around_the_tree_alone_parts_no_pool():
-    said = answered(FENCED_TREE)
-    [pool] = said["pools"]
+    answer = answered(FENCED_TREE)
+    [pool] = answer["pools"]
     assert (pool["state"], pool["errors"]["text"]) == ("DEGRADED", "No known data errors")
-    assert [text["outcome"] for text in said["texts"]] == ["read"]
-    assert "disk-missing" in slugs(said)
+    assert [text["outcome"] for text in answer["texts"]] == ["read"]
+    assert "disk-missing" in slugs(answer)
 
 
 def test_a_fence_around_the_tree_of_a_listing():
-    said = answered(
+    answer = answered(
         """   pool: depot
      id: 4411223344556677889
   state: ONLINE
@@ -61,13 +61,13 @@ depot        ONLINE
 ```
 """
     )
-    [pool] = said["pools"]
+    [pool] = answer["pools"]
     assert [child["name"] for child in pool["vdevs"][0]["children"]] == ["disk-b1", "disk-b2"]
 
 
 def test_what_follows_the_fence_is_another_text():
-    said = answered(FENCED_TREE.replace("errors: No known data errors\n", "Any idea?\n"))
-    [pool] = said["pools"]
+    answer = answered(FENCED_TREE.replace("errors: No known data errors\n", "Any idea?\n"))
+    [pool] = answer["pools"]
     assert pool["errors"] is None
 
 
@@ -92,14 +92,14 @@ errors: No known data errors
 
 @pytest.mark.parametrize("prompt", ["", "# zpool status -x\n"])
 def test_a_status_with_an_id_is_a_status(prompt):
-    said = answered(prompt + SOLARIS)
-    assert [text["source"] for text in said["texts"]] == ["zpool_status"]
-    assert slugs(said) == {"pool-down"}
+    answer = answered(prompt + SOLARIS)
+    assert [text["source"] for text in answer["texts"]] == ["zpool_status"]
+    assert slugs(answer) == {"pool-down"}
 
 
 @pytest.mark.parametrize("id", ["", " 61xxxxxxxxxxxx4916"])
 def test_a_listing_whose_id_was_taken_out_is_a_listing(id):
-    said = answered(
+    answer = answered(
         f"""   pool: vault
      id:{id}
   state: UNAVAIL
@@ -114,12 +114,12 @@ def test_a_listing_whose_id_was_taken_out_is_a_listing(id):
             sdb     UNAVAIL
 """
     )
-    assert [text["source"] for text in said["texts"]] == ["zpool_import"]
-    assert "import-blocked" in slugs(said)
+    assert [text["source"] for text in answer["texts"]] == ["zpool_import"]
+    assert "import-blocked" in slugs(answer)
 
 
 def test_a_disk_that_cannot_be_opened_has_no_foreign_label():
-    said = answered(
+    answer = answered(
         """  pool: vault
     id: 7711223344556677889
  state: FAULTED
@@ -132,7 +132,7 @@ config:
           c4t1d0  FAULTED   cannot open
 """
     )
-    [found] = [one for one in said["situations"] if one["slug"] == "import-blocked"]
+    [found] = [one for one in answer["situations"] if one["slug"] == "import-blocked"]
     assert found["subject"]["why"] == "missing"
 
 
@@ -173,20 +173,20 @@ def labels(*bodies: str) -> str:
 
 def test_an_old_label_that_fails_has_a_title_too():
     lost = [f"failed to unpack label {number}\n" for number in (0, 1)]
-    said = answered("# zdb -l /dev/sdz\n" + labels(*lost, LABEL, LABEL))
-    assert [text["outcome"] for text in said["texts"]] == ["read"]
-    assert said["good"] is False
+    answer = answered("# zdb -l /dev/sdz\n" + labels(*lost, LABEL, LABEL))
+    assert [text["outcome"] for text in answer["texts"]] == ["read"]
+    assert answer["good"] is False
 
 
 def test_a_label_cut_at_its_end_is_read():
-    said = answered("# zdb -l /dev/sdz\n" + labels(LABEL, LABEL, LABEL))
-    assert [text["outcome"] for text in said["texts"]] == ["read"]
-    assert said["good"] is False
+    answer = answered("# zdb -l /dev/sdz\n" + labels(LABEL, LABEL, LABEL))
+    assert [text["outcome"] for text in answer["texts"]] == ["read"]
+    assert answer["good"] is False
 
 
 def test_a_device_without_any_label_is_not_called_good():
-    said = answered("# zdb -l /dev/sdz\n" + "".join(f"failed to unpack label {number}\n" for number in range(4)))
-    assert said["good"] is False
+    answer = answered("# zdb -l /dev/sdz\n" + "".join(f"failed to unpack label {number}\n" for number in range(4)))
+    assert answer["good"] is False
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_panic_is_known_behind_every_stamp(line):
 
 
 def test_rows_that_somebody_took_out_are_a_gap_and_no_lonely_vdev():
-    said = answered(
+    answer = answered(
         """  pool: vault
  state: ONLINE
   scan: none requested
@@ -221,9 +221,9 @@ config:
 errors: No known data errors
 """
     )
-    assert said["texts"][0]["outcome"] == "partly"
-    assert said["good"] is False
-    assert "top-without-redundancy" not in slugs(said)
+    assert answer["texts"][0]["outcome"] == "partly"
+    assert answer["good"] is False
+    assert "top-without-redundancy" not in slugs(answer)
 
 
 OLD_LOG = """  pool: vault
@@ -246,16 +246,16 @@ errors: No known data errors
 
 
 def test_a_heading_that_has_a_state_is_a_heading():
-    said = answered(OLD_LOG)
-    [pool] = said["pools"]
+    answer = answered(OLD_LOG)
+    [pool] = answer["pools"]
     assert [(top["role"], top["name"]) for top in pool["vdevs"]] == [("data", "c4t0d0"), ("log", "c4t9d0")]
-    [down] = [one for one in said["situations"] if one["slug"] == "pool-down"]
+    [down] = [one for one in answer["situations"] if one["slug"] == "pool-down"]
     assert down["subject"]["why"] == "log"
-    assert "disk-missing" not in slugs(said)
+    assert "disk-missing" not in slugs(answer)
 
 
 def test_a_pool_that_lacks_only_its_log_is_down_for_its_log():
-    said = answered(
+    answer = answered(
         """  pool: vault
  state: UNAVAIL
   scan: none requested
@@ -274,7 +274,7 @@ config:
 errors: No known data errors
 """
     )
-    [down] = [one for one in said["situations"] if one["slug"] == "pool-down"]
+    [down] = [one for one in answer["situations"] if one["slug"] == "pool-down"]
     assert down["subject"]["why"] == "log"
 
 
@@ -289,8 +289,8 @@ errors: No known data errors
     ],
 )
 def test_refusals_are_told(text, why, severity):
-    said = answered(text + "\n")
-    assert [(one["slug"], one["subject"]["why"], one["severity"]) for one in said["situations"]] == [("refused-command", why, severity)]
+    answer = answered(text + "\n")
+    assert [(one["slug"], one["subject"]["why"], one["severity"]) for one in answer["situations"]] == [("refused-command", why, severity)]
 
 
 def zed(number: int, disk: str, kind: str = "checksum") -> str:
@@ -306,12 +306,12 @@ def test_errors_in_lines_of_zed_are_told_and_one_cause_is_sought_for_many_member
 
 
 def test_a_command_that_the_kernel_called_back_is_an_error_of_its_disk():
-    said = answered(
+    answer = answered(
         "sd 4:0:1:0: attempting task abort! scmd(ffff880204baee80)\n"
         "sd 4:0:1:0: [sdz] CDB: Read(10): 28 00 00 00 0a 9e 00 00 01 00\n"
         "sd 4:0:1:0: task abort: SUCCESS scmd(ffff880204baee80)\n"
     )
-    assert {(one["slug"], one["subject"].get("why")) for one in said["situations"]} == {("kernel-errors", "timeout")}
+    assert {(one["slug"], one["subject"].get("why")) for one in answer["situations"]} == {("kernel-errors", "timeout")}
 
 
 MAIL = """ZFS has detected that a device was removed.
@@ -330,18 +330,18 @@ MAIL = """ZFS has detected that a device was removed.
 
 @pytest.mark.parametrize(("state", "slug"), [("REMOVED", "disk-missing"), ("UNAVAIL", "disk-missing"), ("FAULTED", "disk-faulted")])
 def test_a_mail_of_zed_names_the_member_by_its_guid(state, slug):
-    said = answered(MAIL.format(state=state))
-    [found] = said["situations"]
+    answer = answered(MAIL.format(state=state))
+    [found] = answer["situations"]
     assert (found["slug"], found["subject"]["vdev_guid"], found["subject"]["pool"]) == (slug, str(0xEA7D3A5FA3665400), "vault")
     assert "replace" not in {cure["kind"] for cure in found["advice"]}
 
 
 def test_a_mail_of_a_scrub_that_ended_raises_nothing_and_shows_no_health():
-    said = answered(
+    answer = answered(
         "ZFS has finished a scrub:\n\n   eid: 40\n class: scrub_finish\n  host: store\n  time: 2026-11-07 21:46:20+0000\n  pool: vault\n"
     )
-    assert said["situations"] == []
-    assert said["good"] is False
+    assert answer["situations"] == []
+    assert answer["good"] is False
 
 
 def test_a_mail_of_data_errors_and_one_of_a_class_nobody_knows():
@@ -351,7 +351,7 @@ def test_a_mail_of_data_errors_and_one_of_a_class_nobody_knows():
 
 
 def test_a_degraded_pool_whose_rows_were_cut_off_says_how_its_member_is_found():
-    said = answered(
+    answer = answered(
         """  pool: vault
  state: DEGRADED
 status: One or more devices could not be used because the label is missing or
@@ -363,14 +363,14 @@ action: Replace the device using 'zpool replace'.
 config:
 """
     )
-    [found] = said["situations"]
+    [found] = answer["situations"]
     assert (found["slug"], found["severity"]) == ("vdev-degraded", "act")
     assert "by its guid" in found["meaning"]
     assert ["zpool", "status", "-g", "vault"] in [argv for cure in found["advice"] for argv in cure["commands"]]
 
 
 def test_a_spare_that_stands_at_the_left_leaves_the_tree_as_it_is():
-    said = answered(
+    answer = answered(
         """  pool: vault
  state: DEGRADED
   scan: none requested
@@ -391,7 +391,7 @@ config:
 errors: No known data errors
 """
     )
-    [pool] = said["pools"]
+    [pool] = answer["pools"]
     assert [top["name"] for top in pool["vdevs"]] == ["raidz1-0", "disk-s1"]
     assert [child["name"] for child in pool["vdevs"][0]["children"]] == ["spare-0", "disk-a2"]
 
@@ -415,14 +415,14 @@ def test_an_old_event_has_no_number_and_its_state_is_one():
 
 
 def test_an_old_import_that_lacks_its_log_is_told():
-    said = answered(
+    answer = answered(
         "The devices below are missing, use '-m' to import the pool anyway:\n            nvme9n1p1 [log]\n\ncannot import 'vault': one or more devices is currently unavailable\n"
     )
-    [found] = said["situations"]
+    [found] = answer["situations"]
     assert found["subject"]["why"] == "missing-use-m"
 
 
 def test_lines_that_a_patch_adds():
-    said = answered("".join(f"+{line}\n" for line in SOLARIS.splitlines()))
-    assert [text["outcome"] for text in said["texts"]] == ["read"]
-    assert slugs(said) == {"pool-down"}
+    answer = answered("".join(f"+{line}\n" for line in SOLARIS.splitlines()))
+    assert [text["outcome"] for text in answer["texts"]] == ["read"]
+    assert slugs(answer) == {"pool-down"}

@@ -128,13 +128,13 @@ def test_every_file_has_an_expectation():
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_wrong_is_found(name):
-    said = answered(name)
-    found = {f"{one['slug']} {one['severity']}" for one in said["situations"]}
+    answer = answered(name)
+    found = {f"{one['slug']} {one['severity']}" for one in answer["situations"]}
     for wanted in set(CASES[name]) - {GATE}:
         assert any(one == wanted or one.startswith(f"{wanted} ") for one in found), sorted(found)
-    assert said["situations"]
-    assert said["good"] == all(one["slug"] in HINTS for one in said["situations"])
-    assert not (name.startswith("matrix/") and said["good"]), "none of the reasons that zpool status can give is good"
+    assert answer["situations"]
+    assert answer["good"] == all(one["slug"] in HINTS for one in answer["situations"])
+    assert not (name.startswith("matrix/") and answer["good"]), "none of the reasons that zpool status can give is good"
 
 
 @pytest.mark.parametrize("name", [name for name, wanted in CASES.items() if GATE in wanted])

@@ -211,11 +211,11 @@ def test_a_pool_without_a_tree_is_told_as_such() -> None:
     assert ("act", "pool-down") in told(answer)
 
 
-@pytest.mark.parametrize("said", ["all pools are healthy", "pool 'vault' is healthy"])
+@pytest.mark.parametrize("text", ["all pools are healthy", "pool 'vault' is healthy"])
 @pytest.mark.parametrize("command", ["", "root@heron:~# zpool status -x\n"])
-def test_a_short_answer_is_named_for_what_it_is(said: str, command: str) -> None:
-    answer = read(f"{command}{said}\n")
-    assert said in answer.reads[-1].reason
+def test_a_short_answer_is_named_for_what_it_is(text: str, command: str) -> None:
+    answer = read(f"{command}{text}\n")
+    assert text in answer.reads[-1].reason
     assert not answer.good
 
 

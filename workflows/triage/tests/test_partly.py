@@ -42,7 +42,7 @@ def test_one_odd_line_hides_no_faulted_member_and_is_named(name):
     found = triage([("paste", text)])
     (one,) = [read for read in found.reads if read.source]
     assert one.outcome == "partly"
-    assert any(why in said for _, said in one.unread), one.unread
+    assert any(why in output for _, output in one.unread), one.unread
     assert any(s.severity == "act" and "sdb" in s.title and "FAULTED" in s.title for s in found.situations)
     (pool,) = found.fleet.nodes["pasted"].pools_read
     assert not known(pool.tops)
@@ -75,8 +75,8 @@ def test_a_line_that_was_not_understood_is_named_by_its_number():
     text = ODD["a key of tomorrow"][0]
     (one,) = [read for read in triage([("paste", text)]).reads if read.source]
     assert one.unread == ((4, "no release we know prints such a line"),)
-    (said,) = answer(triage([("paste", text)]))["texts"]
-    assert (said["outcome"], said["unread"]) == ("partly", [{"line": 4, "reason": "no release we know prints such a line"}])
+    (body,) = answer(triage([("paste", text)]))["texts"]
+    assert (body["outcome"], body["unread"]) == ("partly", [{"line": 4, "reason": "no release we know prints such a line"}])
 
 
 def test_an_odd_pool_leaves_the_other_to_guards():
@@ -132,9 +132,9 @@ def test_json_without_a_prompt_tells_its_pools_with_their_guids(name, text):
 
 def test_json_by_the_guid_of_the_pool_is_read_and_one_cut_off_is_refused_in_words():
     text = next(text for name, text in JSON if "json-int" in name)
-    said = json.loads(text)
-    said["pools"] = {str(pool["pool_guid"]): pool for pool in said["pools"].values()}
-    (pool,) = triage([("paste", json.dumps(said))]).fleet.nodes["pasted"].pools
+    body = json.loads(text)
+    body["pools"] = {str(pool["pool_guid"]): pool for pool in body["pools"].values()}
+    (pool,) = triage([("paste", json.dumps(body))]).fleet.nodes["pasted"].pools
     assert pool.name in text
     (one,) = triage([("paste", "root@n1:~# zpool status -j\n" + text[: len(text) // 2])]).reads
     assert (one.outcome, "Error" in one.reason) == ("not read", False)

@@ -25,15 +25,15 @@ def test_a_refused_import_is_explained(where, file, words, prompt):
     parts = [step(where) / f"{file}.stderr.txt", step(where) / f"{file}.txt"]
     text = prompt + "".join(part.read_text() for part in parts if part.is_file())
     found = triage([("paste", text)])
-    told = " ".join(read.reason for read in found.reads if read.source == "refused")
+    sentence = " ".join(read.reason for read in found.reads if read.source == "refused")
     for word in words:
-        assert word in told
+        assert word in sentence
     assert {one.slug for one in found.situations} == {"refused-command"}
 
 
 def test_its_advice_is_never_passed_on():
-    told = " ".join(read.reason for read in triage([("p", (step(OTHER) / "zpool-import-on.stderr.txt").read_text())]).reads)
-    assert "use 'zpool import -f'" not in told
+    output = " ".join(read.reason for read in triage([("p", (step(OTHER) / "zpool-import-on.stderr.txt").read_text())]).reads)
+    assert "use 'zpool import -f'" not in output
 
 
 def test_talk_about_imports_is_no_import():
@@ -42,9 +42,9 @@ def test_talk_about_imports_is_no_import():
 
 
 @pytest.mark.parametrize(
-    ("says", "hidden"), [("no pools available to import\n", True), (step("active-on-other-host/zpool-import.txt").read_text(), False)]
+    ("text", "hidden"), [("no pools available to import\n", True), (step("active-on-other-host/zpool-import.txt").read_text(), False)]
 )
-def test_that_nothing_can_be_imported_may_be_another_imports_doing(says, hidden):
-    read = triage([("p", f"root@oss01:~# zpool import\n{says}")]).reads[0]
+def test_that_nothing_can_be_imported_may_be_another_imports_doing(text, hidden):
+    read = triage([("p", f"root@oss01:~# zpool import\n{text}")]).reads[0]
     assert read.outcome == "read"
     assert ("hides the disks it has open" in " ".join(read.notes)) is hidden

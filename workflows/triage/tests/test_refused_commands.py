@@ -20,8 +20,8 @@ ACT = "suspended"  # the pool serves nobody; the gravest come first
 
 def test_each_refusal_of_a_session_is_a_situation_of_its_own_to_watch_and_a_suspended_pool_to_act_on():
     found = triage([("p", SESSION)])
-    told = [one.subject["why"] for one in found.situations if one.slug == "refused-command"]
-    assert told == [ACT, *(why for why in WHY if why != ACT)]
+    lines = [one.subject["why"] for one in found.situations if one.slug == "refused-command"]
+    assert lines == [ACT, *(why for why in WHY if why != ACT)]
     assert {one.subject["why"] for one in found.situations if one.severity != "watch"} == {ACT}
     assert {read.outcome for read in found.reads} == {"read"}
 
@@ -86,17 +86,17 @@ def test_a_long_line_costs_no_more_than_a_long_line(line):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "pool is imported on host '<unknown>' (hostid=0).",
         "The pool must be exported from unknown (hostid=0)\n\tbefore it can be safely imported.",
     ],
 )
-def test_activity_of_no_known_host_is_never_told_as_another_host_s_pool(said):
-    slugs = {sentence.slug for sentence in Refusal("import", "tank", (said,)).sentences()}
+def test_activity_of_no_known_host_is_never_told_as_another_host_s_pool(text):
+    slugs = {sentence.slug for sentence in Refusal("import", "tank", (text,)).sentences()}
     assert "imported-unknown-host" in slugs
     assert "imported-elsewhere" not in slugs
     named = Refusal(
-        "import", "tank", (said.replace("<unknown>", "oss02").replace("unknown", "oss02").replace("hostid=0", "hostid=5b2f4c02"),)
+        "import", "tank", (text.replace("<unknown>", "oss02").replace("unknown", "oss02").replace("hostid=0", "hostid=5b2f4c02"),)
     )
     assert "imported-elsewhere" in {sentence.slug for sentence in named.sentences()}

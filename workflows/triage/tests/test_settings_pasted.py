@@ -93,10 +93,10 @@ def test_the_hostid_says_whose_pool_it_was():
     labels = "".join(
         f"# zdb -l /dev/sd{c}1\n{(folder / f'zdb-l-sd{c}1.txt').read_text()}" for c in "abcdef" if (folder / f"zdb-l-sd{c}1.txt").is_file()
     )
-    said = f"# lsscsi -i\n{(folder / 'lsscsi-i.txt').read_text()}# zpool import\n{(folder / 'zpool-import.txt').read_text()}{labels}"
+    text = f"# lsscsi -i\n{(folder / 'lsscsi-i.txt').read_text()}# zpool import\n{(folder / 'zpool-import.txt').read_text()}{labels}"
     assert labels
     hostid = next(line.split(": ")[1] for line in labels.split("\n") if line.startswith("    hostid:"))
-    found = answer(f"{said}# hostid\n{int(hostid):08x}\n")
+    found = answer(f"{text}# hostid\n{int(hostid):08x}\n")
     assert known(found.fleet.nodes["pasted"].hostid)
     assert [read.outcome for read in found.reads if read.command == "hostid"] == ["read"]
 

@@ -73,9 +73,9 @@ def test_an_output_whose_beginning_was_cut_is_read_from_its_first_field_on(begin
     text = STATUS[STATUS.index(begin) :].replace("scrub repaired 0B in 06:30:39 with 0 errors on", "resilver canceled on")
     (one,) = read(text).reads
     assert (one.source, one.outcome, one.first) == ("zpool_status", "partly", 1)
-    said = slugs(read(text))
-    assert "disk-missing" in said
-    assert ("resilver-cancelled" in said) is (begin != "config:")
+    output = slugs(read(text))
+    assert "disk-missing" in output
+    assert ("resilver-cancelled" in output) is (begin != "config:")
 
 
 LISTING = """   pool: lake

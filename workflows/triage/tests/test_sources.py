@@ -21,8 +21,8 @@ HANGS = "import-blocked-labels/4-disk-hangs"
 def everything(name: str) -> str:
     """All that was recorded in a step, as one session."""
     folder = step(name)
-    said = json.loads((folder / "exit_codes.json").read_text())
-    return "\n".join(f"root@oss01:~# {s['command']}\n{(folder / f).read_text()}" for f, s in said.items() if (folder / f).is_file())
+    answer = json.loads((folder / "exit_codes.json").read_text())
+    return "\n".join(f"root@oss01:~# {s['command']}\n{(folder / f).read_text()}" for f, s in answer.items() if (folder / f).is_file())
 
 
 def shown(texts) -> tuple[str, ...]:
@@ -158,10 +158,10 @@ def test_a_text_without_a_prompt_says_itself_what_it_is(name):
 
 
 def test_two_column_sets_of_lsscsi_are_one_list_of_disks():
-    told = [
+    lines = [
         (c, found_in(HEALTHY, f)) for c, f in (("lsscsi -i", "lsscsi-i.txt"), ("lsscsi -t", "lsscsi-t.txt"), ("lsscsi -H", "lsscsi-H.txt"))
     ]
-    disks = triage([("p", "\n".join(f"# {c}\n{text}" for c, text in told))]).fleet.nodes["pasted"].disks
+    disks = triage([("p", "\n".join(f"# {c}\n{text}" for c, text in lines))]).fleet.nodes["pasted"].disks
     assert disks[0].wwid == "naa:5000c500a65b200b"
     assert disks[0].paths[0].sas_address == "0x5000c500a65b200b"
 
@@ -187,8 +187,8 @@ def test_kernel_files_by_cat_and_by_grep_are_one():
 
 def test_pages_of_one_disk_come_from_several_commands():
     page = "{0} error counter page  [0x{1}]\n  Total errors corrected = {2}\n  Total uncorrected errors = {3}\n"
-    said = ((2, page.format("Write", 2, 5, 0)), (3, page.format("Read", 3, 7, 1)))
-    text = "".join(f"# sg_logs --page=0x0{n} /dev/sda\n    SEAGATE   ST10000NM0256     TT54\n{page}" for n, page in said)
+    lines = ((2, page.format("Write", 2, 5, 0)), (3, page.format("Read", 3, 7, 1)))
+    text = "".join(f"# sg_logs --page=0x0{n} /dev/sda\n    SEAGATE   ST10000NM0256     TT54\n{page}" for n, page in lines)
     text += f"# smartctl -x -j /dev/sda\n{found_in(HEALTHY, 'smartctl-x-j-sda.txt')}"  # it tells the WWID, so that the pages are surely this disk's
     answer = triage([("p", f"# lsscsi -i\n{found_in(HEALTHY, 'lsscsi-i.txt')}\n{text}")])
     assert [read.outcome for read in answer.reads] == ["read"] * 4

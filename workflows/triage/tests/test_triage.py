@@ -22,8 +22,8 @@ ASKED = ("zpool status -P", "zpool status -gLP", "lsscsi -i", "zpool import")
 def outputs(name: str) -> list[tuple[str, str]]:
     """(command, output) of what an operator would paste of a step: both trees, the disks, every label."""
     folder = step(name)
-    said = json.loads((folder / "exit_codes.json").read_text())
-    commands = {entry["command"]: file for file, entry in said.items()}
+    body = json.loads((folder / "exit_codes.json").read_text())
+    commands = {entry["command"]: file for file, entry in body.items()}
     wanted = [c for c in commands if c in ASKED or c.startswith("zdb -l /dev/")]
     texts = ((c, (folder / commands[c]).read_text()) for c in sorted(wanted, key=lambda c: (c.startswith("zdb"), c)))
     return [(c, text) for c, text in texts if text.strip()]
@@ -170,10 +170,10 @@ def test_a_tree_without_its_indentation_is_refused_not_guessed():
 
 
 def test_a_label_asked_for_by_its_stable_name_is_put_to_its_disk():
-    told = dict(outputs(DRIFT))
-    wwid = next(line.split()[-2] for line in told["lsscsi -i"].split("\n") if "/dev/sda " in line)
-    label = told["zdb -l /dev/sda1"]
-    answer = triage([("paste", f"# lsscsi -i\n{told['lsscsi -i']}\n# zdb -l /dev/disk/by-id/scsi-{wwid}-part1\n{label}")])
+    values = dict(outputs(DRIFT))
+    wwid = next(line.split()[-2] for line in values["lsscsi -i"].split("\n") if "/dev/sda " in line)
+    label = values["zdb -l /dev/sda1"]
+    answer = triage([("paste", f"# lsscsi -i\n{values['lsscsi -i']}\n# zdb -l /dev/disk/by-id/scsi-{wwid}-part1\n{label}")])
     disk = next(d for d in answer.fleet.nodes["pasted"].disks if "sda" in d.names)
     assert known(disk.labels)
     assert disk.labels
@@ -183,8 +183,8 @@ def test_every_line_is_accounted_for_by_its_number():
     text = session(DRIFT)
     numbers = [n for read in triage([("p", text)]).reads for n in range(read.first, read.last + 1)]
     assert len(numbers) == len(set(numbers))
-    said = {i + 1 for i, line in enumerate(text.split("\n")) if line.strip() and not line.startswith("root@")}
-    assert said <= set(numbers)
+    names = {i + 1 for i, line in enumerate(text.split("\n")) if line.strip() and not line.startswith("root@")}
+    assert names <= set(numbers)
 
 
 def test_a_paste_that_is_too_long_is_refused_by_name():

@@ -73,8 +73,8 @@ QUIET = dict.fromkeys(POSITIONS, "ONLINE") | {
 }
 
 
-def status(**said: str) -> str:
-    return STATUS.format_map(QUIET | said)
+def status(**fields: str) -> str:
+    return STATUS.format_map(QUIET | fields)
 
 
 def pasted(text: str) -> Judgement:
@@ -99,7 +99,7 @@ def test_no_state_in_no_position_of_a_paste_is_good(position, word):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         {"leaf_note": "  half asleep"},
         {"top_note": "  insufficient replicas"},
@@ -113,8 +113,8 @@ def test_no_state_in_no_position_of_a_paste_is_good(position, word):
     ],
     ids=str,
 )
-def test_no_line_that_is_not_well_is_good(said):
-    assert pasted(status(**said)).tone != "good"
+def test_no_line_that_is_not_well_is_good(text):
+    assert pasted(status(**text)).tone != "good"
 
 
 @pytest.mark.parametrize("path", sorted(MATRIX.glob("*.txt")), ids=lambda path: path.stem)
@@ -131,12 +131,12 @@ def healthy() -> Mapping[str, Capture]:
 
 def node(**changed: str) -> NodeFacts:
     """A healthy node, but for the texts of some sources."""
-    said = dict(healthy())
+    values = dict(healthy())
     for place, text in changed.items():
         where = place.replace("__", "/")
         source, _, key = where.partition("/")
-        said[where] = Capture(source, key, "data", text)
-    return node_facts(NODE, said, 1.0, (), ages=dict.fromkeys({where.partition("/")[0] for where in said}, 1.0))
+        values[where] = Capture(source, key, "data", text)
+    return node_facts(NODE, values, 1.0, (), ages=dict.fromkeys({where.partition("/")[0] for where in values}, 1.0))
 
 
 def judged(facts: NodeFacts) -> Judgement:
@@ -163,9 +163,9 @@ IMPORT = "   pool: old\n     id: 7\n  state: {}\n action: The pool can be import
 @pytest.mark.parametrize("word", [word for word in WORDS if word not in ("ONLINE", "AVAIL", "INUSE")])
 def test_no_state_of_a_pool_to_import_is_good(word):
     for place in (0, 2):  # the row of the pool itself repeats its state
-        said = ["ONLINE"] * 3
-        said[place] = word
-        assert judged(node(zpool_import=IMPORT.format(*said))).tone != "good", place
+        reported = ["ONLINE"] * 3
+        reported[place] = word
+        assert judged(node(zpool_import=IMPORT.format(*reported))).tone != "good", place
 
 
 MULTIPATH = "/sys/block:dm-0\n/sys/block/dm-0/dm/uuid:mpath-35000c500a65b200b\n/sys/block/dm-0/dm/name:mpatha\n/sys/block/dm-0/slaves:sda\n"
@@ -215,8 +215,8 @@ def test_no_line_that_no_release_prints_is_good():
 
 def test_a_word_is_raised_once_a_node_however_often_it_is_said():
     found = triage([("paste", status(leaf=INVENTED, half=INVENTED))])
-    said = [one for one in found.situations if one.slug == "unexplained" and INVENTED in one.title]
-    assert len(said) <= 1
+    lines = [one for one in found.situations if one.slug == "unexplained" and INVENTED in one.title]
+    assert len(lines) <= 1
 
 
 def test_a_situation_of_another_pool_explains_nothing():
@@ -264,12 +264,12 @@ def test_no_column_of_a_row_is_good_while_it_shows_trouble(column, value):
 
 @pytest.mark.parametrize(("column", "value"), [(column, value) for column, values in COLUMNS.items() for value in values])
 def test_nor_in_the_json(column, value):
-    def leaf(name: str, said: str) -> dict[str, str]:
+    def leaf(name: str, text: str) -> dict[str, str]:
         counters = dict.fromkeys(("read_errors", "write_errors", "checksum_errors"), "0")
-        return {"name": name, "vdev_type": "disk", "state": "ONLINE", "path": f"/dev/{name}", **counters, KEYS[column]: said}
+        return {"name": name, "vdev_type": "disk", "state": "ONLINE", "path": f"/dev/{name}", **counters, KEYS[column]: text}
 
-    def answered(said: str) -> Triage:
-        leaves = {name: leaf(name, said if name == "sdb" else "0") for name in ("sda", "sdb")}
+    def answered(sentence: str) -> Triage:
+        leaves = {name: leaf(name, sentence if name == "sdb" else "0") for name in ("sda", "sdb")}
         mirror = {"name": "mirror-0", "vdev_type": "mirror", "state": "ONLINE", "vdevs": leaves}
         root = {"name": "tank", "vdev_type": "root", "state": "ONLINE", "vdevs": {"mirror-0": mirror}}
         pool = {"name": "tank", "state": "ONLINE", "pool_guid": "1", "error_count": "0", "vdevs": {"tank": root}}

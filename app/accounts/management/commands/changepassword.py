@@ -21,11 +21,11 @@ class Command(changepassword.Command):
         try:
             ledger.refuse_if_broken()
             with transaction.atomic():
-                said = super().handle(*args, **options)
+                message = super().handle(*args, **options)
                 person = User.objects.get_by_natural_key(name)
                 people.sign_out(person)
                 ledger.record("person.password-reset", {"of": person.username}, waiting.HOST)
                 waiting.tell(person.username, f"{waiting.DONE['password']} by {waiting.HOST}", DONE_HERE)
         except (KeyLost, ledger.LedgerDown) as refused:
             raise CommandError(str(refused)) from refused
-        return said
+        return message

@@ -38,10 +38,10 @@ class Command(BaseCommand):
             ledger.refuse_if_broken()
             with transaction.atomic():
                 ledger.record("person.done-on-host", {"of": person.username, "what": what, "why": why.strip()}, waiting.HOST)
-                said = do(person, role, team)
+                message = do(person, role, team)
         except (people.PeopleRefused, KeyLost, ledger.LedgerDown) as refused:
             raise CommandError(str(refused)) from refused
-        self.stdout.write(said)
+        self.stdout.write(message)
 
     def show(self):
         found = list(waiting.everything())

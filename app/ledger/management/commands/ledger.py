@@ -80,11 +80,11 @@ class Command(BaseCommand):
 
     def send(self, **_):
         checkpoints.checkpoint_now()
-        told = outside.send_out()
-        for place, why in told.items():
+        sent = outside.send_out()
+        for place, why in sent.items():
             self.stdout.write(f"{place}: {why or 'sent'}")
-        if not told or any(told.values()):
-            raise CommandError("Not every place has it." if told else "SLOTLIGHT_CHECKPOINTS_TO names no place.")
+        if not sent or any(sent.values()):
+            raise CommandError("Not every place has it." if sent else "SLOTLIGHT_CHECKPOINTS_TO names no place.")
 
     def key(self, **_):
         self.stdout.write(checkpoints.signing_key().fingerprint)

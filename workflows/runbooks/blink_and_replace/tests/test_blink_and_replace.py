@@ -70,7 +70,7 @@ def swapped_labels(node):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         (lit, "Bay 5 of enclosure 0x500605b0000272bf is lit already. Switch it off first: two lit bays mislead."),
         (resilvering, "ost_0 is resilvering and does not say which disk"),
@@ -84,11 +84,11 @@ def swapped_labels(node):
         (without(SICK_BAY), "does not see naa:5000c500a65b202b"),
     ],
 )
-def test_the_check_refuses(change, said, stages):
+def test_the_check_refuses(change, expected, stages):
     walk = stages.at("check")
     with walk.changing() as node:
         change(node)
-    assert any(said in why for why in walk.why_not()), walk.why_not()
+    assert any(expected in why for why in walk.why_not()), walk.why_not()
 
 
 @pytest.mark.parametrize(("step", "slug"), [("plan-offline", "offline"), ("offline", "offline")])
@@ -115,7 +115,7 @@ def test_the_node_itself_refuses_what_changed_after_the_plan(stages):
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "expected"),
     [
         ("x", "is no serial number. Scan the bar code that is marked S/N"),
         ("ZA20002X", "ZA20002X is the disk that is to go. Scan the new one."),
@@ -127,10 +127,10 @@ def test_the_node_itself_refuses_what_changed_after_the_plan(stages):
         ("", "Scan or type the serial number on the new disk."),
     ],
 )
-def test_only_a_disk_from_the_shelf_can_be_the_spare(typed, said, stages):
+def test_only_a_disk_from_the_shelf_can_be_the_spare(typed, expected, stages):
     walk = stages.at("spare")
     walk.story = replace(BLINK, hands={**BLINK.hands, "spare": lambda walk: typed})
-    assert any(said in why for why in walk.why_not())
+    assert any(expected in why for why in walk.why_not())
 
 
 def test_a_blind_node_may_have_the_spare_in_a_bay(stages):
@@ -173,17 +173,17 @@ def test_a_scan_is_never_shortened_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "expected"),
     [
         ("Bay 12", "You see bay 12 blink, and that is not the bay that was lit. Pull nothing."),
         ("ZA20004X", "which stays. Pull nothing, and look again."),
         ("the left one", "Pull nothing, and look again."),
     ],
 )
-def test_the_wrong_bay_is_answered_with_pull_nothing(typed, said, stages):
+def test_the_wrong_bay_is_answered_with_pull_nothing(typed, expected, stages):
     walk = stages.at("blinks")
     walk.story = replace(BLINK, hands={**BLINK.hands, "blinks": lambda walk: typed})
-    assert any(said in why for why in walk.why_not())
+    assert any(expected in why for why in walk.why_not())
     assert walk.state.step == "blinks"
 
 
@@ -256,12 +256,12 @@ def test_another_disk_than_the_one_scanned_is_not_taken(stages):
     walk = stages.at("insert")
     look(walk, lambda node: scenarios.plug(node, scenarios.lab_disk(10, 10), bay(node, SICK_BAY)))
     assert walk.state.step == "insert"
-    said = walk.state.verdicts[0].reason
-    assert "holds the disk with the serial number ZA20010X, and ZA20009X was scanned. Put that one in." in said
+    reason = walk.state.verdicts[0].reason
+    assert "holds the disk with the serial number ZA20010X, and ZA20009X was scanned. Put that one in." in reason
 
 
-def correct(walk: Walk, said: str):
-    return walk.send(ev.Corrected, by=ANN, step="spare", evidence=said, facts=walk.facts())
+def correct(walk: Walk, text: str):
+    return walk.send(ev.Corrected, by=ANN, step="spare", evidence=text, facts=walk.facts())
 
 
 def test_a_wrong_scan_is_corrected_while_the_old_disk_is_out(stages):
@@ -328,7 +328,7 @@ def labelled(node):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         (changed(size_bytes=scenarios.LAB_DISK_BYTES - 512), "Choose a larger disk."),
         (changed(logical_block_bytes=8192), "Choose a disk with smaller blocks."),
@@ -341,11 +341,11 @@ def labelled(node):
         (without(5), "Put it back now"),
     ],
 )
-def test_the_new_disk_is_refused(change, said, stages):
+def test_the_new_disk_is_refused(change, expected, stages):
     walk = stages.at("take")
     with walk.changing() as node:
         change(node)
-    assert any(said in why for why in walk.why_not()), walk.why_not()
+    assert any(expected in why for why in walk.why_not()), walk.why_not()
 
 
 @pytest.mark.parametrize("step", ["plan-replace", "replace"])
@@ -402,7 +402,7 @@ def test_lighting_fails_when_another_bay_is_lit_in_the_same_moment(stages):
 
 
 @pytest.mark.parametrize(
-    ("over", "said"),
+    ("over", "expected"),
     [
         ({"enclosure": "6:0:89:0"}, "is no bay"),
         ({"slot": "x"}, "is no bay"),
@@ -411,8 +411,8 @@ def test_lighting_fails_when_another_bay_is_lit_in_the_same_moment(stages):
         ({"wwid": "sdc"}, "is no WWID"),
     ],
 )
-def test_a_bay_is_named_by_what_cannot_move(over, said, stages):
-    assert said in locate_led.check(light_params(stages.at("light"), **over))
+def test_a_bay_is_named_by_what_cannot_move(over, expected, stages):
+    assert expected in locate_led.check(light_params(stages.at("light"), **over))
 
 
 def test_putting_the_new_disk_away_again_keeps_the_way_back_open(stages):
@@ -471,8 +471,8 @@ def test_the_plan_names_the_script_that_runs_on_the_new_disk(module, runs, stage
     walk = stages.at("plan-replace")
     facts = walk.facts()
     node = replace(facts.nodes["oss01"], zfs_module=module, zfs_userland=module, prepares="/usr/libexec/zfs/zfs_prepare_disk")
-    said = " ".join(warns(FleetFacts({"oss01": node}), walk.state.params) for warns in walk.step.warns)
-    assert ("which ZFS runs as root on the new disk" in said) == runs
+    text = " ".join(warns(FleetFacts({"oss01": node}), walk.state.params) for warns in walk.step.warns)
+    assert ("which ZFS runs as root on the new disk" in text) == runs
 
 
 def test_the_node_binds_the_script_into_the_plan(stages):

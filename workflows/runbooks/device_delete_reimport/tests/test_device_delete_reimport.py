@@ -134,8 +134,8 @@ def test_zfs_itself_names_the_disk_where_it_followed_what_no_other_holds(stages)
     node, guid = walk.facts().nodes["oss01"], int(walk.state.params["pool_guid"])
     path = "/dev/disk/by-id/wwn-0x5000c500a65b203b-part1"
     for txg, kinds in ((4400, 1), (4000, 0)):
-        told = replace(node, failed_loads=(FailedLoad(path, txg, "couldn't get 'config' value in MOS directory [error=5]"),))
-        assert sum("log" in one.kinds for one in suspects(told, guid)) == kinds
+        text = replace(node, failed_loads=(FailedLoad(path, txg, "couldn't get 'config' value in MOS directory [error=5]"),))
+        assert sum("log" in one.kinds for one in suspects(text, guid)) == kinds
 
 
 def test_a_member_that_answers_nothing_in_time_has_that_said_against_it(stages):
@@ -160,9 +160,9 @@ def test_the_page_answers_as_the_order_will_be_answered(step, stages):
     """Seen on a real node: the page, which notes what is read, counted the one suspect twice and said that nobody may be taken away."""
     walk = stages.at(step)
     facts, params = walk.facts(), walk.state.params
-    told = tuple(one.verdict for one in verdict_evidence.answered(walk.step.guards, facts, params))
-    assert told == ask(walk.step.guards, facts, params)
-    assert blockers(told) == ()
+    lines = tuple(one.verdict for one in verdict_evidence.answered(walk.step.guards, facts, params))
+    assert lines == ask(walk.step.guards, facts, params)
+    assert blockers(lines) == ()
 
 
 def test_only_the_suspect_can_be_chosen_and_every_member_says_why(stages):

@@ -90,10 +90,10 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_it_refuses(stage, wrong):
-    how, said = WRONG[wrong]
+    how, expected = WRONG[wrong]
     walk = run(stage)
     stage.change("oss01", how)
-    assert said in reasons(walk.go_on())
+    assert expected in reasons(walk.go_on())
 
 
 CHOICES = {
@@ -105,9 +105,9 @@ CHOICES = {
 
 @pytest.mark.parametrize("which", CHOICES)
 def test_it_does_not_switch(stage, which):
-    wwid, change, said = CHOICES[which]
+    wwid, change, expected = CHOICES[which]
     walk = run(stage, wwid, change).to("change")
-    assert said in reasons(walk.go_on())
+    assert expected in reasons(walk.go_on())
 
 
 def test_it_does_not_make_another_policy(stage):
@@ -158,7 +158,7 @@ GOOD = {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": SDB, "mode": "E
 
 
 @pytest.mark.parametrize(
-    ("over", "said"),
+    ("over", "expected"),
     [
         ({"mode": "WCE", "value": "1"}, "A write cache is not switched on by an order"),
         ({"mode": "DRA"}, "no mode that is switched"),
@@ -167,8 +167,8 @@ GOOD = {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": SDB, "mode": "E
         ({}, ""),
     ],
 )
-def test_the_operation_takes_only_these(over, said):
-    assert said in set_drive_mode.check({**GOOD, **over})
+def test_the_operation_takes_only_these(over, expected):
+    assert expected in set_drive_mode.check({**GOOD, **over})
 
 
 @pytest.mark.parametrize("name", set_drive_mode.FACTS)

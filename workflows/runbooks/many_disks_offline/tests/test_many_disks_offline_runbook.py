@@ -238,9 +238,9 @@ def test_the_twin_begins_no_second_scrub_and_none_of_a_suspended_pool(backplane)
     backplane.change(
         "oss01", lambda node: setattr(node.pool("ost_0"), "scan", Scan("scrub", "running", backplane.clock(), 900.0, 1 << 30, 0))
     )
-    said = host.run(("zpool", "scrub", "ost_0"), 5.0)
-    assert said.stderr.decode() == "cannot scrub ost_0: currently scrubbing; use 'zpool scrub -s' to cancel scrub\n"
+    output = host.run(("zpool", "scrub", "ost_0"), 5.0)
+    assert output.stderr.decode() == "cannot scrub ost_0: currently scrubbing; use 'zpool scrub -s' to cancel scrub\n"
     backplane.change("oss01", lambda node: setattr(node.pool("ost_0"), "suspended", "io"))
-    said = host.run(("zpool", "scrub", "ost_0"), 5.0)
-    assert (said.exit_code, said.why) == (None, "timeout")
+    output = host.run(("zpool", "scrub", "ost_0"), 5.0)
+    assert (output.exit_code, output.why) == (None, "timeout")
     assert OPERATIONS["zpool_scrub"] is zpool_scrub

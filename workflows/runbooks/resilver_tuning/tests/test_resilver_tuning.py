@@ -131,9 +131,9 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_it_refuses(stage, wrong):
-    how, said = WRONG[wrong]
+    how, expected = WRONG[wrong]
     stage.change("oss01", how)
-    assert said in reasons(run(stage).go_on())
+    assert expected in reasons(run(stage).go_on())
 
 
 def test_nothing_is_known_of_a_silent_node(stage):
@@ -237,7 +237,7 @@ def test_on_illumos_it_says_what_a_person_types(stage):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "text"),
     [
         (
             "zfs_vdev_nia_credit",
@@ -250,11 +250,11 @@ def test_on_illumos_it_says_what_a_person_types(stage):
         ("zfs_scan_vdev_limit", 16 * 1024 * 1024, "Capital W: the small one writes half of the value."),
     ],
 )
-def test_on_illumos_no_line_to_type_is_shown_for_what_should_not_be_typed(stage, name, value, said):
+def test_on_illumos_no_line_to_type_is_shown_for_what_should_not_be_typed(stage, name, value, text):
     node = stage.facts().nodes["oss01"]
     verdict = tuning.judged(node, replace(node.tunables, platform="illumos"), tuning.Setting(TUNABLES[name], 1, value))
     assert verdict.outcome == "refuse"
-    assert verdict.reason.endswith(said)
+    assert verdict.reason.endswith(text)
 
 
 def test_a_value_it_could_not_put_back_is_not_touched(stage):

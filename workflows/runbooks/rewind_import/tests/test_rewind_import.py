@@ -215,8 +215,8 @@ def test_where_the_log_does_not_say_the_landing_is_not_known(stages):
 def test_the_probe_says_from_which_txg_it_was_taken(stages):
     walk = stages(EVACUATED).at("compare")
     params = {name: walk.state.params[name] for name in zpool_import_txg.PARAMS}
-    told = zpool_import_txg.probe(walk.host, params, {})
-    assert (told.result, told.reason) == ("did", "ost_0 is imported, read-only. ZFS took it from txg 3991; txg 3991 was asked for.")
+    probe = zpool_import_txg.probe(walk.host, params, {})
+    assert (probe.result, probe.reason) == ("did", "ost_0 is imported, read-only. ZFS took it from txg 3991; txg 3991 was asked for.")
 
 
 def test_the_node_refuses_a_txg_that_no_disk_holds(stages):

@@ -69,7 +69,7 @@ def one_switched_off(node):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "expected"),
     [
         (scrubbed_lately, "one is due after 35 days. End this run."),
         (scrubbing, "A scrub of ost_0 is running. Wait until it ends."),
@@ -80,11 +80,11 @@ def one_switched_off(node):
     ],
 )
 @pytest.mark.parametrize("step", ["check", "plan-scrub", "scrub"])
-def test_it_refuses(change, says, step, stages):
+def test_it_refuses(change, expected, step, stages):
     walk = stages.at(step)
     with walk.changing() as node:
         change(node)
-    assert any(says in why for why in walk.why_not()), walk.why_not()
+    assert any(expected in why for why in walk.why_not()), walk.why_not()
     assert walk.commands() == []
 
 

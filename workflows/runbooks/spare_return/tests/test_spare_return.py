@@ -77,7 +77,7 @@ def ended(node):
 
 
 @pytest.mark.parametrize(
-    ("title", "change", "said"),
+    ("title", "change", "expected"),
     [
         (STAYS, filling, "still being filled. Wait until that ends."),
         (STAYS, filling, "The resilver of ost_0 is running. Wait until it has finished."),
@@ -88,11 +88,11 @@ def ended(node):
     ],
 )
 @pytest.mark.parametrize("step", ["check", "plan-detach", "detach"])
-def test_it_refuses(title, change, said, step, stages):
+def test_it_refuses(title, change, expected, step, stages):
     walk = stages(title).at(step)
     with walk.changing() as node:
         change(node)
-    assert any(said in why for why in walk.why_not()), walk.why_not()
+    assert any(expected in why for why in walk.why_not()), walk.why_not()
     assert walk.commands() == []
 
 

@@ -173,8 +173,8 @@ ATTESTED = {
 
 @pytest.mark.parametrize("which", ATTESTED)
 def test_the_partners_are_answered_for(stage, which):
-    said, how, reason = ATTESTED[which]
-    walk = run(stage, attest=said).to("attest")
+    typed, how, reason = ATTESTED[which]
+    walk = run(stage, attest=typed).to("attest")
     how(stage)
     assert reason in reasons(walk.go_on())
 
@@ -287,5 +287,5 @@ def test_the_lab_was_suspended_like_this():
 
 def test_the_twin_refuses_a_clear_in_the_words_of_the_lab(tmp_path):
     stage = staged(tmp_path, "2.1.11-1")
-    said = stage.hosts["oss01"].run(("zpool", "clear", "ost_0"), 5.0)
-    assert (said.exit_code, said.stderr.decode()) == (1, "cannot clear errors for ost_0: invalid argument for this pool operation\n")
+    output = stage.hosts["oss01"].run(("zpool", "clear", "ost_0"), 5.0)
+    assert (output.exit_code, output.stderr.decode()) == (1, "cannot clear errors for ost_0: invalid argument for this pool operation\n")
