@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Optional, Tuple, Union
 
 Release = Tuple[int, ...]
-ORDERED, TOLD, BY_HAND, REFUSED = "ordered", "ordered, and told first", "by hand", "refused"
+ORDERED, WARNED, BY_HAND, REFUSED = "ordered", "ordered, and told first", "by hand", "refused"
 PASS, REFUSE, UNKNOWN = "pass", "refuse", "unknown"
 BY_HAND_ONLY = "by hand"  # of a verdict of the node: no order, and a person may
 BLIND, REFUSES, LOOKS = "resumes blindly", "refuses", "looks first"
@@ -145,7 +145,7 @@ _CLAIM_IS_BROKEN = Entry(
     when=CHECKED,
 )
 _CLAIM_IS_WRITTEN = Entry(
-    TOLD,
+    WARNED,
     "it writes a claim to every disk ten times and listens after each, before it decides anything, and puts back what was there. "
     "“imported on host '<unknown>' (hostid=0)” is no proof then that another host has the pool",
     "module/zfs/spa.c:spa_activity_check_claim, zfs-2.3.9",
@@ -153,7 +153,7 @@ _CLAIM_IS_WRITTEN = Entry(
     when=CHECKED,
 )
 _CLAIM_IS_LEFT_OUT = Entry(
-    TOLD,
+    WARNED,
     "with -T it only listens for another host and writes no claim, as before; without -T it would",
     "module/zfs/spa.c:spa_load_best (spa_extreme_rewind), zfs-2.3.9",
     since=CLAIMS,
@@ -189,7 +189,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     "zpool_offline": (
         _STATUS,
         Entry(
-            TOLD,
+            WARNED,
             "where the pool has a hot spare that waits, ZED lets it stand in when the disk is pulled, although the disk is OFFLINE (not since 2.3.0). Its "
             "resilver comes first then; the run goes on when that has ended, and the spare goes back when the new disk is filled",
             "cmd/zed/agents/zfs_retire.c:zfs_retire_recv, zfs-2.2.11",
@@ -227,7 +227,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
             when=MULTIHOST,
         ),
         Entry(
-            TOLD,
+            WARNED,
             "it looks for another writer before it resumes. It may refuse without reason; then reboot, and do not try again",
             "module/zfs/zfs_ioctl.c:zfs_ioc_clear, zfs-2.2.4",
             since=CLEAR_LOOKS,
@@ -305,7 +305,7 @@ def _of_entries(operation: str, theirs: Release, here: Release, pool: Mapping[st
         of = f", of {WHEN[against.when]}" if against.when else ""
         hand = f" {HAND}" if against.outcome == BY_HAND else ""
         return Ruling(REFUSE, f"OpenZFS {words(here)}{of}: {against.reason}.{hand}", by_hand=against.outcome == BY_HAND)
-    lines = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == TOLD)
+    lines = tuple(f"OpenZFS {words(here)}: {entry.reason}." for entry in stand if entry.outcome == WARNED)
     return Ruling(PASS, f"OpenZFS {words(here)}. {' '.join(lines)}".rstrip(), lines)
 
 

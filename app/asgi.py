@@ -105,7 +105,7 @@ WITHOUT_DATABASE = ("/static/", "/metrics", AGENTS)  # agents are told in their 
 WAITING = {"/events": streams.events, f"{AGENTS}orders": streams.orders_poll}
 
 
-@access_log.told
+@access_log.logged
 async def application(scope, receive, send):
     if scope["type"] == "lifespan":
         return await lifespan(receive, send)

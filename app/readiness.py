@@ -36,7 +36,7 @@ BELIEVED_SECONDS = 1.0
 ANSWER_SECONDS_MAX = 1.5
 FREE_BYTES_LEAST = 64 * 1024 * 1024
 FREE_BYTES_NEARLY = 1024 * 1024 * 1024  # there is time to make room, if somebody is told now
-HEARD_SECONDS_MAX = 20.0  # what was found longer ago is not known any more
+ANSWER_AGE_SECONDS_MAX = 20.0  # what was found longer ago is not known any more
 ILL_SECONDS = 8.0
 # More than `work_mem` holds, so the server must put it on its disk, and nothing of it stays there. A disk that is full or hangs shows here,
 # while a trial write that is taken back never leaves the server's memory.
@@ -136,7 +136,7 @@ def parts() -> dict[str, str]:
         if not last.said or time.monotonic() - last.at > BELIEVED_SECONDS:
             begun = {name: _asked(name) for name in PARTS}
             wait(begun.values(), timeout=ANSWER_SECONDS_MAX)
-            last.said, last.at = {name: _said(name, asked) for name, asked in begun.items()}, time.monotonic()
+            last.said, last.at = {name: _state_of(name, asked) for name, asked in begun.items()}, time.monotonic()
             last.ill = {name: last.ill.get(name, last.at) for name, why in last.said.items() if why}
             if last.said["database"]:
                 POOL.submit(outages.note)
@@ -147,7 +147,7 @@ def stays_ill(part: str) -> str:
     """What is wrong with it, once that was found again and again for a while: one answer that came late under load is no alarm. "" too when
     nobody in this process has asked lately. Asks nothing."""
     now = time.monotonic()
-    is_known = now - last.at <= HEARD_SECONDS_MAX and now - last.ill.get(part, now) >= ILL_SECONDS
+    is_known = now - last.at <= ANSWER_AGE_SECONDS_MAX and now - last.ill.get(part, now) >= ILL_SECONDS
     return last.said.get(part, "") if is_known else ""
 
 
@@ -171,7 +171,7 @@ def _asked(name: str) -> Future:
     return asking[name]
 
 
-def _said(name: str, asked: Future) -> str:
+def _state_of(name: str, asked: Future) -> str:
     if not asked.done():
         return f"No answer within {ANSWER_SECONDS_MAX} s: {name} hangs."
     del asking[name]

@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 THREADS = Threads(4, "door")
 LOG_SECONDS = 60  # how often an agent that gets no orders is shown how the ledger grew
 _open = {"streams": 0, "polls": 0}
-_told: dict[str, float] = {}  # node -> when it was last shown the ledger without orders
+_shown: dict[str, float] = {}  # node -> when it was last shown the ledger without orders
 
 
 async def events(scope: Scope, receive: Receive, send: Send) -> None:
@@ -156,14 +156,14 @@ def _beside(pinned: str) -> dict[str, Any]:
 def _log(node: str, found: list[dict], size: int) -> dict[str, Any]:
     """The checkpoint that the offers rest on; without offers the newest one, if the agent does not hold it and has not just heard of one."""
     grown = order_envelope.log(found, size)
-    if not found and _now_told(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
-        _told[node] = time.monotonic()
+    if not found and _now_shown(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
+        _shown[node] = time.monotonic()
         grown = ledger.log_since(size)
     return {"log": grown} if grown else {}
 
 
-def _now_told(node: str) -> bool:
-    return time.monotonic() - _told.get(node, -LOG_SECONDS) >= LOG_SECONDS
+def _now_shown(node: str) -> bool:
+    return time.monotonic() - _shown.get(node, -LOG_SECONDS) >= LOG_SECONDS
 
 
 def _size(scope: Scope) -> int:

@@ -5,7 +5,7 @@ import shlex
 import sys
 from typing import Any
 
-from cli.looks import Ask, said
+from cli.looks import Ask, show_found
 from cli.portal import Portal
 from cli.problems import ABSENT, DONE, USAGE, Trouble
 from cli.show import clean, pairs, table, text, when
@@ -52,7 +52,7 @@ def start(asked: argparse.Namespace, portal: Ask) -> int:
     door = portal()
     runbook = asked.runbook or _only_answer(door, asked.situation)
     found = door.post("runs", situation=asked.situation, runbook=runbook)
-    said(asked, found, lambda: shown(found))
+    show_found(asked, found, lambda: shown(found))
     return DONE
 
 
@@ -70,14 +70,14 @@ def run(asked: argparse.Namespace, portal: Ask) -> int:
     door = portal()
     found = door.get("runs", asked.id)
     if asked.act == "why":
-        said(asked, found["options"], lambda: against(found))
+        show_found(asked, found["options"], lambda: against(found))
         return DONE
     if asked.act == "snippet":
-        said(asked, found.get("by_hand"), lambda: snippet(found))
+        show_found(asked, found.get("by_hand"), lambda: snippet(found))
         return DONE
     if asked.act:
         found = _act(asked, door, found)
-    said(asked, found, lambda: shown(found))
+    show_found(asked, found, lambda: shown(found))
     return DONE
 
 
@@ -158,9 +158,9 @@ def loop(asked: argparse.Namespace, portal: Ask) -> int:
     if asked.act:
         version = found["run_version"] if asked.version is None else asked.version
         left = door.post("open-loops", asked.id, "close", version=version, evidence=words)
-        said(asked, left, lambda: text(f"Closed. {len(left) or 'None'} still open."))
+        show_found(asked, left, lambda: text(f"Closed. {len(left) or 'None'} still open."))
         return DONE
-    said(asked, found, lambda: standing(found))
+    show_found(asked, found, lambda: standing(found))
     return DONE
 
 

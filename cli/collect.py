@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from cli.looks import Ask, said
+from cli.looks import Ask, show_found
 from cli.problems import DONE, DOWN, REFUSED, USAGE, Trouble
 from cli.show import clean, pairs, text, when
 
@@ -41,7 +41,7 @@ def collect(asked: argparse.Namespace, portal: Ask) -> int:
         found = door.send("snapshots", data, host=asked.name, taken_at=asked.taken_at, anew="true" if asked.anew else "")
     except Trouble as trouble:
         raise _kept(asked, data, trouble) from None
-    said(asked, found, lambda: shown(found))
+    show_found(asked, found, lambda: shown(found))
     return DONE
 
 

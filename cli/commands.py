@@ -125,7 +125,7 @@ def main(args: list[str]) -> int:
     try:
         return int(asked.call(asked, lambda: Portal(config.load(os.environ))))
     except Trouble as trouble:
-        _say(trouble, asked.json)
+        _print(trouble, asked.json)
         return trouble.code
     except KeyboardInterrupt:
         return 130
@@ -134,7 +134,7 @@ def main(args: list[str]) -> int:
         return DONE
 
 
-def _say(trouble: Trouble, as_json: bool) -> None:
+def _print(trouble: Trouble, as_json: bool) -> None:
     from cli.show import text
 
     if as_json:

@@ -34,7 +34,7 @@ def bytes_(count: int) -> str:
 
 
 @contextmanager
-def told(what: str, out: TextIO | None = None) -> Iterator[Far]:
+def shown(what: str, out: TextIO | None = None) -> Iterator[Far]:
     """The line is written while the block runs, and gone after it."""
     far, out, over = Far(what), out or sys.stderr, Event()
     if not out.isatty():

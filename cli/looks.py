@@ -17,7 +17,7 @@ SEVERITIES = ("act", "watch", "info")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def said(asked: argparse.Namespace, found: Any, words: Callable[[], str]) -> None:
+def show_found(asked: argparse.Namespace, found: Any, words: Callable[[], str]) -> None:
     put(json.dumps(found, indent=2, ensure_ascii=False) if asked.json else words())
 
 
@@ -25,7 +25,7 @@ def status(asked: argparse.Namespace, portal: Ask) -> int:
     """Exit code 1 when something is to be acted on."""
     found = portal().get("status")
     alarms = found.get("alarms", [])  # a portal that is older than this program has none
-    said(asked, found, lambda: "\n".join([*map(_alarm, alarms), pairs(_standing(found))]))
+    show_found(asked, found, lambda: "\n".join([*map(_alarm, alarms), pairs(_standing(found))]))
     urgent = any(alarm["severity"] == "act" for alarm in alarms)
     return REFUSED if urgent or found["situations"].get("act") or found["orders_unknown"] else DONE
 
@@ -58,7 +58,9 @@ def nodes(asked: argparse.Namespace, portal: Ask) -> int:
         (n["name"], "SILENT" if n["silent"] else n["state"], ago(n["last_report_at"]), n["situations"], n["worst_title"] or _why(n))
         for n in found
     ]
-    said(asked, found, lambda: table(("NODE", "STATE", "HEARD", "WRONG", "WORST"), rows, "There is no node yet. Add one in the portal."))
+    show_found(
+        asked, found, lambda: table(("NODE", "STATE", "HEARD", "WRONG", "WORST"), rows, "There is no node yet. Add one in the portal.")
+    )
     return DONE
 
 
@@ -75,7 +77,7 @@ def _node(asked: argparse.Namespace, portal: Portal) -> int:
     unknown = [text(f"not known: {why}") for why in found["not_known"]]
     unknown += [text(f"not watched: {what}") for what in found.get("judgement", {}).get("not_looked_at", ())]
     pools = table(("POOL", "STATE", "REDUNDANCY", "GUID"), rows, "No pool is imported." if not found["not_known"] else "")
-    said(asked, found, lambda: "\n".join([pairs(head | more), *unknown, "", pools]))
+    show_found(asked, found, lambda: "\n".join([pairs(head | more), *unknown, "", pools]))
     return DONE
 
 
@@ -88,7 +90,7 @@ def situations(asked: argparse.Namespace, portal: Ask) -> int:
         found += sorted(ask.all("situations", most=asked.most - len(found), **more), key=_by_what_is_left)
     found.sort(key=lambda one: bool(one.get("reviewed")))
     rows = [(s["id"], _how(s), s["node"], ago(s["opened_at"]), s["title"]) for s in found]
-    said(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "No situation is open."))
+    show_found(asked, found, lambda: table(("ID", "HOW", "NODE", "SINCE", "WHAT"), rows, "No situation is open."))
     return DONE
 
 
@@ -127,7 +129,7 @@ def situation(asked: argparse.Namespace, portal: Ask) -> int:
         ]
         return "\n".join(lines)
 
-    said(asked, found, words)
+    show_found(asked, found, words)
     return DONE
 
 
@@ -136,7 +138,7 @@ def disks(asked: argparse.Namespace, portal: Ask) -> int:
     if len(found) == 1 and not asked.json:
         return _disk(asked, portal(), found[0]["wwid"])
     rows = [(d["wwid"], d["serial"], d["model"], size(d["size_bytes"])) for d in found]
-    said(asked, found, lambda: table(("WWID", "SERIAL", "MODEL", "SIZE"), rows, "No disk has this name, serial, model or place."))
+    show_found(asked, found, lambda: table(("WWID", "SERIAL", "MODEL", "SIZE"), rows, "No disk has this name, serial, model or place."))
     return DONE
 
 
@@ -158,7 +160,7 @@ def _disk(asked: argparse.Namespace, portal: Portal, wwid: str) -> int:
         "Model": f"{found['vendor']} {found['model']} {found['firmware']}",
         "Size": size(found["size_bytes"]),
     }
-    said(asked, found, lambda: pairs(head) + "\n\n" + table(("NODE", "NAME", "BAY", "POOL", "WHEN"), rows, "It was never seen."))
+    show_found(asked, found, lambda: pairs(head) + "\n\n" + table(("NODE", "NAME", "BAY", "POOL", "WHEN"), rows, "It was never seen."))
     return DONE
 
 
@@ -175,7 +177,7 @@ def size(value: str | None) -> str:
 def runs(asked: argparse.Namespace, portal: Ask) -> int:
     found = list(portal().all("runs", most=asked.most, ended="" if asked.all else "false", node=asked.node))
     rows = [(r["id"], r["node"], r["requester"], ago(r["created_at"]), f"{r['standing']}: {r['step']}", r["title"]) for r in found]
-    said(
+    show_found(
         asked,
         found,
         lambda: table(("RUN", "NODE", "BY", "AGE", "STANDS", "WHAT"), rows, "No run is under way. --all shows those that ended."),
@@ -186,14 +188,14 @@ def runs(asked: argparse.Namespace, portal: Ask) -> int:
 def approvals(asked: argparse.Namespace, portal: Ask) -> int:
     found = portal().get("approvals")
     rows = [(a["id"], a["node"], a["requester"], "you" if a["yours"] else "others", " ".join(a["argv"])) for a in found]
-    said(asked, found, lambda: table(("RUN", "NODE", "BY", "JUDGED BY", "COMMAND"), rows, "Nothing waits for approval."))
+    show_found(asked, found, lambda: table(("RUN", "NODE", "BY", "JUDGED BY", "COMMAND"), rows, "Nothing waits for approval."))
     return DONE
 
 
 def loops(asked: argparse.Namespace, portal: Ask) -> int:
     found = portal().get("open-loops")
     rows = [(one["id"], one["run"], one["node"], ago(one["at"]), f"{one['what']} {one['undo']}") for one in found]
-    said(asked, found, lambda: table(("LOOP", "RUN", "NODE", "SINCE", "WHAT, AND HOW IT ENDS"), rows, "Nothing stands open."))
+    show_found(asked, found, lambda: table(("LOOP", "RUN", "NODE", "SINCE", "WHAT, AND HOW IT ENDS"), rows, "Nothing stands open."))
     return DONE
 
 
@@ -201,7 +203,7 @@ def ledger(asked: argparse.Namespace, portal: Ask) -> int:
     query = {name: getattr(asked, name) for name in ("actor", "type", "run", "node")}
     found = list(portal().all("ledger", most=asked.most, q=asked.text, **query))
     rows = [(e["seq"], when(e["at"]), e["actor"], e["type"], _short(e["body"])) for e in found]
-    said(asked, found, lambda: table(("SEQ", "WHEN", "WHO", "WHAT", "WORDS"), rows, "No event is like this."))
+    show_found(asked, found, lambda: table(("SEQ", "WHEN", "WHO", "WHAT", "WORDS"), rows, "No event is like this."))
     return DONE
 
 
@@ -221,7 +223,7 @@ def bundle(asked: argparse.Namespace, portal: Ask) -> int:
             out.write(data)
     except OSError as error:
         raise Trouble(f"{target} cannot be written: {error.strerror}.", "Give another name with -o.", USAGE) from None
-    said(
+    show_found(
         asked, {"file": str(target), "bytes": len(data)}, lambda: f"{target}  {len(data)} bytes. Check it: slotlight ledger verify {target}"
     )
     return DONE
@@ -250,7 +252,7 @@ def triage(asked: argparse.Namespace, portal: Ask) -> int:
         if trouble.kind not in ("too-large", "stopped"):
             raise
         raise Trouble(trouble.said, trouble.do, TRIAGE_STOPPED) from None
-    said(asked, found, lambda: _triaged(found))
+    show_found(asked, found, lambda: _triaged(found))
     if not any(one["outcome"] in ("read", "partly") for one in found["texts"]):
         return USAGE
     return DONE if found["good"] else REFUSED

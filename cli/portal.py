@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from cli import VERSION
 from cli.config import Config
-from cli.far import Far, told
+from cli.far import Far, shown
 from cli.problems import DOWN, Trouble, of_answer
 
 PATIENCE_SECONDS = 30
@@ -55,7 +55,7 @@ class Portal:
 
     def download(self, path: str, what: str) -> bytes:
         """What takes its time to be made and to come; whoever waits at a terminal is told how far it is."""
-        with told(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
+        with shown(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
             return _whole(answer, far)
 
     def send(self, path: str, data: bytes, **query: object) -> Any:

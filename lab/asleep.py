@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 from lab import places
 from lab.guest import Guest
 from lab.image import Image
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 SLEEP_SECONDS = 120
 # modprobe leaves spl where it comes to it before the last of those that use it.
@@ -80,7 +80,7 @@ def _digest(memory: int, hardware: Sequence[str]) -> str:
 
 def _make(image: Image, memory: int, target: Asleep, named: Callable[[str], Boots]) -> None:
     began = time.monotonic()
-    say("A node boots once and is put to sleep; from then on new nodes wake from it.")
+    write("A node boots once and is put to sleep; from then on new nodes wake from it.")
     machine = named(f"asleep-{target.folder.name}")
     machine.make(image, 0, shelves=0, memory=memory)
     machine.start(tied=True, boot=True)
@@ -98,7 +98,7 @@ def _make(image: Image, memory: int, target: Asleep, named: Callable[[str], Boot
     shutil.move(machine.folder / "root.qcow2", making.root)
     making.folder.rename(target.folder)
     shutil.rmtree(machine.folder)
-    say(f"It sleeps in {target.folder}, after {time.monotonic() - began:.0f} s.")
+    write(f"It sleeps in {target.folder}, after {time.monotonic() - began:.0f} s.")
 
 
 def _until_asleep(machine: Boots) -> None:

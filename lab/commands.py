@@ -9,7 +9,7 @@ from lab.figures import measure, table
 from lab.machine import Machine, everyone
 from lab.recipe import SUITES
 from launcher.bootstrap import ROOT
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 NAME = "oss01"
 
@@ -21,7 +21,7 @@ def main(args: list[str]) -> int:
 
 def build(asked: argparse.Namespace) -> int:
     made = image.build(asked.zfs)
-    say(f"{made.folder} holds Debian with OpenZFS {made.zfs_version}.")
+    write(f"{made.folder} holds Debian with OpenZFS {made.zfs_version}.")
     return 0
 
 
@@ -30,9 +30,9 @@ def up(asked: argparse.Namespace) -> int:
     if asked.fresh or not machine.settings.image:
         machine.make(made, asked.disks, host=asked.name)
     machine.start()
-    say(f"{machine.name} is up: {len(machine.settings.bays)} disks in {machine.settings.shelves} shelves, OpenZFS {made.zfs_version}.")
-    say(f"  ./run lab shell {machine.name}    the host is 10.0.2.2 there")
-    say(f"  ./run lab down {machine.name}     its disks and its system stay; up boots them again")
+    write(f"{machine.name} is up: {len(machine.settings.bays)} disks in {machine.settings.shelves} shelves, OpenZFS {made.zfs_version}.")
+    write(f"  ./run lab shell {machine.name}    the host is 10.0.2.2 there")
+    write(f"  ./run lab down {machine.name}     its disks and its system stay; up boots them again")
     return 0
 
 
@@ -44,20 +44,20 @@ def shell(asked: argparse.Namespace) -> int:
 def down(asked: argparse.Namespace) -> int:
     machine = _running(asked.name)
     machine.cut() if asked.cut else machine.down()
-    say(f"{asked.name} is down.")
+    write(f"{asked.name} is down.")
     return 0
 
 
 def pull(asked: argparse.Namespace) -> int:
     bay = _running(asked.name).pull(asked.disk)
-    say(f"Disk {asked.disk} lies on the table; bay {bay} is empty.")
+    write(f"Disk {asked.disk} lies on the table; bay {bay} is empty.")
     return 0
 
 
 def insert(asked: argparse.Namespace) -> int:
     machine = _running(asked.name)
     machine.insert(asked.disk, asked.bay)
-    say(
+    write(
         f"Disk {asked.disk}, serial {machine.disk(asked.disk).serial}, is in bay {asked.bay}; the node calls it {machine.name_of(asked.disk) or 'nothing yet'}."
     )
     return 0
@@ -70,19 +70,19 @@ def slow(asked: argparse.Namespace) -> int:
 
 def lit(asked: argparse.Namespace) -> int:
     for (shelf, bay), lamps in sorted(_running(asked.name).lit().items()):
-        say(f"shelf {shelf} slot {bay}: {', '.join(lamps)}")
+        write(f"shelf {shelf} slot {bay}: {', '.join(lamps)}")
     return 0
 
 
 def figures(asked: argparse.Namespace) -> int:
     """Of the agent, which somebody has installed there."""
-    say(table(measure(_running(asked.name).guest)))
+    write(table(measure(_running(asked.name).guest)))
     return 0
 
 
 def machines(asked: argparse.Namespace) -> int:
     for machine in everyone():
-        say(f"{machine.name}: {'up' if machine.runs() else 'down'}, {len(machine.settings.bays)} disks")
+        write(f"{machine.name}: {'up' if machine.runs() else 'down'}, {len(machine.settings.bays)} disks")
     return 0
 
 

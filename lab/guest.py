@@ -25,7 +25,7 @@ zpool status; exit 1"""
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f]")  # what a terminal acts upon and nobody copies
 
 
-class GuestSaid(Exception):
+class GuestFailed(Exception):
     """A line ended with another exit code than 0. The message has what it said."""
 
 
@@ -46,7 +46,7 @@ class Guest(NamedTuple):
         ran = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False, **given)
         output = ran.stdout.decode(errors="replace")
         if check and ran.returncode:
-            raise GuestSaid(f"`{line}` ended with {ran.returncode}:\n{output}")
+            raise GuestFailed(f"`{line}` ended with {ran.returncode}:\n{output}")
         return output
 
     def paste(self, text: str, seconds: float = LINE_SECONDS) -> str:
@@ -84,7 +84,7 @@ class Guest(NamedTuple):
             try:
                 self.sh("true", seconds=20)
                 return
-            except (GuestSaid, subprocess.TimeoutExpired):
+            except (GuestFailed, subprocess.TimeoutExpired):
                 time.sleep(1)
         raise Stop(
             f"The node did not come up within {seconds:.0f} s. Its console is {self.folder}/console.log, QEMU's words are {self.folder}/qemu.log."

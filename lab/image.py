@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from lab import places
 from lab.recipe import FILES, FINISH, KERNEL, MKFS, SIZE, ZFS, Recipe
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 TOOLS = {
     "debootstrap": "debootstrap",
@@ -113,13 +113,13 @@ def _make(recipe: Recipe) -> Image:
     folder.rename(target)
     shutil.rmtree(work)
     made = Image(target)
-    say(f"{target}: OpenZFS {made.zfs_version}, made in {time.monotonic() - began:.0f} s.")
+    write(f"{target}: OpenZFS {made.zfs_version}, made in {time.monotonic() - began:.0f} s.")
     return made
 
 
 def _install(recipe: Recipe, tree: Path, log: Path) -> None:
     origin = mirror()
-    say(f"Debian {recipe.release} from {origin}.")
+    write(f"Debian {recipe.release} from {origin}.")
     options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(recipe.base)}")
     _call(["debootstrap", *options, recipe.release, str(tree), origin], log)
     for path, text in FILES.items():
@@ -130,7 +130,7 @@ def _install(recipe: Recipe, tree: Path, log: Path) -> None:
     no_daemons.chmod(0o755)
     if recipe.suite != recipe.release:
         (tree / "etc/apt/sources.list.d/zfs.list").write_text(f"deb {origin} {recipe.suite} main contrib\n")
-    say("The kernel, then OpenZFS, which is compiled for it: some minutes.")
+    write("The kernel, then OpenZFS, which is compiled for it: some minutes.")
     _inside(tree, log, "apt-get", "update", *APT[1:2], *APT[3:])
     _inside(tree, log, "apt-get", "install", *APT, *KERNEL)
     _inside(tree, log, "apt-get", "install", *APT, "-t", recipe.suite, *ZFS)

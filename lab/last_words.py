@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 
-from lab.guest import Guest, GuestSaid
+from lab.guest import Guest, GuestFailed
 
 LINES = (
     "zpool status -v",
@@ -19,11 +19,11 @@ LINE_SECONDS = 20  # a command of ZFS may hang on the node where something went 
 
 def of(guest: Guest) -> str:
     """Each line and what came of it, one after the other; a line that does not end says so. Never raises for a node that is silent."""
-    return "\n".join(f"$ {line}\n{_said(guest, line)}" for line in LINES)
+    return "\n".join(f"$ {line}\n{_output_of(guest, line)}" for line in LINES)
 
 
-def _said(guest: Guest, line: str) -> str:
+def _output_of(guest: Guest, line: str) -> str:
     try:
         return guest.sh(f"timeout --kill-after=1 {LINE_SECONDS} sh -c '{line}'", seconds=LINE_SECONDS + 10)
-    except (GuestSaid, subprocess.TimeoutExpired) as silent:
+    except (GuestFailed, subprocess.TimeoutExpired) as silent:
         return f"did not say it: {silent}\n"

@@ -162,7 +162,7 @@ class Machine:
                 try:
                     self.qmp(kind, **arguments)
                     break
-                except qmp.QemuSaysNo as no:
+                except qmp.QemuRefused as no:
                     if attempt == STARTS_MAX - 1 or "Failed to connect to LUN" not in str(no):
                         raise
         self.qmp("cont")
@@ -173,7 +173,7 @@ class Machine:
         self.guest.sh(LOAD)
 
     def _sleeps(self) -> bool:
-        with contextlib.suppress(qmp.QemuSaysNo):  # it does not listen yet
+        with contextlib.suppress(qmp.QemuRefused):  # it does not listen yet
             return self.qmp("query-status")["status"] in ("paused", "prelaunch")
         return False
 
@@ -309,7 +309,7 @@ class Machine:
             try:
                 self.qmp("blockdev-del", **{"node-name": self.disk(number).node})
                 return
-            except qmp.QemuSaysNo:  # the device is still being taken away
+            except qmp.QemuRefused:  # the device is still being taken away
                 time.sleep(0.1)
         raise Stop(f"QEMU does not let go of disk {number}.")
 
@@ -349,7 +349,7 @@ class Machine:
         filter_name = f"errors{number}"
         if self.qmp("qom-get", path=device, property="drive") != disk.node:  # the same once more would end QEMU
             self.qmp("qom-set", path=device, property="drive", value=disk.node)
-        with contextlib.suppress(qmp.QemuSaysNo):  # there was none
+        with contextlib.suppress(qmp.QemuRefused):  # there was none
             self.qmp("blockdev-del", **{"node-name": filter_name})
         if rules:
             self.qmp("blockdev-add", **{"driver": "blkdebug", "node-name": filter_name, "image": disk.node, "inject-error": rules})

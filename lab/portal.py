@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from lab.front import Front, certificate
-from lab.said import Said
+from lab.said import ProcessOutput
 from launcher.bootstrap import ROOT
 from launcher.say import Stop
 
@@ -48,7 +48,7 @@ class Portal:
             argv, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022
         )
         try:
-            inside = int(Said(self.process, START_SECONDS).find(r"ready after .* http://\S+?:(\d+)/?$")[1])
+            inside = int(ProcessOutput(self.process, START_SECONDS).find(r"ready after .* http://\S+?:(\d+)/?$")[1])
         except Stop:
             self.stop()
             raise

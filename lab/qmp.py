@@ -8,7 +8,7 @@ from typing import Any
 ANSWER_SECONDS = 30
 
 
-class QemuSaysNo(Exception):
+class QemuRefused(Exception):
     """QEMU refused a command, or is not there any more."""
 
 
@@ -21,7 +21,7 @@ def ask(path: Path, command: str, /, **arguments: Any) -> Any:
             _one(line, "qmp_capabilities", {})
             return _one(line, command, arguments)
     except (OSError, ValueError) as error:
-        raise QemuSaysNo(f"{command}: {error or type(error).__name__}") from error
+        raise QemuRefused(f"{command}: {error or type(error).__name__}") from error
 
 
 def _one(line, command: str, arguments: dict[str, Any]) -> Any:
@@ -30,6 +30,6 @@ def _one(line, command: str, arguments: dict[str, Any]) -> Any:
     while True:
         answer = json.loads(line.readline() or '{"error": {"desc": "QEMU hung up"}}')
         if "error" in answer:
-            raise QemuSaysNo(f"{command}: {answer['error']['desc']}")
+            raise QemuRefused(f"{command}: {answer['error']['desc']}")
         if "return" in answer:  # what comes before are events
             return answer["return"]

@@ -8,7 +8,7 @@ from queue import Empty, Queue
 from launcher.say import Stop
 
 
-class Said:
+class ProcessOutput:
     def __init__(self, process: subprocess.Popen, patience_seconds: float) -> None:
         """A process whose output is text and piped. After so long without a word it is not waited for any more."""
         self._process, self._patience = process, patience_seconds

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -51,7 +51,7 @@ def _alone() -> Iterator[None]:
 
 
 def _install(lock: str) -> None:
-    say(f"Installing what {lock} lists into .venv.")
+    write(f"Installing what {lock} lists into .venv.")
     STAMP.unlink(missing_ok=True)
     uv = shutil.which("uv")
     if uv:

@@ -14,7 +14,7 @@ from launcher.datafolder import DataFolder
 from launcher.installation import Installation
 from launcher.new import new
 from launcher.rack import rack
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 from launcher.supervisor import Supervisor
 from launcher.triage import triage
 from launcher.up import data_folder, demo, up
@@ -71,15 +71,15 @@ def bench(args: list[str]) -> int:
     found = {path.stem.removeprefix("bench_"): path for path in sorted(ROOT.glob("bench/bench_*.py"))}
     unknown = [name for name in args if name not in found]
     if unknown:
-        say(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join(found) or 'none'}.")
+        write(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join(found) or 'none'}.")
         return 2
     failed = []
     for name in args or found:
-        say(f"\n{name}")
+        write(f"\n{name}")
         if subprocess.run([sys.executable, "-m", f"bench.bench_{name}"], cwd=ROOT, check=False).returncode:
             failed.append(name)
     if failed:
-        say(f"\nNot measured: {', '.join(failed)}. Their own words are above.")
+        write(f"\nNot measured: {', '.join(failed)}. Their own words are above.")
     return 1 if failed else 0
 
 
@@ -102,7 +102,7 @@ def agent(args: list[str]) -> int:
     if args not in ([], ["--deb"]):
         raise Stop(f"./run agent takes --deb or nothing, not {' '.join(args)}.")
     target, digest = (deb if args else zipapp).build(ROOT)
-    say(f"{target.relative_to(ROOT)}  {target.stat().st_size} bytes  sha256 {digest}")
+    write(f"{target.relative_to(ROOT)}  {target.stat().st_size} bytes  sha256 {digest}")
     return 0
 
 

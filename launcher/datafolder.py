@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from launcher.bootstrap import ROOT
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 from launcher.servers import PG_MAJOR, Postgres, Valkey, postgres_bin, servant, shared, socket_folder, valkey_binary
 
 LEFTOVER_SECONDS_MAX = 20
@@ -141,7 +141,7 @@ def clear_leftover(postgres: Postgres) -> None:
         # PostgreSQL would take any living process with this number for its own and refuse to start.
         file.unlink()
         return
-    say(f"A PostgreSQL of an earlier start (process {pid}) still runs on {postgres.data}. It is stopped first.")
+    write(f"A PostgreSQL of an earlier start (process {pid}) still runs on {postgres.data}. It is stopped first.")
     os.kill(pid, signal.SIGINT)
     deadline = time.monotonic() + LEFTOVER_SECONDS_MAX
     while _is_postgres(pid) and file.exists():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from launcher.bootstrap import ROOT
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 SKELETONS = Path(__file__).parent / "skeletons"
 LENGTH_MAX = 32
@@ -88,16 +88,16 @@ def new(args: list[str], root: Path = ROOT) -> int:
     module = name.replace("-", "_")
     _insist(args[0], name, module, root)
     written = [_write(root, skeleton, where.format(module=module), name, module) for skeleton, where in kind.files.items()]
-    say(f"Written, for the {args[0]} {name}:")
+    write(f"Written, for the {args[0]} {name}:")
     for path in written:
-        say(f"  {path}")
-    say("To fill in:")
+        write(f"  {path}")
+    write("To fill in:")
     for place in places(root, written):
-        say(f"  {place}")
-    say("And then:")
+        write(f"  {place}")
+    write("And then:")
     for left in (f"add {module} to {kind.registry}, in its imports and its list", *kind.then):
-        say(f"  {left.format(module=module)}")
-    say(f"Until it is filled in, {written[-1]} fails and says where.")
+        write(f"  {left.format(module=module)}")
+    write(f"Until it is filled in, {written[-1]} fails and says where.")
     return 0
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from launcher.datafolder import DataFolder
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 from launcher.up import data_folder
 from twin import rack as hands
 from twin.demo import state_path
@@ -30,12 +30,12 @@ def rack(args: list[str]) -> int:
         raise Stop(f"There is no demo node {asked.node} in {asked.data}. `./run demo` makes them.")
     try:
         if asked.doing == "pull":
-            say(f"Bay {asked.bay} is empty now. Disk {hands.pull(state, asked.bay)} lies on the shelf.")
+            write(f"Bay {asked.bay} is empty now. Disk {hands.pull(state, asked.bay)} lies on the shelf.")
         elif asked.doing == "insert":
             hands.insert(state, asked.bay, asked.serial)
-            say(f"Disk {asked.serial} is in bay {asked.bay}.")
+            write(f"Disk {asked.serial} is in bay {asked.bay}.")
         else:
-            say(hands.describe(state))
+            write(hands.describe(state))
     except hands.NotThere as missing:
         raise Stop(str(missing)) from None
     return 0

@@ -17,7 +17,7 @@ def paint(text: str, code: int | str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if coloured() else text
 
 
-def say(text: str) -> None:
+def write(text: str) -> None:
     """Prints it. When `| head` has read enough, the rest is dropped, and the command ends as it would have."""
     try:
         print(text, flush=True)

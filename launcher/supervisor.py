@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from launcher.children import popen_options
-from launcher.say import Stop, paint, say
+from launcher.say import Stop, paint, write
 from launcher.servers import Servant
 
 START_SECONDS_MAX = 60
@@ -145,11 +145,11 @@ class Supervisor:
             if child.ready_line and re.search(child.ready_line, text):
                 running.is_ready.set()
             elif text and not re.search(child.hide, text):
-                say(f"{prefix} {text}")
+                write(f"{prefix} {text}")
         transport.close()
 
     def note(self, text: str) -> None:
-        say(f"{self.prefix('slotlight')} {paint(text, 1)}")
+        write(f"{self.prefix('slotlight')} {paint(text, 1)}")
 
     async def stop(self) -> None:
         """Ask each tier to end, the last started first; who does not in time is killed, and we say so."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launcher.say import Stop, say
+from launcher.say import Stop, write
 
 if TYPE_CHECKING:  # they are loaded in the process that reads
     from workflows.engine.core import Cure, Situation
@@ -29,7 +29,7 @@ def triage(args: list[str]) -> int:
         answered, words = run(_read, [_content(name) for name in names])
     except Stopped as why:
         answered, words = stopped(why.why, str(why)), str(why)
-    say(json.dumps(answered, indent=2, ensure_ascii=False) if as_json else words)
+    write(json.dumps(answered, indent=2, ensure_ascii=False) if as_json else words)
     return exit_code(answered)
 
 

@@ -19,7 +19,7 @@ from launcher.bootstrap import ROOT
 from launcher.children import popen_options
 from launcher.datafolder import DataFolder, static_files, tree_digest
 from launcher.installation import AGENTS, PORTAL, Installation
-from launcher.say import Stop, paint, say
+from launcher.say import Stop, paint, write
 from launcher.schema import schema_files
 from launcher.supervisor import Child, Supervisor
 
@@ -213,7 +213,7 @@ class Start:
         twins += [["workflows.rehearsal", "--scenario", scenario]] if scenario else []
         output, _ = await asyncio.gather(preparing, asyncio.gather(*(self._make_twins(*one) for one in twins)))
         if TAKEN_OVER in output:
-            say(output.strip())
+            write(output.strip())
         if make_demo:
             (self.site.demo / MADE).write_text(self.site.identity())
 
@@ -280,16 +280,16 @@ class Start:
         return Child(name, argv, self.site.agent_environment(), self.site.user, AGENTS, cwd=str(ROOT))
 
     def _announce(self) -> None:
-        say("")
-        say(f"  {paint('Slotlight is ready', '1;32')} after {time.monotonic() - self.began:.1f} s:  {paint(self.url, '1;4')}")
+        write("")
+        write(f"  {paint('Slotlight is ready', '1;32')} after {time.monotonic() - self.began:.1f} s:  {paint(self.url, '1;4')}")
         if self.options.demo and self.options.host in LOOPBACK:
             for name, password in json.loads((self.site.demo / SIGN_INS).read_text()).items():
-                say(f"  Sign in as {paint(name, 1)} with {paint(password, 1)}")
+                write(f"  Sign in as {paint(name, 1)} with {paint(password, 1)}")
         if self.options.scenario:
             node = f"{TRY}{self.options.scenario}"
-            say(f"  {paint(node, 1)} needs the runbook {self.options.scenario}. Its rack, for your hands: ./run rack {node}")
-        say("  Ctrl-C stops it.")
-        say("")
+            write(f"  {paint(node, 1)} needs the runbook {self.options.scenario}. Its rack, for your hands: ./run rack {node}")
+        write("  Ctrl-C stops it.")
+        write("")
 
 
 PREPARE = ("-m", "launcher.prepare")

@@ -9,7 +9,7 @@ TEXT = (ROOT / "docs/glossary.md").read_text()
 FOLDERS = ("agents", "twin", "workflows", "app")
 RENAMED = ("agents",)
 # A field of a parsed line; its readers are in other folders.
-BINDS_SAID = {f"agents/collectors/{name}.py" for name in ("_log_stamps", "_smart_json", "sg_logs")}
+BINDS_OLD_WORD = {f"agents/collectors/{name}.py" for name in ("_log_stamps", "_smart_json", "sg_logs")}
 
 
 def test_every_module_it_names_is_there():
@@ -36,4 +36,4 @@ def bound(path: Path) -> set[str]:
 def test_no_variable_of_these_folders_is_called_said():
     paths = [path for folder in RENAMED for path in sorted((ROOT / folder).rglob("*.py")) if "tests" not in path.parts]
     assert len(paths) > 100
-    assert {str(path.relative_to(ROOT)) for path in paths if "said" in bound(path)} == BINDS_SAID
+    assert {str(path.relative_to(ROOT)) for path in paths if "said" in bound(path)} == BINDS_OLD_WORD

@@ -49,7 +49,7 @@ def _pool(view: View, pool: Pool) -> str:
         return _damaged(view, pool, present)
     state = _worst([_state(top, present) for top in pool.tops])
     status, action, msgid = _advice(view.node, pool, state)
-    return _told(view, pool, present, state, f"{state}  {TOO_FEW}" if state == "UNAVAIL" else state, status, action, msgid)
+    return _listing(view, pool, present, state, f"{state}  {TOO_FEW}" if state == "UNAVAIL" else state, status, action, msgid)
 
 
 def is_damaged(node: Node, pool: Pool) -> bool:
@@ -60,17 +60,17 @@ def is_damaged(node: Node, pool: Pool) -> bool:
 def _damaged(view: View, pool: Pool, present: set[int]) -> str:
     status, msgid = (ELSEWHERE, "ZFS-8000-EY") if was_elsewhere(view.node, pool) else ("The pool metadata is corrupted.\n", "ZFS-8000-72")
     action = DAMAGED + (MAY_BE_ACTIVE if pool.state == 0 else "")
-    return _told(view, pool, present, "FAULTED", "FAULTED  corrupted data", status, action, msgid)
+    return _listing(view, pool, present, "FAULTED", "FAULTED  corrupted data", status, action, msgid)
 
 
 def _active(view: View, pool: Pool, present: set[int]) -> str:
     host, hostid = pool.active_on.split()
     status = "The pool is currently imported by another system.\n"
     action = f"The pool must be exported from {host} (hostid={hostid})\n\tbefore it can be safely imported.\n"
-    return _told(view, pool, present, "UNAVAIL", "UNAVAIL  currently in use", status, action, "ZFS-8000-EY")
+    return _listing(view, pool, present, "UNAVAIL", "UNAVAIL  currently in use", status, action, "ZFS-8000-EY")
 
 
-def _told(view: View, pool: Pool, present: set[int], state: str, of_root: str, status: str, action: str, msgid: str) -> str:
+def _listing(view: View, pool: Pool, present: set[int], state: str, of_root: str, status: str, action: str, msgid: str) -> str:
     """In the layout of the release: up to 2.2 all but status and see stand one column further right (openzfs/zfs pull request 16218)."""
     wide = 6 if view.node.release >= (2, 3) else 7
     lines = [f"{'pool':>{wide}}: {pool.name}\n", f"{'id':>{wide}}: {pool.guid}\n", f"{'state':>{wide}}: {state}\n"]

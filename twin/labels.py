@@ -13,7 +13,7 @@ COPIES = (0, 1, 2, 3)
 CACHE_STARTS_AT = 4198400
 
 WITH_LINUX_6_12 = (2, 4)  # before it the lab has Linux 6.1
-TELLS_ALLOC = (2, 3, 5)  # a label tells the least allocation, since this release
+HAS_MIN_ALLOC = (2, 3, 5)  # a label tells the least allocation, since this release
 Line = tuple[int, str, object]  # depth, key, value
 
 
@@ -85,7 +85,7 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     top = label.top or _top(pool, label.guid)
     yield from _head(node, pool, top, label)
     yield 1, "vdev_tree:", None
-    yield from _vdev(top, _number_of(pool, top), 2, True, tells_alloc=node.release >= TELLS_ALLOC)
+    yield from _vdev(top, _number_of(pool, top), 2, True, tells_alloc=node.release >= HAS_MIN_ALLOC)
     yield 1, "features_for_read:", None
     for feature in features(node, pool):
         yield 2, feature, None
@@ -119,7 +119,7 @@ def _head(node: Node, pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "txg", label.txg
     yield 1, "pool_guid", pool.guid
     yield 1, "errata", 0
-    if node.release >= TELLS_ALLOC:
+    if node.release >= HAS_MIN_ALLOC:
         least = [_least(one) for one in pool.tops if one.cls != "log"]
         yield 1, "min_alloc", min(least)
         yield 1, "max_alloc", max(least)

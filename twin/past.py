@@ -69,10 +69,10 @@ def events(node: Node) -> str:
     return "TIME                           CLASS\n" + "".join(_event(eid, *event) for eid, event in enumerate(found, 1))
 
 
-Told = tuple[float, str, Pool, list[str]]
+HistoryLine = tuple[float, str, Pool, list[str]]
 
 
-def _events(node: Node) -> Iterator[Told]:
+def _events(node: Node) -> Iterator[HistoryLine]:
     for pool in node.imported:
         began = node.booted_at + IMPORTED_SECONDS
         yield began, "sysevent.fs.zfs.pool_import", pool, []
@@ -86,7 +86,7 @@ def _events(node: Node) -> Iterator[Told]:
             yield began + 3600, "ereport.fs.zfs.io_failure", pool, ['pool_failmode = "wait"']
 
 
-def _scan_events(pool: Pool, scan: Scan) -> Iterator[Told]:
+def _scan_events(pool: Pool, scan: Scan) -> Iterator[HistoryLine]:
     kind = ['resilver_type = "healing"'] if scan.function == "resilver" else []
     yield scan.started_at, f"sysevent.fs.zfs.{scan.function}_start", pool, kind
     if scan.state == "finished":

@@ -18,7 +18,7 @@ from twin.scan import begins_anew, start_resilver
 from twin.vdevs import Place, find, leaf_asize, member, min_asize, part_path, put, zfs_partitions
 from twin.view import Device, View
 
-SPARES_ARE_TOLD = (2, 2)  # the kernel refuses them in 2.1.11, the tool in 2.3.2
+SPARES_ARE_REFUSED = (2, 2)  # the kernel refuses them in 2.1.11, the tool in 2.3.2
 EXIT_REFUSED_BY_TOOL = 1
 EXIT_REFUSED_BY_KERNEL = 255
 AMBIGUOUS = "already in replacing/spare config; wait for completion or use 'zpool detach'"
@@ -115,7 +115,7 @@ def _complaint(node: Node, path: str, partition: Partition, wanted: Wanted) -> t
         return (f"{path} contains a filesystem of type '{partition.filesystem}'", True) if partition.filesystem else ("", True)
     pool = node.pool(label.pool)
     if _spare_on(node, partition):  # one of the same pool, or of one that is not imported, is taken without a word
-        others = pool.imported and pool.name != wanted.pool and node.release >= SPARES_ARE_TOLD
+        others = pool.imported and pool.name != wanted.pool and node.release >= SPARES_ARE_REFUSED
         return (f"{path} is reserved as a hot spare for pool {pool.name}", False) if others else ("", True)
     if pool.imported and not _is_member(node, label):
         return "", True  # of a former member zpool_in_use says that it is not in use, though its label names the pool

@@ -17,7 +17,7 @@ from agents.zfs_releases import (
     READ,
     REFUSED,
     TABLE,
-    TOLD,
+    WARNED,
     WHEN,
     Entry,
     Release,
@@ -144,8 +144,8 @@ def _cell(operation: str, release: Release) -> str:
     if always.outcome != PASS:
         return BY_HAND if always.by_hand and can_be_given(operation) else REFUSED
     sometimes = dict.fromkeys(entry.outcome for entry in entries if entry.when and entry.outcome != ORDERED)
-    warns = any(entry.outcome == TOLD and not entry.when for entry in entries)
-    return f"{TOLD if warns else ORDERED}{''.join(f' ({outcome})' for outcome in sometimes)}"
+    warns = any(entry.outcome == WARNED and not entry.when for entry in entries)
+    return f"{WARNED if warns else ORDERED}{''.join(f' ({outcome})' for outcome in sometimes)}"
 
 
 def _entry(entry: Entry) -> str:

@@ -18,7 +18,7 @@ from agents.collectors.sg_logs import SelfTest
 from agents.domain.wwid import normalise
 
 LINE_MAX = 400  # characters; none of smartctl's own is longer
-NOT_SAID = ("unknown", "not available", "unavailable", "not supported", "unsupported")  # what stands there instead of a verdict
+NO_VERDICT_TEXTS = ("unknown", "not available", "unavailable", "not supported", "unsupported")  # what stands there instead of a verdict
 NO_ANSWER = (  # why a disk says nothing of its health: the words, and what they mean
     ("Device is in STANDBY", "it sleeps and was not woken"),
     ("Device is in SLEEP", "it sleeps and was not woken"),
@@ -42,7 +42,7 @@ WARNING_BITS = (  # NVMe, by the sentences of `smartctl -H`
 
 
 @dataclass
-class Told:
+class Report:
     """What was found so far."""
 
     verdict: str = ""  # the line of it
@@ -97,9 +97,9 @@ class Told:
         )
 
 
-def read(text: str) -> Told:
+def read(text: str) -> Report:
     """All that is understood of `text`. Never raises."""
-    report = Told()
+    report = Report()
     for raw in text.split("\n"):
         line = raw.strip()[:LINE_MAX]
         if line:
@@ -107,7 +107,7 @@ def read(text: str) -> Told:
     return report
 
 
-def _heading(report: Told, line: str) -> bool:
+def _heading(report: Report, line: str) -> bool:
     if line.startswith(("SMART Self-test log", "SMART Extended Self-test Log", "Self-test Log (NVMe")):
         report.section, report.keeps_tests = "tests", "not supported" not in line and "failed" not in line.lower()
         return True
@@ -126,7 +126,7 @@ _VERDICT = re.compile(r"(SMART Health Status|SMART overall-health self-assessmen
 _SENSE = re.compile(r"\[asc=([0-9a-f]{1,2}),? ?ascq=([0-9a-f]{1,2})\]", re.IGNORECASE)
 
 
-def _verdict(report: Told, line: str) -> bool:
+def _verdict(report: Report, line: str) -> bool:
     found = _VERDICT.match(line)
     if not found:
         return False
@@ -136,11 +136,11 @@ def _verdict(report: Told, line: str) -> bool:
     if health.rstrip("!").upper() in ("OK", "PASSED"):
         report.passed = True
     else:
-        report.passed = None if any(word in health.lower() for word in NOT_SAID) and sense is None else False
+        report.passed = None if any(word in health.lower() for word in NO_VERDICT_TEXTS) and sense is None else False
     return True
 
 
-def _silence(report: Told, line: str) -> bool:
+def _silence(report: Report, line: str) -> bool:
     joined = " ".join(line.split())
     why = next((meaning for words, meaning in NO_ANSWER if words in joined), "")
     report.silent = report.silent or why
@@ -184,7 +184,7 @@ _RECOMMENDED = re.compile(r"Min/Max recommended Temperature: +-?[0-9]{1,3}/([0-9
 _HOURS_MINUTES = re.compile(r"Accumulated power on time, hours:minutes +([0-9]{1,8}):[0-9]{2}")
 
 
-def _value(report: Told, line: str) -> bool:
+def _value(report: Report, line: str) -> bool:
     hours = _HOURS_MINUTES.match(line)
     if hours:
         report.numbers.setdefault("power_on_hours", int(hours.group(1)))
@@ -220,7 +220,7 @@ _HIDDEN = re.compile(r"[\[<*(]|^[xX-]+$|removed|redacted", re.IGNORECASE)  # wha
 _OLD = re.compile(r"Device: (\S.*?)(?<! )  +Version: ")
 
 
-def _identity(report: Told, line: str) -> bool:
+def _identity(report: Report, line: str) -> bool:
     eui = _EUI.match(line)
     if eui:
         report.names.append(f"eui:{eui.group(1)}{eui.group(2)}")
@@ -245,7 +245,7 @@ _FLAGS = re.compile(r"0x[0-9a-f]{4}|[POSRCK+-]{6,7}")
 _COLUMNS = re.compile(r"[0-9]{1,3}|---")
 
 
-def _attribute(report: Told, line: str) -> bool:
+def _attribute(report: Report, line: str) -> bool:
     """Both forms: `-A` with its words for type and update, and `-x` with letters for flags."""
     words = line.split()
     if len(words) < 8 or not words[0].isdigit() or len(words[0]) > 3 or not _FLAGS.fullmatch(words[2]):
@@ -265,7 +265,7 @@ def _attribute(report: Told, line: str) -> bool:
 _COUNTERS = re.compile(r"(read|write|verify): +([0-9][0-9., ]*)$")
 
 
-def _counters(report: Told, line: str) -> bool:
+def _counters(report: Report, line: str) -> bool:
     """A row of the error counter log: fast, delayed, repeated, corrected in all, invocations, gigabytes, not corrected."""
     found = _COUNTERS.match(line)
     cells = found.group(2).split() if found else []
@@ -299,7 +299,7 @@ _AFTER_SCSI = re.compile(r"(?:[ .]|-->)*(?:[0-9]{1,3}|-) +([0-9]{1,8}|NOW)(?: +(
 _AFTER_NVME = re.compile(r" +([0-9]{1,12})(?: +([0-9]{1,18}|-))?")
 
 
-def _test(report: Told, line: str) -> bool:
+def _test(report: Report, line: str) -> bool:
     if line.startswith("#"):
         found = _ROW.match(line)
         forms: tuple[Any, ...] = ((_ATA_RESULTS, _AFTER_ATA, None), (_SCSI_RESULTS, _AFTER_SCSI, None))
@@ -321,7 +321,7 @@ def _test(report: Told, line: str) -> bool:
     return False
 
 
-def _warning(report: Told, line: str) -> bool:
+def _warning(report: Report, line: str) -> bool:
     """A reason below the verdict of an NVMe disk. The hexadecimal number, where it stands there, says the same."""
     bit = next((bit for bit, words in enumerate(WARNING_BITS) if line == f"- {words}"), None)
     if bit is None:
@@ -337,7 +337,7 @@ _STATISTICS = (
 )
 
 
-def _statistic(report: Told, line: str) -> bool:
+def _statistic(report: Report, line: str) -> bool:
     """A row of the device statistics of `-x`: page, offset, size, value, and the name at its end."""
     for name, what in _STATISTICS:
         if line.endswith(name):
@@ -348,7 +348,7 @@ def _statistic(report: Told, line: str) -> bool:
     return False
 
 
-def _running(report: Told, line: str) -> bool:
+def _running(report: Report, line: str) -> bool:
     if report.section == "Background" and line.startswith("Status: "):
         report.background = line[len("Status: ") :]
         return True
@@ -361,11 +361,11 @@ def _running(report: Told, line: str) -> bool:
 _KNOWN = ("smartctl ", "ID# ATTRIBUTE", "Num  Test", "SMART support is", "General SMART Values", "Rotation Rate", "Device type")
 
 
-def _known(report: Told, line: str) -> bool:
+def _known(report: Report, line: str) -> bool:
     return line.startswith(_KNOWN)
 
 
-_TAKERS: tuple[Callable[[Told, str], bool], ...] = (
+_TAKERS: tuple[Callable[[Report, str], bool], ...] = (
     _attribute, _verdict, _heading, _silence, _test, _counters, _statistic, _warning, _running, _value, _identity, _known,
 )  # fmt: skip
 

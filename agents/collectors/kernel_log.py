@@ -79,12 +79,12 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def _kept(text: str) -> tuple[str, int]:
     lines = text.splitlines()
-    places = [i for i, line in enumerate(lines) if (found := stamped(line)) and _tells(found.said)]
+    places = [i for i, line in enumerate(lines) if (found := stamped(line)) and _is_wanted(found.said)]
     kept = sorted({*places[-TELLING_KEPT:], *range(max(0, len(lines) - LAST_KEPT), len(lines))})
     return "".join(f"{lines[i]}\n" for i in kept), len(lines) - len(kept)
 
 
-def _tells(message: str) -> bool:
+def _is_wanted(message: str) -> bool:
     kind = classify(message.strip())
     return (
         (kind is not None and kind[0] != "cdb")

@@ -128,7 +128,9 @@ def _row(line: str, columns: int) -> Importing | None:
     name, notes = (parts[4].strip(), "") if columns == 5 else _name_and_notes(parts[4])
     if not name or load_state >= len(LOAD_STATES):
         return None
-    return Importing(guid, LOAD_STATES[load_state], seconds, None if txg in (0, NO_LIMIT) else txg, _said(name), _said(notes))
+    return Importing(
+        guid, LOAD_STATES[load_state], seconds, None if txg in (0, NO_LIMIT) else txg, _value_or_none(name), _value_or_none(notes)
+    )
 
 
 def _name_and_notes(rest: str) -> tuple[str, str]:
@@ -139,5 +141,5 @@ def _name_and_notes(rest: str) -> tuple[str, str]:
     return name, notes.strip()
 
 
-def _said(text: str) -> str | None:
+def _value_or_none(text: str) -> str | None:
     return None if text in ("-", "") else text

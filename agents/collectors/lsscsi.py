@@ -108,7 +108,7 @@ def _device(line: str) -> ScsiDevice | None:
     if found is None or columns is None:
         return None
     hctl, kind, vendor, model, rev, wwn, node = ((part or "").strip() for part in found.groups()[:7])
-    device = ScsiDevice(hctl, kind, vendor, model, rev, _said(node), *columns, wwn=wwn if wwn not in ("", "0") else None)
+    device = ScsiDevice(hctl, kind, vendor, model, rev, _value_or_none(node), *columns, wwn=wwn if wwn not in ("", "0") else None)
     if found.re is not _FORMS[1]:
         return device
     return replace(device, model="", **{"transport" if ":" in model else "lu_name": model or None})
@@ -118,10 +118,10 @@ def _columns(words: list[str]) -> tuple[str | None, str | None, str | None] | No
     """What follows the node: id, sg and size in this order, each there only if it was asked for."""
     if len(words) > 3:
         return None
-    size = _said(words.pop()) if words and (len(words) == 3 or re.fullmatch(r"[0-9.]+[kKMGTPE]?i?B", words[-1])) else None
-    sg = _said(words.pop()) if words and (len(words) == 2 or words[-1].startswith("/dev/sg")) else None
-    return (_said(words[0]) if words else None), sg, size
+    size = _value_or_none(words.pop()) if words and (len(words) == 3 or re.fullmatch(r"[0-9.]+[kKMGTPE]?i?B", words[-1])) else None
+    sg = _value_or_none(words.pop()) if words and (len(words) == 2 or words[-1].startswith("/dev/sg")) else None
+    return (_value_or_none(words[0]) if words else None), sg, size
 
 
-def _said(word: str) -> str | None:
+def _value_or_none(word: str) -> str | None:
     return None if word == "-" else word

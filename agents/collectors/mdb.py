@@ -32,7 +32,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 _PIPED = r"(?:['\"]? {0,8}\| {0,8}mdb -kw?)?\s*"
 _ASKED = re.compile(rf"(?:[^/\n]{{0,80}}[\s>'\"])?(\w{{1,80}})/([DEX]){_PIPED}")
 _WROTE = re.compile(rf"[^/\n]{{0,80}}\b\w{{1,80}}/[WZ](?:0t|0x)?[0-9a-f]{{1,16}}{_PIPED}")
-_SAID = re.compile(r"(\w{1,80}):\s*([0-9a-f]{1,16})\s*")
+_VALUE = re.compile(r"(\w{1,80}):\s*([0-9a-f]{1,16})\s*")
 _CHANGED = re.compile(r"(\w{1,80}):\s*(0x[0-9a-f]{1,16})\s+=\s+(0x[0-9a-f]{1,16})\s*")
 _PRINTS = re.compile(rf"(?:[^:\n]{{0,80}}[\s>'\"])?(\w{{1,80}}) {{0,8}}::print( -d)?{_PIPED}")
 _PRINTED = re.compile(r"(?:(0t)|0x)?([0-9a-f]{1,16})\s*")
@@ -59,7 +59,7 @@ def parse(text: str) -> tuple[Tunable, ...] | Unparsed:
 
 
 def _tunable(line: str, asked: dict[str, str]) -> Tunable | Unparsed | None:
-    value_line, changed, question = _SAID.fullmatch(line), _CHANGED.fullmatch(line), _ASKED.fullmatch(line)
+    value_line, changed, question = _VALUE.fullmatch(line), _CHANGED.fullmatch(line), _ASKED.fullmatch(line)
     if changed:
         was, now = hexadecimal(changed.group(2)), hexadecimal(changed.group(3))
         return Unparsed("a written value cannot be read", line) if was is None or now is None else Tunable(changed.group(1), now, was)

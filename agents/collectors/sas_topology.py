@@ -92,7 +92,7 @@ _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 @dataclass
-class _Said:
+class _Attributes:
     paths: dict[str, str] = field(default_factory=dict)  # "sas_device/end_device-6:0:12" -> real path
     values: dict[tuple[str, str], str] = field(default_factory=dict)  # (name, attribute) -> value
 
@@ -105,7 +105,7 @@ def parse(text: str) -> SasTopology | Unparsed:
     first, *lines = text.rstrip("\n").split("\n")
     if first != NAME:
         return Unparsed("this is no SAS topology", first)
-    topology = _Said()
+    topology = _Attributes()
     for line in lines:
         found = _LINE.fullmatch(line)
         if found is None:
@@ -131,7 +131,7 @@ def pci_of(path: str) -> str | None:
     return found[-1] if found else None
 
 
-def _hosts(topology: _Said) -> tuple[SasHost, ...]:
+def _hosts(topology: _Attributes) -> tuple[SasHost, ...]:
     found = [(name.partition("/")[2], path) for name, path in topology.paths.items() if name.startswith("sas_host/")]
     hosts = [(_HOST.fullmatch(name), name, path) for name, path in found]
     return tuple(
@@ -139,7 +139,7 @@ def _hosts(topology: _Said) -> tuple[SasHost, ...]:
     )
 
 
-def _device(topology: _Said, name: str, path: str) -> SasDevice:
+def _device(topology: _Attributes, name: str, path: str) -> SasDevice:
     values = {key: topology.values.get((name, key), "") for key in (*_DEVICE, *_EXPANDER)}
     enclosure = values["enclosure_identifier"]
     return SasDevice(
@@ -153,7 +153,7 @@ def _device(topology: _Said, name: str, path: str) -> SasDevice:
     )
 
 
-def _ports(topology: _Said, places: dict[str, str]) -> tuple[SasPort, ...]:
+def _ports(topology: _Attributes, places: dict[str, str]) -> tuple[SasPort, ...]:
     ends = {_port_above(path): name for name, path in places.items()}
     ports = []
     for key, path in topology.paths.items():

@@ -109,7 +109,7 @@ def read(text: str) -> Reading:
 _LAYOUT = layout(("pool", "id", "state", "status", "action", "comment", "see", "config"), below=r"\t")  # "    see:" is a field
 _MORE = "\n\tAdditional devices are known to be part of this pool"
 _MORE_INDENTED = "\n\t Additional devices are known to be part of this pool"  # since 2.3, of a pool that has a comment
-_SAYS_MORE = re.compile(r"Additional devices are known to be part of this pool|^exact configuration cannot be determined\.$")
+_MORE_DEVICES = re.compile(r"Additional devices are known to be part of this pool|^exact configuration cannot be determined\.$")
 _ACTIVE = "The pool may be active on another system"  # below comment: where there is one, else below action:
 _DESTROYED = "The pool was destroyed, but can be imported"
 _FEATURES = "not supported on this system:"  # each on a line of its own, zpool_collect_unsup_feat() of lib/libzfs/libzfs_pool.c
@@ -120,7 +120,7 @@ _HOST = re.compile(r"(?:exported from|[Ll]ast accessed by) (?P<name>\S+) \(hosti
 def _pool(block: Block, odd: Sequence[UnreadLine]) -> Importable:
     fields = first_of_each(block)
     rows, more = _without_more(fields.get("config", ""))
-    unread = [line for line in odd if not _SAYS_MORE.search(line.line)]  # some print that warning at the left
+    unread = [line for line in odd if not _MORE_DEVICES.search(line.line)]  # some print that warning at the left
     more = more or len(unread) < len(odd)
     if len(fields) < len(block):
         unread.append(UnreadLine("", "", "one field is printed twice for one pool"))

@@ -342,7 +342,7 @@ def _scan(fields: _Fields) -> Scan | None:
         skipped = fields.number("skipped") if "skipped" in fields.said else 0
         if issued is not None and total is not None and skipped is not None:
             percent = f"{100 * issued / (total - skipped) if total > skipped else 0:.2f}"
-    return _told(fields, function, state, percent, "processed" if function == "scrub" else "")
+    return _scan_of(fields, function, state, percent, "processed" if function == "scrub" else "")
 
 
 def _error_scrub(fields: _Fields) -> Scan | None:
@@ -366,10 +366,10 @@ def _rebuild(fields: _Fields, vdev: str) -> Scan | None:
         done, total = fields.number("scanned"), fields.number("to_scan")
         if done is not None and total is not None:
             percent = f"{min(100.0, 100 * done / (total + 1)):.2f}"
-    return _told(fields, "rebuild", state, percent, "")
+    return _scan_of(fields, "rebuild", state, percent, "")
 
 
-def _told(fields: _Fields, function: str, state: str, percent: str | None, repaired: str) -> Scan:
+def _scan_of(fields: _Fields, function: str, state: str, percent: str | None, repaired: str) -> Scan:
     over = state in ("finished", "canceled")
     return Scan(
         function,

@@ -120,7 +120,7 @@ class Left:
 
     def ran(self, argv: Sequence[str]) -> Optional[Ran]:
         """How the command ended; None when nobody saw it."""
-        end = _said(self._folder / "end")
+        end = _read_result(self._folder / "end")
         if end is None:
             return None
         code = end["exit_code"]
@@ -131,7 +131,7 @@ class Left:
 
     def ended_at(self) -> float:
         """Unix time at which the minder saw the end. Only where `ran` says how."""
-        end = _said(self._folder / "end")
+        end = _read_result(self._folder / "end")
         return end["at"] if end else 0.0
 
     def was_begun(self) -> bool:
@@ -140,7 +140,7 @@ class Left:
 
     def alive(self) -> str:
         """The process that is still at it, or ""."""
-        child = _said(self._folder / "child") or {}
+        child = _read_result(self._folder / "child") or {}
         for mark in (self._mark, str(child.get("mark", ""))):
             if mark and mark_of(int(mark.split(" ")[0])) == mark:
                 return mark.split(" ")[0]
@@ -229,7 +229,7 @@ def _write(path: Path, value: dict[str, Any]) -> None:
         os.close(folder)
 
 
-def _said(path: Path) -> Optional[dict[str, Any]]:
+def _read_result(path: Path) -> Optional[dict[str, Any]]:
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):

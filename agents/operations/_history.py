@@ -16,10 +16,10 @@ from agents.host.host import Host
 def of(host: Host, pool: str, argv: Sequence[str]) -> tuple[Capture, str]:
     """The history, and a sentence on whether it has this very command."""
     capture = zpool_history.collect_one(host, pool)
-    return capture, _told(capture, " ".join(argv))
+    return capture, _text_of(capture, " ".join(argv))
 
 
-def _told(capture: Capture, command: str) -> str:
+def _text_of(capture: Capture, command: str) -> str:
     if capture.outcome != "data":
         return f"`zpool history` could not be read: {capture.reason}."
     history = zpool_history.parse(capture.text)

@@ -39,7 +39,7 @@ WHERE = ("-d", "/dev/disk/by-id")
 NOT_ASKED = "of no matter on this release"
 FREE, FORCE, ELSEWHERE, UNREADABLE = "free", "last used elsewhere", "imported elsewhere now", "needs other software"
 UNNAMED = "active, by a host that nobody knows: no proof that another has it, nor that none has"
-OF_NOBODY = re.compile(r"must be exported from \S+ \(hostid=0\)")
+OF_HOSTID_0 = re.compile(r"must be exported from \S+ \(hostid=0\)")
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -66,7 +66,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     return {
         "import.listed": known(lambda: str(len(listed()))),
         "import.state": known(lambda: _one(listed()).state),
-        "import.says": known(lambda: says(_one(listed()))),
+        "import.says": known(lambda: status_of(_one(listed()))),
         "import.here": known(lambda: in_the_way(host, params)),
         "labels.writers": known(lambda: ", ".join(sorted({_writer(label) for label in labels()})) or NONE),
         "labels.members": known(lambda: str(len({label.guid for label in labels()}))),
@@ -111,10 +111,10 @@ def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tupl
     return verdicts
 
 
-def says(pool: Importable) -> str:
+def status_of(pool: Importable) -> str:
     """What `status:` and `action:` mean for an import, in one word. The advice they give is not followed."""
     text = " ".join(f"{pool.status} {pool.action}".split())
-    if OF_NOBODY.search(text):
+    if OF_HOSTID_0.search(text):
         return UNNAMED
     if "currently imported by another system" in text or "must be exported from" in text:
         return ELSEWHERE
@@ -124,10 +124,10 @@ def says(pool: Importable) -> str:
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    return told(preconditions(host, params))
+    return plan_facts(preconditions(host, params))
 
 
-def told(facts: dict[str, str]) -> dict[str, object]:
+def plan_facts(facts: dict[str, str]) -> dict[str, object]:
     listed = {name: facts[f"import.{name}"] for name in ("state", "says", "listed")}
     return {"import": {**listed, "writers": facts["labels.writers"], "members": facts["labels.members"]}, "preconditions": facts}
 

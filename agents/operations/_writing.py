@@ -35,7 +35,11 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     facts = preconditions(host, params)
-    return {**_importing.told(facts), "outgoing": {"pool": params["pool"], "newest": facts["uberblocks.newest"]}, "preconditions": facts}
+    return {
+        **_importing.plan_facts(facts),
+        "outgoing": {"pool": params["pool"], "newest": facts["uberblocks.newest"]},
+        "preconditions": facts,
+    }
 
 
 def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

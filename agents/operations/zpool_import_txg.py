@@ -50,7 +50,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     facts = preconditions(host, params)
     moment = {name: facts[f"uberblocks.{name}"] for name in ("newest", "holders", "times")}
-    return {**_importing.told(facts), "moment": {"txg": params["txg"], **moment}, "preconditions": facts}
+    return {**_importing.plan_facts(facts), "moment": {"txg": params["txg"], **moment}, "preconditions": facts}
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

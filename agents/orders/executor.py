@@ -44,7 +44,7 @@ HANDSHAKE_TRIES = 3
 PROBE_TRIES = 30  # a command that outlived its agent may still be at work; it is given this many seconds to end
 FIRST_TIME_SECONDS = 20.0  # how long after a start the portal's time is waited for
 MINDER_SECONDS = 30.0  # a minder ends what it minds in time, and is given this much more
-SAID_CHARS_MAX = 200
+OUTPUT_CHARS_MAX = 200
 RUNNING = "running"  # the folder of commands at work
 log = logging.getLogger("slotlight.agent")
 
@@ -406,4 +406,4 @@ def conclude(ran: Ran, probe: Probe | None, good: tuple[int, ...] = (0,)) -> tup
 def first_line(stderr: bytes) -> tuple[str, ...]:
     """What a tool complained of first; nothing when it said nothing. The receipt has all of it."""
     lines = (line.strip() for line in stderr.decode("utf-8", "replace").splitlines())
-    return tuple(line[:SAID_CHARS_MAX] for line in lines if line)[:1]
+    return tuple(line[:OUTPUT_CHARS_MAX] for line in lines if line)[:1]

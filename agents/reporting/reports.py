@@ -28,7 +28,7 @@ log = logging.getLogger("slotlight.agent")
 
 
 @dataclass(frozen=True)
-class Said:
+class ReportedSet:
     """One set of captures on its way to the portal."""
 
     captures: tuple[Capture, ...]
@@ -67,7 +67,7 @@ class Reporter:
     def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str, standing: Standing | None = None) -> None:
         self._host, self._identity, self._portal = host, identity, portal
         self._me = Me(policy_path, standing)
-        self._taken: Said | None = None  # what the portal is known to stand by
+        self._taken: ReportedSet | None = None  # what the portal is known to stand by
         self._last: tuple[str, ...] = ()
 
     def changed(self, captures: Sequence[Capture]) -> bool:
@@ -80,7 +80,7 @@ class Reporter:
         self._taken = replace(current, captures=()) if self._tell(current, before) else None
         self._last = tuple(capture.digest for capture in captures)
 
-    def _tell(self, current: Said, before: Said | None) -> bool:
+    def _tell(self, current: ReportedSet, before: ReportedSet | None) -> bool:
         """Whether the portal stands by this set now. After a start it may well do so already, and is first asked."""
         full, wanted = False, set() if before is None else set(current.places.values()) - set(before.places.values())
         lacked = len(current.places) + 1  # texts; each round must leave fewer, or it would go on for ever
@@ -98,13 +98,13 @@ class Reporter:
                 return False
             full, wanted, lacked = full or in_full, missing, len(missing) or lacked
 
-    def _said(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> Said:
+    def _said(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> ReportedSet:
         times = {"taken_at": iso(self._host.now()), "ages": spoken(ages)}
         about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": self._me.mode}
         places = {place(c.source, c.key): c.digest for c in captures}
-        return Said(tuple(captures), places, about, times, set_digest(captures=places, **about))
+        return ReportedSet(tuple(captures), places, about, times, set_digest(captures=places, **about))
 
-    def _report(self, current: Said, before: Said | None, wanted: set[str], full: bool) -> dict[str, Any]:
+    def _report(self, current: ReportedSet, before: ReportedSet | None, wanted: set[str], full: bool) -> dict[str, Any]:
         """The set's name; with it nothing, what changed since `before`, or all of it."""
         report = {"v": "2", "node": self._identity.node, "set": current.digest, **current.times}
         bodies = {"bodies": parcel(current.captures, wanted)}

@@ -26,7 +26,7 @@ from agents.domain.wwid import strip_partition
 from agents.host.host import Host
 from agents.host.worker_pool import Crew, Job
 from agents.reporting.change_detector import Noticed
-from agents.reporting.source_state import Heard, Source, Trouble, failed, in_order, named, who_sleeps
+from agents.reporting.source_state import RecordingHost, Source, Trouble, failed, in_order, named, who_sleeps
 from agents.reporting.stored_capture import Kept
 
 FAST_SECONDS = 2.0  # while a short resilver runs, so that its bar moves; a long one moves it no faster than that
@@ -314,10 +314,10 @@ class Schedule:
         with self._lock:
             self._answered(source, job, answers, stamp, recording.hung)
 
-    def _heard(self, source: Source) -> Heard:
+    def _heard(self, source: Source) -> RecordingHost:
         """A source of the group that hangs may try it again; the others leave its tool alone."""
         with self._lock:
-            return Heard(self._host, [group for group in self._held if group != source.group], self._seen_awake)
+            return RecordingHost(self._host, [group for group in self._held if group != source.group], self._seen_awake)
 
     def _packed(self, source: Source, key: str, captures: Sequence[Capture], began: float, hung: str) -> tuple[Kept, ...]:
         """Outside of the lock, because this is what costs time."""

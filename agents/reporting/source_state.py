@@ -54,7 +54,7 @@ class Trouble:
     tries: int = 1
 
 
-class Heard:
+class RecordingHost:
     """A host that remembers whether a command hung, and starts none of a tool that is `held`. One for each question.
 
     `seen_awake` tells of a disk whether it was found awake a moment ago, so that nobody has to ask it that again.

@@ -46,5 +46,5 @@ def per_disk(name, disks, every=10, **more):
     )
 
 
-def said(schedule, name, key=""):
+def reported(schedule, name, key=""):
     return next((kept for kept in schedule.captures() if (kept.source, kept.key) == (name, key)), None)

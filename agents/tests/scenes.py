@@ -304,7 +304,7 @@ def played(scene: str) -> tuple[str, ...]:
 
 
 @dataclass
-class Said:
+class Printed:
     """What a command said. A step that hands did says nothing."""
 
     step: str
@@ -323,7 +323,7 @@ class Transcript:
 
     head: str
     names: dict[str, str] = field(default_factory=dict)
-    said: list[Said] = field(default_factory=list)
+    said: list[Printed] = field(default_factory=list)
 
     def text(self) -> str:
         lines = [self.head, *(f"{word} = {value}" for word, value in self.names.items()), ""]
@@ -350,9 +350,9 @@ def kept(release: str, scene: str) -> Transcript:
     transcript = Transcript(head)
     for line in lines:
         if line.startswith("$ "):
-            transcript.said.append(Said(line))
+            transcript.said.append(Printed(line))
         elif line.startswith("* "):
-            transcript.said.append(Said(line[2:]))
+            transcript.said.append(Printed(line[2:]))
         elif line.startswith("o> "):
             transcript.said[-1].stdout += line[3:] + "\n"
         elif line.startswith("e> "):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.domain.times import iso
-from agents.trust.clock import AGREE_SECONDS, HEARD_SECONDS_MAX, Clock, boottime
+from agents.trust.clock import AGREE_SECONDS, PORTAL_TIME_SECONDS_MAX, Clock, boottime
 
 
 class Times:
@@ -78,7 +78,7 @@ def test_clocks_apart_refuse_and_say_which_way(off, word):
 def test_a_word_too_old_refuses():
     times = Times()
     times.answer()
-    times.passes(HEARD_SECONDS_MAX + 1)
+    times.passes(PORTAL_TIME_SECONDS_MAX + 1)
     assert "last said the time" in times.clock.doubt()
 
 

@@ -143,10 +143,10 @@ def test_it_runs_at_most_once_wherever_the_agent_dies(tmp_path, monkeypatch, nam
                 node.hand_over()  # the portal offers again what it has no receipt of
             node.start_again()
             assert len(node.given) == (given if begun else 1), place
-            tells_the_truth(node, place, begun)
+            reports_the_truth(node, place, begun)
 
 
-def tells_the_truth(node: Node, place: str, begun: bool) -> None:
+def reports_the_truth(node: Node, place: str, begun: bool) -> None:
     outcome = node.receipt["outcome"]
     if not begun:
         assert outcome == "succeeded", place  # nothing was written down, so nothing had begun: it was carried out the second time

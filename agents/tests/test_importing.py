@@ -127,5 +127,5 @@ def test_a_plan_asks_what_can_be_imported_once(name, answers, tmp_path):
 def test_activity_of_no_known_host_proves_nothing_and_imports_nothing(host, expected):
     action = f"The pool must be exported from {host}\n\tbefore it can be safely imported."
     listed = SimpleNamespace(status="The pool is currently imported by another system.", action=action)
-    assert _importing.says(listed) == expected
+    assert _importing.status_of(listed) == expected
     assert [outcome for outcome, _ in against(**{"import.says": expected})] == ["refuse"]

@@ -14,7 +14,7 @@ from agents.tests import rig
 
 CAPTURES = Path(__file__).parent / "captures"
 LINUX_ONLY = ("O_DIRECT", "posix_fadvise", "POSIX_FADV_DONTNEED", "preadv")
-SAYS = {
+ANSWERS = {
     "freebsd": {"zpool status": "zpool_status/made-up--freebsd-labels.txt", "sysctl vfs.zfs": "sysctl/made-up--freebsd-14.txt"},
     "illumos": {"zpool status": "zpool_status/made-up--illumos-one-unavailable.txt"},
 }
@@ -25,7 +25,7 @@ class Elsewhere(LocalHost):
 
     def __init__(self, root: str, system: str) -> None:
         super().__init__()
-        self._root, self._says = root, SAYS[system]
+        self._root, self._says = root, ANSWERS[system]
 
     def run(self, argv, timeout_seconds):
         reported = self._says.get(" ".join(argv[:2]))
@@ -48,7 +48,7 @@ class Portal(rig.Intake):
         return Reply(200, self.take(value))
 
 
-@pytest.mark.parametrize("system", SAYS)
+@pytest.mark.parametrize("system", ANSWERS)
 def test_it_reports_what_there_is_and_names_what_there_is_not(system, tmp_path, monkeypatch):
     for name in LINUX_ONLY:
         monkeypatch.delattr(os, name, raising=False)

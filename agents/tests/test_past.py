@@ -14,7 +14,7 @@ from twin.captured_host import CapturedHost
 MADE_UP = Path(__file__).parent / "captures"
 
 
-class Says:
+class Prints:
     """A host that answers every command with one text."""
 
     def __init__(self, text: str, state: str = "ONLINE", truncated: bool = False) -> None:
@@ -71,7 +71,7 @@ HEAD = "TIME                           CLASS\n"
 
 def test_only_the_newest_are_kept():
     records = [EVENT.replace("0x3\n", f"{n:#x}\n") for n in range(1, 301)]
-    (capture,) = zpool_events.collect(Says(HEAD + "".join(records)))
+    (capture,) = zpool_events.collect(Prints(HEAD + "".join(records)))
     assert [e.eid for e in zpool_events.parse(capture.text)] == list(range(201, 301))
     assert capture.reason == "the 200 oldest of these records were left out"
 
@@ -124,14 +124,14 @@ def test_who_handed_something_to_an_ioctl_has_a_line_of_his_own():
 
 
 def test_a_suspended_pool_is_not_asked_for_its_history():
-    host = Says("", "SUSPENDED")
+    host = Prints("", "SUSPENDED")
     capture = zpool_history.collect_one(host, "ost_5")
     assert (capture.outcome, host.asked) == ("failed", [])
     assert "ost_5 is suspended" in capture.reason
 
 
 def test_where_all_is_too_much_the_commands_alone_are_asked():
-    host = Says("History for 'tank':\n2026-11-21.08:37:20 zpool create tank\n\n", truncated=True)
+    host = Prints("History for 'tank':\n2026-11-21.08:37:20 zpool create tank\n\n", truncated=True)
     capture = zpool_history.collect_one(host, "tank")
     assert [argv[2] for argv in host.asked] == ["-il", "-l"]
     assert zpool_history.parse(capture.text).entries[0].text == "zpool create tank"
@@ -139,7 +139,7 @@ def test_where_all_is_too_much_the_commands_alone_are_asked():
 
 def test_only_the_end_of_a_history_is_kept():
     records = "".join(f"2026-11-21.08:37:20 [txg:{n}] set x={n}\n" for n in range(500))
-    capture = zpool_history.collect_one(Says(f"History for 'tank':\n{records}\n"), "tank")
+    capture = zpool_history.collect_one(Prints(f"History for 'tank':\n{records}\n"), "tank")
     assert [e.txg for e in zpool_history.parse(capture.text).entries] == list(range(350, 500))
 
 
@@ -183,7 +183,7 @@ def test_it_reads_what_an_hba_says_of_a_slow_disk():
 
 def test_what_says_something_is_kept_however_old():
     old = "[    1.000000] WARNING: MMP writes to pool 'a' have not succeeded in over 10041 ms; suspending pool. Hrtime 1\n"
-    (capture,) = kernel_log.collect(Says(old + "".join(f"[{n:5d}.000000] usb {n}: new device\n" for n in range(2, 3000))))
+    (capture,) = kernel_log.collect(Prints(old + "".join(f"[{n:5d}.000000] usb {n}: new device\n" for n in range(2, 3000))))
     assert capture.text.startswith(old)
     assert capture.text.count("\n") == 1 + kernel_log.LAST_KEPT
     assert len(kernel_log.parse(capture.text).events) == 1
@@ -199,7 +199,7 @@ def test_an_empty_log_says_nothing():
 
 
 def test_a_failed_command_stays_failed():
-    class Fails(Says):
+    class Fails(Prints):
         def run(self, argv, timeout_seconds):
             return replace(super().run(argv, timeout_seconds), exit_code=1)
 
@@ -222,5 +222,5 @@ def hangs(name: str) -> kernel_log.KernelLog:
 
 def test_the_line_that_names_an_aborted_commands_disk_is_kept():
     old = "[    1.000000] mptscsih: ioc0: attempting task abort! (sc=1f)\n[    1.000001] sd 2:0:4:0: [sde] tag#44 CDB: Read(10) 28\n"
-    (capture,) = kernel_log.collect(Says(old + "".join(f"[{n:5d}.000000] usb {n}: new device\n" for n in range(2, 3000))))
+    (capture,) = kernel_log.collect(Prints(old + "".join(f"[{n:5d}.000000] usb {n}: new device\n" for n in range(2, 3000))))
     assert kernel_log.parse(capture.text).events[0].field("disk") == "sde"

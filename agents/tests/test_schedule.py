@@ -13,7 +13,7 @@ from agents.host.worker_pool import BULK_MAX, WORKERS
 from agents.operations import zpool_replace
 from agents.reporting.schedule import FAST_SECONDS, FAST_SOURCES, OWN, RETRY_SECONDS, Schedule
 from agents.tests import rig
-from agents.tests.questions import per_disk, said, source
+from agents.tests.questions import per_disk, reported, source
 from twin import scenarios
 
 
@@ -54,7 +54,7 @@ def test_a_disk_that_hangs_is_tried_again_ever_more_seldom_and_says_when(make, m
     texts, tries = [], []
     for _ in range(120):
         schedule.round()
-        texts.append(said(schedule, "labels", "sdb").reason)
+        texts.append(reported(schedule, "labels", "sdb").reason)
         tries.append(machine.asked.count("tool sdb"))
         clock.now += 5.0
     assert tries[-1] == 5  # at 0, 30, 90, 210 and 450 seconds
@@ -64,7 +64,7 @@ def test_a_disk_that_hangs_is_tried_again_ever_more_seldom_and_says_when(make, m
     machine.hangs.clear()
     schedule.hurry()
     schedule.round()
-    assert said(schedule, "labels", "sdb").outcome == "data"
+    assert reported(schedule, "labels", "sdb").outcome == "data"
 
 
 def test_what_is_asked_once_an_hour_and_ran_out_of_time_is_asked_again_soon_and_alone(make, machine, clock):
@@ -72,14 +72,14 @@ def test_what_is_asked_once_an_hour_and_ran_out_of_time_is_asked_again_soon_and_
     schedule = make(per_disk("health", ["sda", "sdb"], 3600))
     machine.hangs["sdb"] = "timeout"
     schedule.round()
-    assert said(schedule, "health", "sdb").reason.endswith("and has not answered; second try 2027-01-15T08:17:10Z.")
+    assert reported(schedule, "health", "sdb").reason.endswith("and has not answered; second try 2027-01-15T08:17:10Z.")
     machine.hangs.clear()
     clock.now += RETRY_SECONDS - 1
     schedule.round()
     assert machine.asked.count("tool sdb") == 1
     clock.now += 1
     schedule.round()
-    assert said(schedule, "health", "sdb").outcome == "data"
+    assert reported(schedule, "health", "sdb").outcome == "data"
     clock.now += 1000
     schedule.round()
     assert (machine.asked.count("tool sda"), machine.asked.count("tool sdb")) == (1, 2)
@@ -102,8 +102,8 @@ def test_the_report_says_when_a_process_cannot_be_killed(make, machine):
     machine.hangs["status"] = "stuck"
     machine.left_behind = lambda: (("tool", "status"),)
     schedule.round()
-    assert said(schedule, "status").reason.endswith("Its process is stuck in the kernel and cannot be killed.")
-    assert "left_behind:tool status\n" in said(schedule, OWN).text
+    assert reported(schedule, "status").reason.endswith("Its process is stuck in the kernel and cannot be killed.")
+    assert "left_behind:tool status\n" in reported(schedule, OWN).text
 
 
 def test_while_one_zpool_command_hangs_no_other_is_started(make, machine, clock):
@@ -115,7 +115,7 @@ def test_while_one_zpool_command_hangs_no_other_is_started(make, machine, clock)
     schedule.round()
     before = len(machine.asked)
     for where in (("zpool_list", ""), ("zpool_get", "tank"), ("zpool_get", "dozer")):
-        assert "is not asked while zpool_status" in said(schedule, *where).reason
+        assert "is not asked while zpool_status" in reported(schedule, *where).reason
     clock.now += 25.0
     schedule.round()
     assert {word.split()[1] for word in machine.asked[before:]} <= {"kstat", "zdb_label"}
@@ -139,13 +139,13 @@ def test_while_zpool_hangs_no_other_source_runs_it_either(make, machine, clock):
     schedule.round()
     assert machine.asked.count("zpool list") <= 2
     assert machine.asked.count("zpool --version") == 3
-    assert said(schedule, "uberblocks").reason == "uberblocks needs a tool that hangs, and is asked again when that answers."
-    assert said(schedule, "uberblocks", "sda").outcome == "data"  # known from before, and as old as its age says
+    assert reported(schedule, "uberblocks").reason == "uberblocks needs a tool that hangs, and is asked again when that answers."
+    assert reported(schedule, "uberblocks", "sda").outcome == "data"  # known from before, and as old as its age says
     machine.hangs.clear()
     clock.now += 200.0
     for _ in range(2):
         schedule.round()
-    assert said(schedule, "uberblocks") is None
+    assert reported(schedule, "uberblocks") is None
     assert schedule.ages()["uberblocks"] == 0.0
 
 
@@ -177,22 +177,22 @@ def test_a_read_that_never_returns_is_said_and_not_repeated_until_it_does(make, 
     begun = time.monotonic()
     schedule.round()
     assert time.monotonic() - begun < 1.0
-    assert said(schedule, "quick").outcome == "data"
+    assert reported(schedule, "quick").outcome == "data"
     texts = set()
     for _ in range(3):
         time.sleep(0.15)
         schedule.round()
-        texts.add(said(schedule, "enclosure") and said(schedule, "enclosure").reason)
+        texts.add(reported(schedule, "enclosure") and reported(schedule, "enclosure").reason)
         clock.now += 10.0
     (text,) = texts - {None}
     assert text.endswith("and has not answered. The read hangs in the kernel and is not repeated until it returns.")
-    assert "hangs:enclosure\n" in said(schedule, OWN).text
+    assert "hangs:enclosure\n" in reported(schedule, OWN).text
     assert len(calls) == 1
     release.set()
     time.sleep(0.1)
     schedule.round()
-    assert said(schedule, "enclosure").outcome == "data"
-    assert "hangs" not in said(schedule, OWN).text
+    assert reported(schedule, "enclosure").outcome == "data"
+    assert "hangs" not in reported(schedule, OWN).text
 
 
 def test_many_disks_that_hang_for_ever_leave_a_bounded_number_of_threads(make, clock, monkeypatch):
@@ -214,7 +214,7 @@ def test_many_disks_that_hang_for_ever_leave_a_bounded_number_of_threads(make, c
     release.set()
     time.sleep(0.3)
     schedule.round()
-    assert all(said(schedule, "labels", disk).outcome == "data" for disk in disks)
+    assert all(reported(schedule, "labels", disk).outcome == "data" for disk in disks)
 
 
 def test_one_slow_disk_takes_no_time_from_the_others(make, machine):
@@ -268,7 +268,7 @@ def test_what_failed_is_asked_again_whatever_its_stamp(make, machine, clock):
     machine.hangs.clear()
     clock.now += RETRY_SECONDS
     schedule.round()
-    assert said(schedule, "labels", "sda").outcome == "data"
+    assert reported(schedule, "labels", "sda").outcome == "data"
 
 
 def test_a_disk_that_is_gone_says_nothing_any_more(make, clock):

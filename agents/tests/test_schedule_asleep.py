@@ -6,7 +6,7 @@ import pytest
 
 from agents.collectors import COLLECTORS, _power
 from agents.collectors.base import Capture
-from agents.tests.questions import per_disk, said, source
+from agents.tests.questions import per_disk, reported, source
 
 
 def test_a_disk_that_sleeps_is_not_woken(make, machine):
@@ -14,8 +14,8 @@ def test_a_disk_that_sleeps_is_not_woken(make, machine):
     schedule = make(smart, per_disk("labels", ["sda1", "sdb1"], WAKES=True))
     schedule.round()
     assert "tool sdb1" not in machine.asked
-    assert said(schedule, "labels", "sdb1").reason == "sdb sleeps and was not woken"
-    assert said(schedule, "labels", "sda1").outcome == "data"
+    assert reported(schedule, "labels", "sdb1").reason == "sdb sleeps and was not woken"
+    assert reported(schedule, "labels", "sda1").outcome == "data"
 
 
 def test_not_even_the_stamp_of_a_disk_that_sleeps_is_taken(make):
@@ -39,7 +39,10 @@ def test_what_reads_every_disk_is_not_asked_while_one_sleeps(make, machine, cloc
     machine.asked.clear()
     schedule.round()
     assert "tool scan" not in machine.asked
-    assert (said(schedule, "scan").outcome, said(schedule, "scan").reason) == ("nothing", "sdb would be woken by it, so it was not asked")
+    assert (reported(schedule, "scan").outcome, reported(schedule, "scan").reason) == (
+        "nothing",
+        "sdb would be woken by it, so it was not asked",
+    )
     asleep[0] = False
     for _ in range(2):
         clock.now += 20.0
@@ -91,7 +94,7 @@ def test_a_disk_that_answered_smart_a_moment_ago_is_not_asked_again_whether_it_s
     schedule = make(per_disk("smart", ["sda"], 3600), careful("logs", ["sda"]), careful("modes", ["sda"]))
     schedule.round()
     assert power_asked(machine) == []
-    assert {said(schedule, name, "sda").text for name in ("logs", "modes")} == {"awake"}
+    assert {reported(schedule, name, "sda").text for name in ("logs", "modes")} == {"awake"}
     clock.now += 60.0  # by now it may sleep
     schedule.round()
     assert power_asked(machine) == 2 * ["smartctl -i -n standby /dev/sda"]
@@ -109,7 +112,7 @@ def test_the_command_that_would_ask_is_not_even_run_on_a_disk_that_smart_found_a
     schedule = make(smart, careful("logs", ["sdb"]))
     schedule.round()
     assert power_asked(machine) == []
-    assert said(schedule, "logs", "sdb").reason == "sdb sleeps and was not woken"
+    assert reported(schedule, "logs", "sdb").reason == "sdb sleeps and was not woken"
 
 
 def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypatch):
@@ -136,4 +139,4 @@ def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypa
     schedule.round()
     assert in_time == [True]
     assert labelled == {"sda1", "sdc"}
-    assert said(schedule, "labels", "sdb1").outcome == "nothing"
+    assert reported(schedule, "labels", "sdb1").outcome == "nothing"

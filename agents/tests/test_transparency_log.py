@@ -233,7 +233,7 @@ def test_it_does_not_believe_what_it_cannot_check(signer):
         transparency_log.verify_note(HOST, Signer().note(7, ROOTS[7]), signer.log_key, signer.portal_key)
 
 
-class Says(LocalHost):
+class Prints(LocalHost):
     """An openssl that says this and no more."""
 
     def __init__(self, exit_code, output):
@@ -258,7 +258,7 @@ class Says(LocalHost):
     ],
 )
 def test_openssl_is_believed_only_when_words_and_exit_code_agree(exit_code, output, verdict):
-    assert transparency_log.ecdsa_verdict(Says(exit_code, output), b"data", b"signature", "pem")[0] == verdict
+    assert transparency_log.ecdsa_verdict(Prints(exit_code, output), b"data", b"signature", "pem")[0] == verdict
 
 
 # --- changes of key

@@ -27,7 +27,7 @@ def params(at):
     return {"pool": "ost_0", "pool_guid": str(at.view().node.pool("ost_0").guid), "wwid": WWID}
 
 
-def told(at):
+def answered(at):
     ran = zdb_without.perform(at, params(at))
     return ran.exit_code, ran.stdout.decode().partition("\n")[0]
 
@@ -36,7 +36,7 @@ def second_at_fault(node):
     node.pool("ost_0").blocked_by.append(node.disks[0].wwid)
 
 
-def nobody_at_fault(node):
+def without_a_fault(node):
     node.pool("ost_0").blocked_by = []
 
 
@@ -49,13 +49,13 @@ def three_away(node):
     ("change", "text"),
     [
         (lambda node: None, "ost_0 opens without it only."),
-        (nobody_at_fault, "ost_0 opens with it too."),
+        (without_a_fault, "ost_0 opens with it too."),
         (second_at_fault, "ost_0 does not open without it either."),
         (three_away, "ost_0 does not open without it either."),
     ],
 )
 def test_it_tells_what_the_disk_is_to_the_pool(tmp_path, change, text):
-    assert told(host(tmp_path, change)) == (0, text)
+    assert answered(host(tmp_path, change)) == (0, text)
 
 
 def test_the_disk_is_hidden_over_every_path_with_its_partitions(tmp_path):

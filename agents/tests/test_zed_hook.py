@@ -24,7 +24,7 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def heard(folder):
+def received(folder):
     rung = threading.Semaphore(0)
     listening = Bell(folder, rung.release)
     yield rung
@@ -45,23 +45,23 @@ def zed(folder, **environment):
     return time.monotonic() - begun
 
 
-def test_the_hook_rings_at_once(folder, heard):
+def test_the_hook_rings_at_once(folder, received):
     zed(folder, ZEVENT_SUBCLASS="statechange", ZEVENT_POOL="tank; rm -rf /")
-    assert heard.acquire(timeout=2)
+    assert received.acquire(timeout=2)
     assert sorted(os.listdir(os.path.dirname(folder))) == ["all-slotlight.sh", os.path.basename(folder)]
 
 
-def test_a_storm_of_events_is_answered_once_a_second(folder, heard):
+def test_a_storm_of_events_is_answered_once_a_second(folder, received):
     for _ in range(2000):
         assert zed_hook.ring(folder)
     time.sleep(0.3)
-    assert heard.acquire(timeout=2)
-    assert not heard.acquire(blocking=False)
+    assert received.acquire(timeout=2)
+    assert not received.acquire(blocking=False)
 
 
-def test_history_events_do_not_ring(folder, heard):
+def test_history_events_do_not_ring(folder, received):
     zed(folder, ZEVENT_SUBCLASS="history_event")
-    assert not heard.acquire(timeout=0.3)
+    assert not received.acquire(timeout=0.3)
 
 
 def test_without_an_agent_the_hook_neither_waits_nor_leaves_a_file(folder):
@@ -85,7 +85,7 @@ def test_an_agent_that_does_not_listen_does_not_hold_up_zed(folder):
     os.close(deaf)
 
 
-def test_only_its_owner_may_ring(folder, heard):
+def test_only_its_owner_may_ring(folder, received):
     assert stat.S_IMODE(os.stat(f"{folder}/bell").st_mode) == 0o600
 
 

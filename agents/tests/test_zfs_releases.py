@@ -14,7 +14,7 @@ SOURCE = re.compile(r"(?:[a-z_/0-9]+\.[ch]:[A-Za-z_0-9 (),;./:]+)+, zfs-[0-9.]+(
 OTHERS = ("0.6.5", "0.7.13", "0.8.6", "2.0.7", "2.1.16", "2.2.0", "2.2.11", "2.3.5", "2.3.9", "2.4.0", "2.4.4")
 
 
-def said(operation, release, **pool):
+def reasons_for(operation, release, **pool):
     return ruling(operation, f"{release}-1", f"zfs-kmod-{release}-1~deb12u1", {**FREE, **pool})
 
 
@@ -51,7 +51,7 @@ def test_what_came_to_several_series_is_in_each_from_its_own_patch_level_on(tags
 @pytest.mark.parametrize("release", OTHERS)
 def test_what_reaches_the_same_checks_is_ordered_from_0_8_on(operation, release):
     wanted = numbers(release) >= ((2, 2, 0) if operation == "zpool_set_path" else (0, 8, 0))
-    assert (said(operation, release).outcome == "pass") == wanted
+    assert (reasons_for(operation, release).outcome == "pass") == wanted
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_reaches_the_same_checks_is_ordered_from_0_8_on(operation, release)
     ],
 )
 def test_what_rests_on_the_pool(operation, release, pool, outcome, why):
-    found = said(operation, release, **pool)
+    found = reasons_for(operation, release, **pool)
     assert (found.outcome, why in found.reason) == (outcome, True), found
     assert bool(found.told) == (outcome == "pass" and bool(why))
 
@@ -86,7 +86,7 @@ def test_what_rests_on_the_pool(operation, release, pool, outcome, why):
 @pytest.mark.parametrize("operation", [name for name in TABLE if name not in ON_ANY])
 @pytest.mark.parametrize("release", ["2.5.0", "2.3.10", "2.4.5", "2.3.99", "0.6.4", "3.0.0", "1.0.0"])
 def test_a_release_that_was_not_read_is_for_a_person(operation, release):
-    found = said(operation, release)
+    found = reasons_for(operation, release)
     assert (found.outcome, found.reason.endswith("Do it by hand.")) == ("refuse", True)
 
 

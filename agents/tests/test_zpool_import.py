@@ -6,7 +6,7 @@ from agents.collectors import zpool_import
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_import import Importable, parse
 from agents.host.host import Ran
-from agents.operations._importing import FORCE, says
+from agents.operations._importing import FORCE, status_of
 from agents.tests.scenarios import step, texts
 
 CAPTURES = Path(__file__).parent / "captures" / "zpool_import"
@@ -130,4 +130,4 @@ def test_a_diverged_disk_of_another_host_looks_like_a_damaged_pool_with_all_disk
     (pool,) = parse((CAPTURES / f"zpool-import-{release}--diverged-disk-of-another-host.txt").read_text())
     assert (pool.state, pool.vdevs.note, pool.status) == ("FAULTED", "corrupted data", "The pool was last accessed by another system.")
     assert {leaf.state for leaf in pool.vdevs.children[0].children} == {"ONLINE"}
-    assert says(pool) == FORCE
+    assert status_of(pool) == FORCE

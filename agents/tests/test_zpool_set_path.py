@@ -100,12 +100,12 @@ def test_it_takes_no_name_that_can_move(host, wwid):
 
 
 # What a real node said (OpenZFS 2.3.2): two disks had changed names, and one of them was a member.
-SAID = Path(__file__).parent / "captures" / "zpool_set_path"
+CAPTURES_OF_SET_PATH = Path(__file__).parent / "captures" / "zpool_set_path"
 
 
 def genuine(name):
     """The lost member's row, by what `zpool status -P` printed."""
-    (pool,) = zpool_status.parse((SAID / f"zpool-status-P-2.3.2--{name}.txt").read_text())
+    (pool,) = zpool_status.parse((CAPTURES_OF_SET_PATH / f"zpool-status-P-2.3.2--{name}.txt").read_text())
     return pool.vdevs.children[0].children[2]
 
 
@@ -122,7 +122,7 @@ def test_the_twin_answers_as_the_real_node_did(host):
         leaf.state, leaf.aux, leaf.not_present = "UNAVAIL", "bad_label", False  # as without a boot in between
         before = leaf.path
     output = host.run(zpool_online.argv(given), 5.0)
-    warned = (SAID / "zpool-online-2.3.2--under-the-old-name.txt").read_text()
+    warned = (CAPTURES_OF_SET_PATH / "zpool-online-2.3.2--under-the-old-name.txt").read_text()
     assert (output.exit_code, output.stdout.decode()) == (0, warned.replace("7196827272892909951", given["vdev_guid"]))
     for argv in ((), zpool_set_path.argv(given), zpool_online.argv(given)):
         if argv:

@@ -16,7 +16,7 @@ from agents.domain.times import iso, seconds_of
 
 JUMP_SECONDS = 5.0  # a time service slews slower than this between two looks
 AGREE_SECONDS = 60.0  # how far this node's clock may be off the portal's for an order to run
-HEARD_SECONDS_MAX = 300.0  # the portal's word is too old after this
+PORTAL_TIME_SECONDS_MAX = 300.0  # the portal's word is too old after this
 
 
 def boottime() -> float:
@@ -70,7 +70,7 @@ class Clock:
             if self._said is None:
                 return "The portal has not said the time yet, so this node's clock cannot be checked."
             age = self._steady() - self._said[2]
-            if age > HEARD_SECONDS_MAX:
+            if age > PORTAL_TIME_SECONDS_MAX:
                 return f"The portal last said the time {age:.0f} s ago, so this node's clock cannot be checked."
             return self._apart()
 

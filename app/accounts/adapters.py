@@ -39,7 +39,7 @@ class Accounts(DefaultAccountAdapter):
 
     def pre_authenticate(self, request: HttpRequest, **credentials) -> None:
         if throttle.blocked(credentials["username"], *throttle.where(credentials["username"], request)):
-            raise ValidationError(throttle.SAID)
+            raise ValidationError(throttle.TEXT)
 
     def authenticate(self, request: HttpRequest, **credentials):
         """Nobody whose password or factors somebody wrote into the database past this portal."""

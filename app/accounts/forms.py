@@ -12,7 +12,7 @@ class _Slowed:
         """Under the person's name and address, together with wrong passwords; `records` counts the wrong ones."""
         name = self.user.get_username()
         if throttle.blocked(name, *throttle.where(name, context.request)):
-            raise ValidationError(throttle.SAID)
+            raise ValidationError(throttle.TEXT)
         return super().clean_code()
 
 

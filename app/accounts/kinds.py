@@ -12,7 +12,7 @@ from app.accounts.models import Membership, User
 from app.accounts.seals import Kind, register
 
 
-def of_somebody(values: tuple) -> bool:
+def has_person(values: tuple) -> bool:
     """A session that is somebody's, and not over by itself. What a browser does before anybody signs in is no event."""
     _key, data, ends = values
     return ends > timezone.now() and SESSION_KEY in encrypted_sessions.read(data)
@@ -33,5 +33,5 @@ USER, MEMBERSHIP, FACTOR, LINK, SESSION = register(
     Kind(Membership, "role", "user_id", ("id", "user_id", "team_id", "role", "from_groups", "given_by_id", "counts_at"), later=2),
     Kind(Authenticator, "factor", "user_id", ("id", "user_id", "type", "data", "created_at")),
     Kind(SocialAccount, "link to the identity provider", "user_id", ("id", "user_id", "provider", "uid")),
-    Kind(Session, "session", "", ("session_key", "session_data", "expire_date"), hidden=True, told=of_somebody, live=open_sessions),
+    Kind(Session, "session", "", ("session_key", "session_data", "expire_date"), hidden=True, told=has_person, live=open_sessions),
 )

@@ -50,7 +50,7 @@ def give(by: User | None, person: User, role: str, team: Team | None) -> Members
             held = person.memberships.create(role=role, team=team, given_by=by, counts_at=counts_at)
     except IntegrityError:
         raise PeopleRefused(f"{person} is {role} there already, or will be when that role counts.") from None
-    _told("person.role-given", by, person, {"role": role, "team": team.name if team else ""}, held)
+    _record("person.role-given", by, person, {"role": role, "team": team.name if team else ""}, held)
     return held
 
 
@@ -62,7 +62,7 @@ def take(by: User, person: User, held: Membership) -> None:
         )
     body = {"role": held.role, "team": held.team.name if held.team else ""}
     held.delete()
-    _told("person.role-taken", by, person, body)
+    _record("person.role-taken", by, person, body)
     if held.role in waiting.ROLES:
         waiting.tell(person.username, f"{held.role} for {held.where}, taken by {by.username}", SHUT_OUT)
 
@@ -77,7 +77,7 @@ def switch(by: User, person: User, *, on: bool) -> None:
         person.save(update_fields=["is_active", *changed])
         if not on:
             sign_out(person)
-        _told("person.switched-on" if on else "person.switched-off", by, person, {}, person if changed else None)
+        _record("person.switched-on" if on else "person.switched-off", by, person, {}, person if changed else None)
         if not on:
             waiting.tell(person.username, f"switched off by {by.username}", SHUT_OUT)
 
@@ -91,7 +91,7 @@ def new_password(by: User | None, person: User) -> str:
         person.set_password(password)
         person.save(update_fields=["password", *waiting.change(person, "password", by)])
         sign_out(person)
-        _told("person.password-reset", by, person, {}, person)
+        _record("person.password-reset", by, person, {}, person)
     return password
 
 
@@ -103,7 +103,7 @@ def forget_factors(by: User, person: User) -> None:
         remove_factors(person)
         person.save(update_fields=waiting.change(person, "factors", by))
         sign_out(person)
-        _told("person.factors-forgotten", by, person, {}, person)
+        _record("person.factors-forgotten", by, person, {}, person)
 
 
 def remove_factors(person: User) -> None:
@@ -138,7 +138,7 @@ def _not_oneself(by: User | None, person: User, what: str) -> None:
         raise PeopleRefused(f"Nobody does this to themselves: another administrator {what}.")
 
 
-def _told(what: str, by: User | None, person: User, body: dict, changed: waiting.Changed | None = None) -> None:
+def _record(what: str, by: User | None, person: User, body: dict, changed: waiting.Changed | None = None) -> None:
     """`changed` is what may have to wait."""
     waits = changed is not None and changed.waits
     fields = {"of": person.username, **body, **({"counts_at": changed.counts_at} if waits else {})}

@@ -52,7 +52,7 @@ def saved(sender: type[Model], instance: Model, update_fields=None, **_) -> None
         if was is not None and _values(kind, was) == _values(kind, row):
             return
         try:
-            _put(kind, row, _told(kind, was, row) if was is not None and kind.told(_values(kind, was)) else row[-1])
+            _put(kind, row, _mark_of(kind, was, row) if was is not None and kind.told(_values(kind, was)) else row[-1])
         except seals.KeyLost as lost:
             if kind.told(_values(kind, row)):
                 raise
@@ -102,7 +102,7 @@ def _values(kind: Kind, row: tuple) -> tuple:
     return row[: len(kind.fields)]
 
 
-def _told(kind: Kind, was: tuple, row: tuple) -> str | None:
+def _mark_of(kind: Kind, was: tuple, row: tuple) -> str | None:
     """The mark of the event that says what changed, never to what; that of the last one when the ledger takes nothing."""
     changed = [field for field, old, new in zip(kind.fields, was, row, strict=False) if old != new]
     body = {"identity": row[len(kind.fields)], "what": kind.what, "of": seals.person_of(kind, row), "changed": changed}

@@ -16,7 +16,7 @@ from app.core.valkey import valkey
 FAILURES_MAX = 10
 MANY_MAX = 100  # for one address over all names, and for one name over all addresses
 PAUSE_SECONDS = 600
-SAID = (
+TEXT = (
     f"There were too many failed sign-ins for this name or from this address. Wait {PAUSE_SECONDS // 60} minutes, use a browser in which you"
     " have signed in before, or ask another operator."
 )

@@ -263,10 +263,10 @@ def node(request, name: Name):
     facts = services.facts_of(this)
     own = list(Situation.objects.filter(closed_at=None, node=this).order_by(*WORST_FIRST))
     loud = [one for one in unexplained_reviews.voice(own) if one.reviewed is None]
-    return node_line(this, loud) | (node_facts(facts, judging.concerns(own)) if facts else nothing_said(name))
+    return node_line(this, loud) | (node_facts(facts, judging.concerns(own)) if facts else no_versions(name))
 
 
-def nothing_said(name: str) -> dict:
+def no_versions(name: str) -> dict:
     versions = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
     silence = Judgement("unknown", (why := f"{name} has not reported yet.",), (), (why,))
     return versions | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
@@ -285,8 +285,8 @@ def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> dict:
     judged = judge_node(facts, about)
     return {
         "judgement": judgement(judged),
-        "zfs_userland": rows.said(facts.zfs_userland),
-        "zfs_module": rows.said(facts.zfs_module),
+        "zfs_userland": rows.text_of(facts.zfs_userland),
+        "zfs_module": rows.text_of(facts.zfs_module),
         "disks": len(facts.disks) if known(facts.disks) else None,
         "pools": [pool_line(pool, judge_pool(facts, pool, about), fate(facts, pool)) for pool in facts.pools_read],
         "not_known": list(dict.fromkeys((*(one.reason for one in (facts.pools, facts.disks) if not known(one)), *judged.unknown))),

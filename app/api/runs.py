@@ -36,7 +36,7 @@ Act = Literal[
 ]  # fmt: skip
 Printed = Annotated[str, StringConstraints(max_length=CHARS_MAX, pattern=NO_NUL)]
 OF_A_STEP = {"DECIDE": "choose", "CHECK": "check", "MANUAL": "hands", "PLAN": "plan", "CONFIRM": "confirm", "EXECUTE": "execute"}
-Said = dict[str, Any]
+Answer = dict[str, Any]
 
 
 class RunOut(Schema):
@@ -197,7 +197,7 @@ class Closed(Schema):
     evidence: Words
 
 
-def run_line(run: Run) -> Said:
+def run_line(run: Run) -> Answer:
     words, _ = run_page.standing(run.here, RUNBOOKS.get(run.runbook))
     plain = {name: getattr(run, name) for name in ("runbook", "node", "step", "status", "version", "created_at", "ended_at")}
     return plain | {"id": run.pk, "title": run_page.title(run), "requester": run.requester.username, "standing": words}
@@ -226,7 +226,7 @@ def run(request, pk: Number):
     return full(found_run(pk), request.auth)
 
 
-def full(run: Run, token: Token) -> Said:
+def full(run: Run, token: Token) -> Answer:
     state = run.here
     book = RUNBOOKS.get(run.runbook)
     open_now = book is not None and state.status == "open"
@@ -264,11 +264,11 @@ def asks(step: Step | None) -> str:
     return step.phrase_hint if isinstance(step, ConfirmStep) else step.asks if isinstance(step, ManualStep) else ""
 
 
-def correctable_line(step: ManualStep, state: RunState) -> Said:
+def correctable_line(step: ManualStep, state: RunState) -> Answer:
     return {"step": step.slug, "asks": step.asks, "was": state.params.get(step.param, "")}
 
 
-def acts(state: RunState, step: Step | None, can_be_corrected: Step | None, hand: Said) -> list[str]:
+def acts(state: RunState, step: Step | None, can_be_corrected: Step | None, hand: Answer) -> list[str]:
     if state.status in ENDED:
         return []
     for_a_person = step is not None and step.kind == "EXECUTE" and hand["plan_is_by_hand"]
@@ -282,7 +282,7 @@ def acts(state: RunState, step: Step | None, can_be_corrected: Step | None, hand
     return [*found, *([] if state.order_is_out else ["abort"])]
 
 
-def given_by_hand(hand: Said | None, token: Token) -> Said | None:
+def given_by_hand(hand: Answer | None, token: Token) -> Answer | None:
     """A token that only reads is shown no command for a root shell."""
     if hand is None:
         return None
@@ -290,18 +290,18 @@ def given_by_hand(hand: Said | None, token: Token) -> Said | None:
     return found | {"snippet": hand["snippet"] if OPERATE in token.scopes else ""}
 
 
-def option(one, book) -> Said:
+def option(one, book) -> Answer:
     fields = run_page.choice(one, book)
     return {name: fields[name] for name in ("value", "title", "detail", "against", "by_hand")} | {"fits": fields["fit"]}
 
 
-def step_line(line: Said) -> Said:
+def step_line(line: Answer) -> Answer:
     step, done = line["step"], line["finished"]
     plain = {"slug": step.slug, "title": step.title, "kind": step.kind, "now": line["now"], "finished_at": line["when"]}
     return plain | {"finished_by": done.by if done else "", "passed_over": bool(done and done.passed_over)}
 
 
-def order_line(order: Order) -> Said:
+def order_line(order: Order) -> Answer:
     return {name: getattr(order, name) for name in ("id", "operation", "status", "reason", "sealed_at", "ended_at")}
 
 
@@ -331,7 +331,7 @@ def act(request, pk: Number, act: Act, body: Asked):
     return _done(request.auth, pk, body.version, act, fields)
 
 
-def _done(token, pk: int, version: int, act: str, fields: dict[str, str]) -> Said:
+def _done(token, pk: int, version: int, act: str, fields: dict[str, str]) -> Answer:
     run = found_run(pk)
     what = partial(perform_action.do, pk, version, act, token.person, token.proved_at, fields)
     by_token(token, f"run.{act}", what, run=str(pk), node=run.node)
@@ -345,7 +345,7 @@ def approvals(request):
     return [waiting(run, True) for run in yours] + [waiting(run, False) for run in others]
 
 
-def waiting(run: Run, yours: bool) -> Said:
+def waiting(run: Run, yours: bool) -> Answer:
     state = run.here
     plan = state.plan or {}
     fields = {"lost": list(plan_losses.lost(plan)), "must_accept": plan_losses.to_accept(plan), "argv": list(plan.get("argv", ()))}
@@ -370,7 +370,7 @@ def open_loops(request):
     return [loop_line(one) for one in OpenLoop.objects.select_related("run")]
 
 
-def loop_line(one: OpenLoop) -> Said:
+def loop_line(one: OpenLoop) -> Answer:
     plain = {name: getattr(one, name) for name in ("node", "what", "undo", "by", "at")}
     return plain | {"id": one.pk, "run": one.run_id, "run_version": one.run.version, "run_ended": one.run.ended_at is not None}
 

@@ -25,7 +25,7 @@ ENDING = b"The portal is stopping. Ask again in a moment.\n"
 log = logging.getLogger("access")
 
 
-def told(application: App) -> App:
+def logged(application: App) -> App:
     async def door(scope: Scope, receive: Callable, send: Callable) -> None:
         if scope["type"] != "http":
             return await application(scope, receive, send)

@@ -26,30 +26,30 @@ PARAMETER = "progress"
 EVERY_SECONDS = 0.2
 KEPT_SECONDS = 60
 T = TypeVar("T")
-Tell = Callable[[str, int, int], None]  # what is done now, how many of it are through, of how many
+Report = Callable[[str, int, int], None]  # what is done now, how many of it are through, of how many
 
-_tell: ContextVar[Tell | None] = ContextVar("tell", default=None)
+_report: ContextVar[Report | None] = ContextVar("tell", default=None)
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def told_to(report: Tell) -> Iterator[None]:
+def reported_to(report: Report) -> Iterator[None]:
     """What `over` and `begin` say in here goes to `tell`."""
-    token = _tell.set(report)
+    token = _report.set(report)
     try:
         yield
     finally:
-        _tell.reset(token)
+        _report.reset(token)
 
 
 @contextmanager
-def told_as_asked(request: HttpRequest) -> Iterator[None]:
+def reported_as_asked(request: HttpRequest) -> Iterator[None]:
     """To the browser that asks, if it gave a name."""
     name = request.GET.get(PARAMETER, "")
     if not NAME.fullmatch(name):
         yield
         return
-    with told_to(partial(_keep, _key(request.user.pk, name))):
+    with reported_to(partial(_keep, _key(request.user.pk, name))):
         yield
 
 
@@ -60,7 +60,7 @@ def over(things: Collection[T], doing: str) -> Iterator[T]:
 
 def over_many(things: Iterable[T], doing: str, of: int) -> Iterator[T]:
     """For what comes one by one and was counted before."""
-    report, last = _tell.get(), 0.0
+    report, last = _report.get(), 0.0
     for number, thing in enumerate(things):
         if report is not None and time.monotonic() - last >= EVERY_SECONDS:
             report(doing, number, of)
@@ -70,7 +70,7 @@ def over_many(things: Iterable[T], doing: str, of: int) -> Iterator[T]:
 
 def begin(doing: str) -> None:
     """Something that has no parts to count."""
-    if (report := _tell.get()) is not None:
+    if (report := _report.get()) is not None:
         report(doing, 0, 0)
 
 

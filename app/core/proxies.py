@@ -16,9 +16,9 @@ NAMELESS = (
     "SLOTLIGHT_HTTPS=1 says that a proxy in front speaks HTTPS, and SLOTLIGHT_TRUSTED_PROXIES names none, so that nobody's word is taken for it."
     " Give the address from which the proxy reaches the portal, such as 127.0.0.1 for one on this machine."
 )
-TOLD_MAX = 100
+LOGGED_MAX = 100
 log = logging.getLogger(__name__)
-_told: set[str] = set()  # addresses whose word was not taken, and of which the log knows
+_logged: set[str] = set()  # addresses whose word was not taken, and of which the log knows
 
 
 def networks(text: str) -> tuple[Network, ...]:
@@ -56,8 +56,8 @@ def _named(scope: Scope, header: bytes) -> list[str]:
 
 def _tell(peer: str) -> None:
     """Once for each address: where it is the site's own proxy, all that a browser shows is a redirect without an end."""
-    if peer not in _told and len(_told) < TOLD_MAX:
-        _told.add(peer)
+    if peer not in _logged and len(_logged) < LOGGED_MAX:
+        _logged.add(peer)
         log.warning("X-Forwarded-Proto from %s is not believed. If that is your proxy, name it in SLOTLIGHT_TRUSTED_PROXIES.", peer)
 
 

@@ -37,11 +37,11 @@ def with_database(ask: Callable[..., T], *args: object) -> T:
 
 def _leave_the_dead() -> None:
     for held in connections.all(initialized_only=True):
-        if held.connection is not None and (held.connection.closed or _has_something_to_say(held.connection.fileno())):
+        if held.connection is not None and (held.connection.closed or _is_readable(held.connection.fileno())):
             held.close()
 
 
-def _has_something_to_say(descriptor: int) -> bool:
+def _is_readable(descriptor: int) -> bool:
     """An idle server only ever speaks up to say that it ends the connection."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)

@@ -173,7 +173,7 @@ def _latest(node: str) -> Parsed:
         return next(reversed(_parsed.get(node, {}).values()), NOTHING)
 
 
-def last_said(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
+def last_captures(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, tuple[dict, float]]]:
     """What a node said last, by place; and what sources with a memory said before, with how many seconds before that."""
     one = parsed(node, at)
     picked = earlier_captures.pick(one.spans, node.asked, at.timestamp())

@@ -153,10 +153,10 @@ def _nodes(names):
 
 def _answered(row: Situation, fleet: FleetFacts) -> bool:
     """Whether every source that showed this was asked again and answered. A source that fails has not said "all well"."""
-    return all(_said(fleet.nodes.get(line["node"]), line["source"]) for line in row.data["evidence"])
+    return all(_is_covered(fleet.nodes.get(line["node"]), line["source"]) for line in row.data["evidence"])
 
 
-def _said(node: NodeFacts | None, source: str) -> bool:
+def _is_covered(node: NodeFacts | None, source: str) -> bool:
     # A node that has lost its ZFS tools fails nothing and says nothing of its pools either, and who lets a disk sleep has not asked.
     return node is not None and source not in node.failures and source not in node.left_asleep and lookup.trees_known(node)
 

@@ -17,7 +17,7 @@ AT_ONCE = 2000  # events
 LONGEST = 100  # characters of one word
 MOST = 200  # words of one event
 TELEMETRY = ("report.changed", "report.late")
-TOLD_OF = ("opened", "closed")
+INDEXED_FIELDS = ("opened", "closed")
 APART = re.compile(r"[^\s,;()\[\]{}<>\"'`|=]+")
 INSIDE = re.compile(r"[:/]")
 BEGINS, ENDS = ".,:;!?", ".,:;!?/"
@@ -27,7 +27,7 @@ ALIASES: list[Callable[[str], Iterable[str]]] = []
 
 
 def of_event(type: str, body: dict) -> set[str]:
-    fields = {name: body.get(name) for name in TOLD_OF} if type in TELEMETRY else body
+    fields = {name: body.get(name) for name in INDEXED_FIELDS} if type in TELEMETRY else body
     found: set[str] = set()
     for text in strings(fields):
         found.update(of_text(text))

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_safe
 
-from app.core.job_progress import told_as_asked
+from app.core.job_progress import reported_as_asked
 from app.core.pages import live, render_page
 from app.ledger import checkpoints, grants, looking, notes, origins, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
@@ -75,26 +75,26 @@ def _key() -> dict[str, str]:
 
 
 def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
-    rows = [told(row) | {"signed": row.seq <= signed} for row in line.rows]
+    rows = [line_of(row) | {"signed": row.seq <= signed} for row in line.rows]
     apart = search.query_string(fields, max(row.event_id for row in line.rows) + 1, flat=True)
     return rows[0] | {"rows": rows, "count": line.count, "oldest": line.oldest, "actors": line.actors, "apart": apart}
 
 
-def told(row: LedgerChain) -> dict:
+def line_of(row: LedgerChain) -> dict:
     """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
     body = row.event.said["body"]
     text = sentence(row.event.type, row.event.actor, body)
     return {"seq": row.seq, "event": row.event, "says": text, "short": short(body, text)}
 
 
-def _says(told: str, value: str) -> bool:
+def _contains(told: str, value: str) -> bool:
     """As words of their own: a 1 is not said by a 10."""
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", told) is not None
 
 
 def short(body: dict, told: str) -> str:
     """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
-    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _says(told, value)}
+    rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(told, value)}
     shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
     words = " · ".join(f"{name} {value}" for name, value in shortened.items())
     return words if len(words) <= SHORT else f"{words[: SHORT - 1]}…"
@@ -211,7 +211,7 @@ def compared(namings: list[origins.Naming], digest: str) -> dict:
 def run_bundle(request: HttpRequest, run: str) -> HttpResponse:
     """The run's bundle. Each download is itself an event of the run: an audit trail says who took a copy."""
     try:
-        with told_as_asked(request):
+        with reported_as_asked(request):
             data = bundle(run, actor=request.user.get_username())
     except NoSuchRun:
         raise Http404("The ledger holds no event of this run.") from None

@@ -264,7 +264,7 @@ def words(type: str) -> str:
     return WORDS.get(type, type.replace(".", " ").replace("-", " "))
 
 
-def said(type: str, body: Body) -> str:
+def phrase(type: str, body: Body) -> str:
     """The phrase, and what completes it."""
     more = MORE.get(type, DEFAULT)(body)
     phrase = OF_ANOTHER[type](body) if type in OF_ANOTHER and body.get("by") else words(type)
@@ -280,5 +280,5 @@ def who(actor: str) -> str:
 
 def sentence(type: str, actor: str, body: Body) -> str:
     """One sentence that says what happened."""
-    text = f"{who(actor)} {said(type, body)}"
+    text = f"{who(actor)} {phrase(type, body)}"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -72,7 +72,7 @@ def repeated(repeat: Repeat, body: bytes, encoding: str) -> HttpResponse:
         nonce = read_json(body, encoding).get("nonce")
     except BadBody:
         nonce = None
-    return signed_answer(repeat.caller, *sessions.told(repeat, nonce, timezone.now()))
+    return signed_answer(repeat.caller, *sessions.answer_to_repeat(repeat, nonce, timezone.now()))
 
 
 def trouble(own: Exception) -> str:

@@ -170,12 +170,12 @@ def _refused(key: Key, signed: Signed, nonce: object, now: datetime) -> tuple[in
     why = not_taken(key, signed, now)
     if not isinstance(why, Repeat):
         raise why
-    return sessions.told(why, nonce, now)
+    return sessions.answer_to_repeat(why, nonce, now)
 
 
 def _other_stay(key: int, nonce: str, now: datetime) -> str:
     """What `sessions` says of it; a key that two machines have is refused whatever it says."""
-    return sessions.heard(key, nonce, now) or NodeKey.objects.values_list("doubled_why", flat=True).get(pk=key)
+    return sessions.report_received(key, nonce, now) or NodeKey.objects.values_list("doubled_why", flat=True).get(pk=key)
 
 
 def _receive(beat: Beat, heartbeat: dict) -> dict:

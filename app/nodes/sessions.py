@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 
 def session_fault(caller: Caller, nonce: object, now: datetime) -> str:
     """Why what this caller says is not believed: two machines have its key. "" is believed."""
-    return caller.doubled if caller.doubled or nonce in ("", caller.nonce) else heard(caller.key, nonce, now)
+    return caller.doubled if caller.doubled or nonce in ("", caller.nonce) else report_received(caller.key, nonce, now)
 
 
-def heard(key: int, nonce: object, now: datetime) -> str:
+def report_received(key: int, nonce: object, now: datetime) -> str:
     """A report came from this stay. "" when it may be believed, else why nothing this key says is."""
     if not is_nonce(nonce):
         return ""  # an agent that does not say it yet; nothing that changes anything is sealed for it
@@ -42,7 +42,7 @@ def heard(key: int, nonce: object, now: datetime) -> str:
         return known.doubled_why if known else ""
 
 
-def heard_late(key: int, nonce: object, now: datetime) -> str:
+def repeat_received(key: int, nonce: object, now: datetime) -> str:
     """The same, of a report whose signature is good and whose counter was used before: a repeat, or a second machine."""
     if not is_nonce(nonce):
         return ""
@@ -59,9 +59,9 @@ def heard_late(key: int, nonce: object, now: datetime) -> str:
         return known.doubled_why
 
 
-def told(repeat: Repeat, nonce: object, now: datetime) -> tuple[int, dict]:
+def answer_to_repeat(repeat: Repeat, nonce: object, now: datetime) -> tuple[int, dict]:
     """Status and words for a request whose signature is good and whose counter is not taken."""
-    why = repeat.caller.doubled or ("" if repeat.ahead else heard_late(repeat.caller.key, nonce, now))
+    why = repeat.caller.doubled or ("" if repeat.ahead else repeat_received(repeat.caller.key, nonce, now))
     return (409, {"reason": why, "duplicate": True}) if why else (401, repeat.answer)
 
 

@@ -80,7 +80,7 @@ def _concerned(counter, enrolled, since):
 _keys, _breaks, _refusals, _not_sent, _outages = map(ModelsWrittenOnce, (_doubtful, _broken, _refused, _unsent, _hung))
 
 
-class Told:
+class Sources:
     """What the alarms that stand at a time are made of."""
 
     def __init__(self, at: datetime) -> None:
@@ -117,7 +117,7 @@ def _unreachable(now: datetime) -> int:
     return milliseconds(now + timedelta(days=1))
 
 
-def database_hangs(sources: Told) -> Iterator[Alarm]:
+def database_hangs(sources: Sources) -> Iterator[Alarm]:
     """Told without the database: on the page that stands in for all others, in /metrics and by the API. No notice can go out meanwhile."""
     if why := readiness.stays_ill("database"):
         yield Alarm(
@@ -131,7 +131,7 @@ def database_hangs(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def database_hung(sources: Told) -> Iterator[Alarm]:
+def database_hung(sources: Sources) -> Iterator[Alarm]:
     """For a day after it: nobody could be told while it lasted."""
     for one in sources.hung[:1]:
         title, text, do = hung_words(one)
@@ -157,7 +157,7 @@ def _second(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def disk_full(sources: Told) -> Iterator[Alarm]:
+def disk_full(sources: Sources) -> Iterator[Alarm]:
     """The database's own disk as this process last found it, and the disk under the portal's data folder as it is."""
     of_postgresql = "" if readiness.stays_ill("database") else readiness.stays_ill("disk")  # a database that hangs says nothing of its disk
     if why := of_postgresql or readiness.nearly_full():
@@ -171,7 +171,7 @@ def disk_full(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def ledger_contradicted(sources: Told) -> Iterator[Alarm]:
+def ledger_contradicted(sources: Sources) -> Iterator[Alarm]:
     """One alarm, however many agents say so: each of them keeps the checkpoint it was shown, and what it is shown now does not continue it."""
     shrank = [key for key in sources.keys if ACCEPT in key.held]
     if not shrank:
@@ -191,7 +191,7 @@ def ledger_contradicted(sources: Told) -> Iterator[Alarm]:
     )
 
 
-def ledger_broken(sources: Told) -> Iterator[Alarm]:
+def ledger_broken(sources: Sources) -> Iterator[Alarm]:
     """As the worker found it."""
     for one in sources.broken[:1]:
         yield Alarm(
@@ -205,7 +205,7 @@ def ledger_broken(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def identity_refused(sources: Told) -> Iterator[Alarm]:
+def identity_refused(sources: Sources) -> Iterator[Alarm]:
     """For each person about whom the database says something that this portal did not write there."""
     found: dict[str, list[Refusal]] = {}
     for one in sources.refused:
@@ -224,7 +224,7 @@ def identity_refused(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def checkpoint_not_sent(sources: Told) -> Iterator[Alarm]:
+def checkpoint_not_sent(sources: Sources) -> Iterator[Alarm]:
     for one in sources.unsent:
         last = (
             f"The last one that went there was over {one.size} events, at {one.sent_at:%Y-%m-%d %H:%M} UTC"
@@ -243,7 +243,7 @@ def checkpoint_not_sent(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def identity_key_lost(sources: Told) -> Iterator[Alarm]:
+def identity_key_lost(sources: Sources) -> Iterator[Alarm]:
     if why := seals.why_no_key():
         yield Alarm(
             "identity-key-lost",
@@ -255,7 +255,7 @@ def identity_key_lost(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def key_doubled(sources: Told) -> Iterator[Alarm]:
+def key_doubled(sources: Sources) -> Iterator[Alarm]:
     for key in (key for key in sources.keys if key.doubled_at is not None):
         yield Alarm(
             "key-doubled",
@@ -270,7 +270,7 @@ def key_doubled(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def counter_jumped(sources: Told) -> Iterator[Alarm]:
+def counter_jumped(sources: Sources) -> Iterator[Alarm]:
     """A request that no agent can have numbered so: taken today's way it is turned away, and an older portal may have taken one."""
     for key in (key for key in sources.keys if key.jumped_at is not None or key.counter > _unreachable(sources.at)):
         yield Alarm(
@@ -287,7 +287,7 @@ def counter_jumped(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def agent_held(sources: Told) -> Iterator[Alarm]:
+def agent_held(sources: Sources) -> Iterator[Alarm]:
     """An agent holds itself back for another reason: its journal was put back, its keys are missing, its key is used elsewhere."""
     for key in (key for key in sources.keys if key.held and ACCEPT not in key.held and key.doubled_at is None):
         yield Alarm(
@@ -302,7 +302,7 @@ def agent_held(sources: Told) -> Iterator[Alarm]:
         )
 
 
-def never_reported(sources: Told) -> Iterator[Alarm]:
+def never_reported(sources: Sources) -> Iterator[Alarm]:
     unheard = (key for key in sources.keys if key.node.state == Node.State.ENROLLED and key.node.last_report_at is None)
     for key in (key for key in unheard if (sources.at - key.created_at).total_seconds() >= NEVER_SECONDS):
         yield Alarm(
@@ -322,7 +322,7 @@ def _agent(key: NodeKey) -> str:
     return reverse("node-agent", args=[key.node.name])
 
 
-def agents_unreadable(sources: Told) -> Iterator[Alarm]:
+def agents_unreadable(sources: Sources) -> Iterator[Alarm]:
     """Asked of this process: web and worker may be other users, or on other machines."""
     if why := vault.fault():
         yield Alarm(
@@ -336,7 +336,7 @@ def agents_unreadable(sources: Told) -> Iterator[Alarm]:
 
 
 # The worst first: what makes everything else doubtful.
-KINDS: Mapping[str, Callable[[Told], Iterator[Alarm]]] = {
+KINDS: Mapping[str, Callable[[Sources], Iterator[Alarm]]] = {
     "database-hangs": database_hangs,
     "disk-full": disk_full,
     "ledger-contradicted": ledger_contradicted,
@@ -363,7 +363,7 @@ def stamp(now: datetime) -> list[tuple[str, str, str]]:
 
 def standing(now: datetime, kinds: Iterable[str] = KINDS) -> list[Alarm]:
     """Every alarm that stands, the worst kinds first."""
-    sources = Told(now)
+    sources = Sources(now)
     return [alarm for kind in kinds for alarm in KINDS[kind](sources)]
 
 

@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from app.fleet.severity import rank
-from app.notices.kinds import Said
+from app.notices.kinds import Content
 
 FLOOD = 5  # more than so many messages at once become one
 LISTED = 12  # so many of them are named in it
 
 
 @dataclass(frozen=True)
-class Told:
+class Entry:
     """A happening that was read."""
 
     kind: str
     key: str
     node: str
     run: int | None
-    said: Said
+    said: Content
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Book(Protocol):
     def last(self, incident: str) -> Before | None: ...
 
 
-def messages(entries: Iterable[Told], book: Book) -> list[Message]:
-    groups: dict[tuple[str, str], list[Told]] = {}
+def messages(entries: Iterable[Entry], book: Book) -> list[Message]:
+    groups: dict[tuple[str, str], list[Entry]] = {}
     for one in entries:
         if not one.said.ends:
             groups.setdefault((one.kind, one.said.fold), []).append(one)
@@ -83,7 +83,7 @@ def messages(entries: Iterable[Told], book: Book) -> list[Message]:
     return _flood([message for message in made if message], book.alone)
 
 
-def _of_group(fold: str, group: list[Told], book: Book) -> Message:
+def _of_group(fold: str, group: list[Entry], book: Book) -> Message:
     """One message for what has one cause."""
     led = _led(group)
     message = _of_one(led[0], led[1:])
@@ -94,7 +94,7 @@ def _of_group(fold: str, group: list[Told], book: Book) -> Message:
     return replace(message, incident=incident, is_known=True) if incident else message
 
 
-def _of_end(incident: str, group: list[Told], book: Book) -> Message | None:
+def _of_end(incident: str, group: list[Entry], book: Book) -> Message | None:
     """One message for what was told under one key; None for the end of what was only in a digest."""
     led = _led(group)
     message = replace(_of_one(led[0], led[1:]), incident=incident, is_known=True, daily=False)
@@ -105,11 +105,11 @@ def _of_end(incident: str, group: list[Told], book: Book) -> Message | None:
     return replace(message, into=before.pk) if is_told_with else message
 
 
-def _led(group: list[Told]) -> list[Told]:
+def _led(group: list[Entry]) -> list[Entry]:
     return sorted(group, key=lambda one: (not one.said.leads, rank(one.said.severity)))
 
 
-def _of_one(lead: Told, others: list[Told]) -> Message:
+def _of_one(lead: Entry, others: list[Entry]) -> Message:
     content = lead.said
     title = f"{content.title} (and {len(others)} more with the same cause)" if others else content.title
     lines = (*content.lines, *_listed("With the same cause:", [one.said.title for one in others]))

@@ -28,7 +28,7 @@ ASKED = "asked"  # what has no end of its own; the rest of its stable key is tha
 
 
 @dataclass(frozen=True)
-class Said:
+class Content:
     """A happening in words."""
 
     title: str
@@ -44,7 +44,7 @@ class Said:
     ends: bool = False  # it says that this is over
 
 
-Read = Callable[[Happening], Said | None]
+Read = Callable[[Happening], Content | None]
 
 
 def when(moment: datetime) -> str:
@@ -54,14 +54,14 @@ def when(moment: datetime) -> str:
 # --- situations
 
 
-def _opened(happening: Happening) -> Said | None:
+def _opened(happening: Happening) -> Content | None:
     row = _situation(happening)
     if row is None or not row.is_open or unexplained_reviews.of([row]):
         return None  # it came and went before anybody could be told; its page and the ledger keep it
     return _of_situation(row, row.title, (f"On {row.node.name} since {when(row.opened_at)}.", _first_sentence(row), _next(row)))
 
 
-def _worse(happening: Happening) -> Said | None:
+def _worse(happening: Happening) -> Content | None:
     row = _situation(happening)
     if row is None or not row.is_open or row.severity != happening.said["to"]:
         return None
@@ -73,7 +73,7 @@ def _worse(happening: Happening) -> Said | None:
     return _of_situation(row, f"Worse: {row.title}", lines)
 
 
-def _closed(happening: Happening) -> Said | None:
+def _closed(happening: Happening) -> Content | None:
     row = _situation(happening)
     if row is None or row.closed_at is None:
         return None
@@ -85,10 +85,10 @@ def _situation(happening: Happening) -> Situation | None:
     return Situation.objects.select_related("node").filter(pk=happening.said["situation"]).first()
 
 
-def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Said:
-    content = Said(title, lines, row.get_absolute_url(), row.severity, urgent, about=about(row.key))
+def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Content:
+    content = Content(title, lines, row.get_absolute_url(), row.severity, urgent, about=about(row.key))
     if _is_daily(row):
-        return replace(content, urgent=False, fold=f"word:{_sign(row)}", daily=True, leads=_is_first_to_say(row))
+        return replace(content, urgent=False, fold=f"word:{_sign(row)}", daily=True, leads=_is_first(row))
     root = _root(row)
     return replace(content, fold=f"situation:{root.pk}", leads=root.pk == row.pk)
 
@@ -107,13 +107,13 @@ def _sign(row: Situation) -> str:
     return row.data.get("subject", {}).get("sign", row.key)
 
 
-def _is_first_to_say(row: Situation) -> bool:
+def _is_first(row: Situation) -> bool:
     """Whether no other node has said the word before: the whole fleet is told of it once."""
     same = Situation.objects.filter(slug=UNEXPLAINED, closed_at__isnull=True, data__subject__sign=_sign(row))
     return not same.filter(pk__lt=row.pk).exists()
 
 
-def _judged_anew(happening: Happening) -> Said | None:
+def _judged_anew(happening: Happening) -> Content | None:
     """What a new release of the portal found on a node that it judged for the first time."""
     found = Situation.objects.filter(pk__in=happening.said["situations"], closed_at__isnull=True).order_by(*WORST_FIRST)
     listed = list(found)
@@ -124,7 +124,7 @@ def _judged_anew(happening: Happening) -> Said | None:
     head = f"This release of the portal judges more than the one before it. On {happening.node} it opened:"
     count = f"{len(listed)} situation{'s' if len(listed) > 1 else ''}"
     title = f"{happening.node}: {count} seen for the first time by this release: {listed[0].title}"
-    content = Said(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
+    content = Content(title, (head, *titles, *more), reverse("node", args=[happening.node]), listed[0].severity, fold=happening.key)
     return replace(content, about=happening.key, members=tuple(about(row.key) for row in listed))
 
 
@@ -190,7 +190,7 @@ def _wanted(happening: Happening) -> str:
     return f"{ASKED}:approval-wanted:{happening.run}:{happening.said['plan']}"
 
 
-def _approval_wanted(happening: Happening) -> Said | None:
+def _approval_wanted(happening: Happening) -> Content | None:
     run = _unjudged(happening)
     if run is None:
         return None
@@ -199,10 +199,10 @@ def _approval_wanted(happening: Happening) -> Said | None:
         f"{run.requester.username} asks for it. Nobody who had a hand in the run may approve it.",
         "Read the plan, then approve or deny it there. The plan is too old half an hour after it was made.",
     )
-    return Said(f"Approval wanted: {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
+    return Content(f"Approval wanted: {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
 
 
-def _approval_expiring(happening: Happening) -> Said | None:
+def _approval_expiring(happening: Happening) -> Content | None:
     run = _run(happening)
     if run is None or run.here.plan_digest != happening.said["plan"] or run.status != "open":
         return None
@@ -213,10 +213,10 @@ def _approval_expiring(happening: Happening) -> Said | None:
         "Go on before that, or ask the node for a new plan and approve that one.",
     )
     title = f"The approved plan is about to expire: {_titled(run)}"
-    return Said(title, lines, run.get_absolute_url(), "watch", fold=happening.key, about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, run.get_absolute_url(), "watch", fold=happening.key, about=f"{ASKED}:{happening.key}")
 
 
-def _request_expiring(happening: Happening) -> Said | None:
+def _request_expiring(happening: Happening) -> Content | None:
     run = _unjudged(happening)
     if run is None:
         return None
@@ -227,20 +227,20 @@ def _request_expiring(happening: Happening) -> Said | None:
         "Approve or deny it there; later only a new plan leads on.",
     )
     title = f"Still wanted, and about to expire: approval of {_titled(run)}"
-    return Said(title, lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
+    return Content(title, lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
 
 
-def _run_needs_person(happening: Happening) -> Said | None:
+def _run_needs_person(happening: Happening) -> Content | None:
     run = _run(happening)
     if run is None or run.version != happening.said["version"]:
         return None  # somebody has moved it since
     stopped = "It has stopped; only a new plan leads on." if run.status == "stopped" else "It goes no further by itself."
     lines = (*_lost(run), f"It stands at “{_step(run)}”. {stopped}", "Read there what is asked, and do it or end the run.")
     title = f"A person is needed: {_titled(run)}"
-    return Said(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
-def _run_alarm(happening: Happening) -> Said | None:
+def _run_alarm(happening: Happening) -> Content | None:
     run = _run(happening)
     if run is None or not run.here.alarm:
         return None
@@ -249,10 +249,10 @@ def _run_alarm(happening: Happening) -> Said | None:
         "Stop what you do at the rack and read the run's page now.",
     )
     title = f"ALARM: {_titled(run)}"
-    return Said(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
-def _run_overdue(happening: Happening) -> Said | None:
+def _run_overdue(happening: Happening) -> Content | None:
     run = _run(happening)
     if run is None or not run.here.overdue or run.step != happening.said["step"]:
         return None
@@ -261,10 +261,10 @@ def _run_overdue(happening: Happening) -> Said | None:
         "Look at its progress there, and at the node.",
     )
     title = f"Longer than expected: {_titled(run)}"
-    return Said(title, lines, run.get_absolute_url(), "watch", fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, run.get_absolute_url(), "watch", fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
-def _order_unknown(happening: Happening) -> Said | None:
+def _order_unknown(happening: Happening) -> Content | None:
     run = _run(happening)
     if run is None or run.status != "unknown":
         return None
@@ -273,13 +273,13 @@ def _order_unknown(happening: Happening) -> Said | None:
         "Look at the node. Its own journal may still answer; else two people say there, independently, what became of it.",
     )
     title = f"Outcome UNKNOWN: {_titled(run)}"
-    return Said(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")
 
 
 # --- nodes, loops and the ledger
 
 
-def _node_silent(happening: Happening) -> Said | None:
+def _node_silent(happening: Happening) -> Content | None:
     last = datetime.fromisoformat(happening.said["heard"])
     if not Node.objects.filter(name=happening.node, last_report_at=last).exists():
         return None  # it has reported since
@@ -289,37 +289,37 @@ def _node_silent(happening: Happening) -> Said | None:
         f"On {happening.node}: “slotlight-agent status”, then “slotlight-agent doctor”. If it does not answer at all, look at its console.",
     )
     page = reverse("node", args=[happening.node])
-    return Said(f"{happening.node} is silent", lines, page, fold=happening.key, about=f"node-silent:{happening.node}")
+    return Content(f"{happening.node} is silent", lines, page, fold=happening.key, about=f"node-silent:{happening.node}")
 
 
-def _node_heard(happening: Happening) -> Said | None:
+def _node_reports_again(happening: Happening) -> Content | None:
     page, silence = reverse("node", args=[happening.node]), f"node-silent:{happening.node}"
-    return Said(f"{happening.node} reports again", (), page, urgent=False, fold=happening.key, about=silence, ends=True)
+    return Content(f"{happening.node} reports again", (), page, urgent=False, fold=happening.key, about=silence, ends=True)
 
 
-def _loop_left(happening: Happening) -> Said | None:
+def _loop_left(happening: Happening) -> Content | None:
     loop = OpenLoop.objects.select_related("run").filter(pk=happening.said["loop"]).first()
     if loop is None:
         return None
     ended = "Its run has ended" if loop.run.ended_at else "Its run is still under way"
     lines = (f"On {loop.node}: {loop.what} Run {loop.run_id} switched it on at {when(loop.at)}. {ended}.", loop.undo)
     title = f"Still switched on: {loop.what}"
-    return Said(title, lines, reverse("open-loops"), "watch", fold=happening.key, about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, reverse("open-loops"), "watch", fold=happening.key, about=f"{ASKED}:{happening.key}")
 
 
 LEDGER = "ledger:ledger-broken"
 
 
-def _ledger_broken(happening: Happening) -> Said | None:
+def _ledger_broken(happening: Happening) -> Content | None:
     lines = (
         "The portal refuses everything that changes a node until the ledger is whole again. Looking goes on.",
         "On the portal's machine: “./run manage ledger verify” names what is wrong.",
     )
-    return Said("The ledger is broken or cannot be written", lines, reverse("ledger"), fold=happening.key, about=LEDGER)
+    return Content("The ledger is broken or cannot be written", lines, reverse("ledger"), fold=happening.key, about=LEDGER)
 
 
-def _ledger_well(happening: Happening) -> Said | None:
-    return Said(
+def _ledger_well(happening: Happening) -> Content | None:
+    return Content(
         "The ledger can be written again",
         ("What was refused meanwhile was not done.",),
         reverse("ledger"),
@@ -330,32 +330,32 @@ def _ledger_well(happening: Happening) -> Said | None:
     )
 
 
-def _alarm(happening: Happening) -> Said | None:
+def _alarm(happening: Happening) -> Content | None:
     details = happening.said
     if happening.over:
         return None
     parts = details["title"], (details["text"], details["do"]), details["path"], details["severity"]
-    return Said(*parts, fold=happening.key, about=f"alarm:{details['key']}")
+    return Content(*parts, fold=happening.key, about=f"alarm:{details['key']}")
 
 
-def _alarm_over(happening: Happening) -> Said | None:
+def _alarm_over(happening: Happening) -> Content | None:
     details = happening.said
     parts = f"Over: {details['title']}", (), details["path"], details["severity"]
-    return Said(*parts, urgent=False, fold=happening.key, about=f"alarm:{details['key']}", ends=True)
+    return Content(*parts, urgent=False, fold=happening.key, about=f"alarm:{details['key']}", ends=True)
 
 
-def _database_hung(happening: Happening) -> Said | None:
+def _database_hung(happening: Happening) -> Content | None:
     """A message that comes a day late says nothing that anybody can still use; by then services that keep incidents are told that it is over."""
     if happening.at < timezone.now() - alarms.HUNG_SHOWN:
         return None
     title, *lines = alarms.hung_words(happening)
-    return Said(title, tuple(lines), reverse("fleet"), urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
+    return Content(title, tuple(lines), reverse("fleet"), urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
 
 
 # --- people
 
 
-def _person_waits(happening: Happening) -> Said | None:
+def _person_waits(happening: Happening) -> Content | None:
     """Quiet hours hold it back: it waits a whole day."""
     details, until = happening.said, datetime.fromisoformat(happening.said["until"])
     rows = User.objects.filter(username=details["of"]) if details["role"] is None else Membership.objects.filter(pk=details["role"])
@@ -367,14 +367,14 @@ def _person_waits(happening: Happening) -> Said | None:
     )
     page = reverse("person", args=[details["of"]])
     title = f"To be confirmed or withdrawn: {details['of']}, {details['what']}"
-    return Said(title, lines, page, urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
+    return Content(title, lines, page, urgent=False, fold=happening.key, about=f"{ASKED}:{happening.key}")
 
 
-def _person_changed(happening: Happening) -> Said:
+def _person_changed(happening: Happening) -> Content:
     details, page = happening.said, reverse("person", args=[happening.said["of"]])
     because = details["because"][:1].upper() + details["because"][1:]  # a name in it stays as it is
     lines = (f"{because}.", "If that is not right, switch the account off on the page of that person.")
-    return Said(f"What {details['of']} may do: {details['what']}", lines, page, urgent=False, fold=happening.key)
+    return Content(f"What {details['of']} may do: {details['what']}", lines, page, urgent=False, fold=happening.key)
 
 
 KINDS: Mapping[str, Read] = {
@@ -390,7 +390,7 @@ KINDS: Mapping[str, Read] = {
     "run-overdue": _run_overdue,
     "order-unknown": _order_unknown,
     "node-silent": _node_silent,
-    "node-heard": _node_heard,
+    "node-heard": _node_reports_again,
     "loop-left": _loop_left,
     "ledger-broken": _ledger_broken,
     "ledger-well": _ledger_well,

@@ -10,8 +10,8 @@ from django.db import DatabaseError, connection, transaction
 from app.fleet.models import Node
 from app.fleet.severity import rank
 from app.notices import lasting, pagers
-from app.notices.folding import Before, Message, Told, goes_alone, messages, together
-from app.notices.kinds import KINDS, Said, when
+from app.notices.folding import Before, Entry, Message, goes_alone, messages, together
+from app.notices.kinds import KINDS, Content, when
 from app.notices.models import Channel, Happening, Incident, Notice
 from app.notices.quiet import Quiet, next_digest
 from app.realtime.publish import ring
@@ -45,7 +45,7 @@ def _mine() -> bool:
         return cursor.fetchone()[0]
 
 
-def _read(happening: Happening) -> Told | None:
+def _read(happening: Happening) -> Entry | None:
     """In words, if it is still so. One that cannot be worded is told of as it is, and silences no other."""
     try:
         content = KINDS[happening.kind](happening)
@@ -54,11 +54,11 @@ def _read(happening: Happening) -> Told | None:
     except Exception:
         log.exception("There are no words for %s.", happening.key)
         lines = (f"The portal has no words for it. It came at {when(happening.at)}. The worker's log says more.",)
-        content = Said(f"Something happened: {happening.kind}", lines, "/", fold=happening.key)
-    return Told(happening.kind, happening.key, happening.node, happening.run, content) if content else None
+        content = Content(f"Something happened: {happening.kind}", lines, "/", fold=happening.key)
+    return Entry(happening.kind, happening.key, happening.node, happening.run, content) if content else None
 
 
-def _concerns(channel: Channel, entry: Told, teams: Mapping[str, int | None]) -> bool:
+def _concerns(channel: Channel, entry: Entry, teams: Mapping[str, int | None]) -> bool:
     """What belongs to no node concerns everybody."""
     is_near = channel.team_id is None or not entry.node or teams.get(entry.node) == channel.team_id
     return is_near and rank(entry.said.severity) <= rank(channel.severity)
@@ -78,7 +78,7 @@ def _before(notice: Notice | None) -> Before | None:
     return Before(notice.pk, notice.severity, notice.incident) if notice else None
 
 
-def address(channel: Channel, entries: list[Told], now: datetime) -> None:
+def address(channel: Channel, entries: list[Entry], now: datetime) -> None:
     """An end goes to whoever was told of the beginning, also where the severity or the team has changed since."""
     service = pagers.of(channel)
     book = Book(channel, service.keeps_incidents)
@@ -115,7 +115,7 @@ def _silent_end(book: Book, key: str, now: datetime) -> Message:
     )
 
 
-SAID = ("kind", "fold", "severity", "urgent", "title", "path", "node", "run", "incident", "members", "ends")
+COPIED = ("kind", "fold", "severity", "urgent", "title", "path", "node", "run", "incident", "members", "ends")
 
 
 def _keep(channel: Channel, message: Message, now: datetime, alone: bool) -> Notice:
@@ -125,7 +125,7 @@ def _keep(channel: Channel, message: Message, now: datetime, alone: bool) -> Not
         channel=channel,
         key=message.key,
         defaults={
-            **{name: getattr(message, name) for name in SAID},
+            **{name: getattr(message, name) for name in COPIED},
             "body": "\n".join(line for line in message.lines if line),
             "at": now,
             "state": Notice.State.FOLDED if folded else Notice.State.WAITING,
@@ -182,5 +182,5 @@ def _release(channel: Channel, notices: list[Notice], now: datetime) -> None:
 
 def _again(notice: Notice, held: list[Notice]) -> Message:
     others = Notice.objects.filter(channel=notice.channel, incident=notice.incident).exclude(pk__in=[one.pk for one in held])
-    again = {name: getattr(notice, name) for name in SAID} | {"members": tuple(notice.members)}
+    again = {name: getattr(notice, name) for name in COPIED} | {"members": tuple(notice.members)}
     return Message(**again, key=notice.key, lines=(), is_known=bool(notice.incident) and others.exists())

@@ -36,7 +36,15 @@ def look(now: datetime) -> None:
         since = _watched_since(now)
         outbox.put(hung(outage, is_well, now))  # before the alarms, which show it
         outbox.put(
-            [*silent(now, since), *heard(), *expiring(now), *unjudged(now), *loops(now), *ledger_state(is_well, now), *alarmed(now, since)]
+            [
+                *silent(now, since),
+                *nodes_reporting_again(),
+                *expiring(now),
+                *unjudged(now),
+                *loops(now),
+                *ledger_state(is_well, now),
+                *alarmed(now, since),
+            ]
         )
     if outage is not None:
         outages.forget()
@@ -61,7 +69,7 @@ def silent(now: datetime, since: datetime) -> Iterator[Put]:
         yield Put("node-silent", f"node-silent:{name}:{last.isoformat()}", name, said={"heard": last.isoformat()})
 
 
-def heard() -> Iterator[Put]:
+def nodes_reporting_again() -> Iterator[Put]:
     """Nodes that were told of as silent and have reported since."""
     silent_before = Happening.objects.filter(kind="node-silent", over=False)
     again = Node.objects.filter(name__in=silent_before.values("node")).values_list("name", "last_report_at")
@@ -117,7 +125,7 @@ def hung(outage: outages.Outage | None, is_well: bool, now: datetime) -> list[Pu
     return [Put("database-hung", key, said=details)]
 
 
-ALARM_SAID = ("kind", "key", "title", "text", "do", "path", "severity")
+ALARM_FIELDS = ("kind", "key", "title", "text", "do", "path", "severity")
 
 
 def plain(text: str) -> str:
@@ -125,19 +133,19 @@ def plain(text: str) -> str:
     return text.replace("`", "")
 
 
-TOLD_ALREADY = {"ledger-broken", "database-hung"}  # by `ledger_state` and `hung`, which find them
+FOUND_ELSEWHERE = {"ledger-broken", "database-hung"}  # by `ledger_state` and `hung`, which find them
 
 
 def alarmed(now: datetime, since: datetime) -> Iterator[Put]:
     """Alarms that began, and those that are over. While this portal was down, no node could report to it; and of a node that is retired
     nobody knows whether what it raised is over."""
-    here = {alarm.key: alarm for alarm in alarms.standing(now) if alarm.kind not in TOLD_ALREADY}
+    here = {alarm.key: alarm for alarm in alarms.standing(now) if alarm.kind not in FOUND_ELSEWHERE}
     open_alarms = {one.said["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
     just_up = since > now - timedelta(seconds=SILENT_SECONDS)
     for key, alarm in here.items():
         if key not in open_alarms and not (just_up and alarm.kind == "never-reported"):
             yield Put(
-                "alarm", f"alarm:{key}:{now.isoformat()}", alarm.node, said={name: plain(getattr(alarm, name)) for name in ALARM_SAID}
+                "alarm", f"alarm:{key}:{now.isoformat()}", alarm.node, said={name: plain(getattr(alarm, name)) for name in ALARM_FIELDS}
             )
     retired = set(
         Node.objects.filter(state=Node.State.RETIRED, name__in=[one.node for one in open_alarms.values()]).values_list("name", flat=True)

@@ -24,7 +24,7 @@ FAILED_MAX = 200
 
 
 @dataclass(frozen=True)
-class Said:
+class NewCapture:
     """One capture that was new: which source, when the portal took it in, its digest, and the event that brought it."""
 
     place: str
@@ -34,30 +34,30 @@ class Said:
 
 
 @dataclass
-class Told:
+class NodeCaptures:
     """What one node said, oldest first."""
 
     node: str
-    new: list[Said] = field(default_factory=list)
+    new: list[NewCapture] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)  # when anything new came
     other: list[LedgerEvent] = field(default_factory=list)  # what else the ledger says of this node, without the runs' events
     cut_at: str = ""  # older ones of this stretch were not read
 
-    def of(self, source: str) -> list[Said]:
+    def of(self, source: str) -> list[NewCapture]:
         return [capture for capture in self.new if capture.place.partition("/")[0] == source]
 
-    def at(self, place: str, when: str) -> Said | None:
+    def at(self, place: str, when: str) -> NewCapture | None:
         """The first capture of this place from then on: what showed a change that came then."""
         mine = [capture for capture in self.new if capture.place == place]
         found = bisect_left([one.at for one in mine], when)
         return mine[found] if found < len(mine) else None
 
 
-def told(node: str, since: datetime, until: datetime) -> Told:
+def of_node(node: str, since: datetime, until: datetime) -> NodeCaptures:
     floor, ceiling = search.rows_between(since, until)
     rows = LedgerEvent.objects.filter(node=node, id__gte=floor, id__lt=ceiling).exclude(node="").order_by("-id")[: EVENTS_MAX + 1]
     found = list(rows)
-    out = Told(node)
+    out = NodeCaptures(node)
     if len(found) > EVENTS_MAX:
         out.cut_at = found[EVENTS_MAX - 1].at
     for event in reversed(found[:EVENTS_MAX]):
@@ -70,11 +70,11 @@ def told(node: str, since: datetime, until: datetime) -> Told:
     return out
 
 
-def _take(out: Told, event: LedgerEvent) -> None:
+def _take(out: NodeCaptures, event: LedgerEvent) -> None:
     body = event.said["body"]
     for at, places_named in (*((each["at"], each) for each in body.get("between") or ()), (event.at, body)):
         out.heard.append(at)
-        out.new += [Said(place, at, digest, event.pk) for place, digest in (places_named.get("changed") or {}).items()]
+        out.new += [NewCapture(place, at, digest, event.pk) for place, digest in (places_named.get("changed") or {}).items()]
 
 
 def read(digest: str) -> origins.Capture | None:
@@ -85,7 +85,7 @@ def read(digest: str) -> origins.Capture | None:
         return None
 
 
-def parsed(reported: Said) -> object:
+def parsed(reported: NewCapture) -> object:
     """What its collector makes of it; Unparsed where it failed, was erased or makes no sense."""
     capture = read(reported.digest)
     if capture is None or capture.outcome != "data":
@@ -93,7 +93,7 @@ def parsed(reported: Said) -> object:
     return COLLECTORS[reported.place.partition("/")[0]].parse(capture.text)
 
 
-def failed(captures: list[Said]) -> Iterator[tuple[Said, str]]:
+def failed(captures: list[NewCapture]) -> Iterator[tuple[NewCapture, str]]:
     """Those that did not answer as they should, each with its reason, oldest first."""
     digests = list({one.digest for one in captures})
     with connection.cursor() as cursor:
@@ -105,10 +105,10 @@ def failed(captures: list[Said]) -> Iterator[tuple[Said, str]]:
     yield from ((one, reasons[one.digest]) for one in captures if one.digest in reasons)
 
 
-def last_before(node: str, place: str, when: datetime) -> Said | None:
+def last_before(node: str, place: str, when: datetime) -> NewCapture | None:
     """What this place said last before then."""
     _, ceiling = search.rows_between(when, when)
     for digest, at, event in origins.history(node, place, ceiling):
         if at < moment(when):
-            return Said(place, at, digest, event.pk)
+            return NewCapture(place, at, digest, event.pk)
     return None

@@ -17,7 +17,7 @@ from app.ledger.forms import in_words, moment
 from app.ledger.models import LedgerEvent
 from app.ledger.words import sentence
 from app.postmortems import captures, trees
-from app.postmortems.captures import Said, Told
+from app.postmortems.captures import NewCapture, NodeCaptures
 from app.postmortems.clocks import clock
 from app.postmortems.models import Postmortem
 from app.runs.models import Order, Run
@@ -61,7 +61,7 @@ def collect(postmortem: Postmortem, now: datetime) -> dict:
     runs = list(postmortem.runs.order_by("created_at"))
     nodes = sorted({run.node for run in runs} | ({postmortem.situation.node.name} if postmortem.situation else set()))
     until = min(postmortem.until, now)
-    by_node = {node: captures.told(node, postmortem.since, until) for node in nodes}
+    by_node = {node: captures.of_node(node, postmortem.since, until) for node in nodes}
     orders = {node: Order.objects.filter(node=node, sealed_at__gte=postmortem.since, sealed_at__lt=until) for node in nodes}
     clocks = [clock(node, orders[node]) for node in nodes]
     left_out: list[str] = []
@@ -92,7 +92,7 @@ def _run(run: Run) -> dict[str, str]:
     }
 
 
-def _parts(runs: list[Run], by_node: dict[str, Told], postmortem: Postmortem, until: datetime) -> Iterator[tuple[str, list[Entry]]]:
+def _parts(runs: list[Run], by_node: dict[str, NodeCaptures], postmortem: Postmortem, until: datetime) -> Iterator[tuple[str, list[Entry]]]:
     for run in runs:
         found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("run_seq")[: PER_SOURCE_MAX + 1]
         yield f"The ledger of run {run.pk}", [_event(event) for event in found]
@@ -131,7 +131,7 @@ def _proof(row: Situation) -> str:
     return next((evidence["digest"] for evidence in row.data.get("evidence") or () if evidence.get("digest")), "")
 
 
-def _leaves(node_captures: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+def _leaves(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iterator[Entry]:
     """Members that changed their state. Those that a first report brings all at once are counted."""
     found = LeafHistory.objects.filter(node__name=node_captures.node, since__gte=since, since__lt=until).order_by(
         "since", "pool", "before", "state"
@@ -144,7 +144,7 @@ def _leaves(node_captures: Told, since: datetime, until: datetime) -> Iterator[E
             yield _leaf(node_captures, rows[0], f"{len(rows)} members")
 
 
-def _leaf(node_captures: Told, row: LeafHistory, name: str) -> Entry:
+def _leaf(node_captures: NodeCaptures, row: LeafHistory, name: str) -> Entry:
     at = moment(row.since)
     change = f"from {row.before} to {row.state}" if row.before else f"first seen, {row.state}"
     shown = node_captures.at("zpool_status", at)
@@ -152,11 +152,11 @@ def _leaf(node_captures: Told, row: LeafHistory, name: str) -> Entry:
     return Entry(at, CAPTURE, f"{row.pool}: {name} {change}", node_captures.node, event=event, digest=digest)
 
 
-def _failed(node: str, capture: Said, why: str) -> Entry:
+def _failed(node: str, capture: NewCapture, why: str) -> Entry:
     return Entry(capture.at, CAPTURE, f"{capture.place} did not answer: {why}", node, event=str(capture.event), digest=capture.digest)
 
 
-def _kernel(node_captures: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+def _kernel(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iterator[Entry]:
     """Records of all captures of the time, each once: the list forgets its oldest."""
     seen: set[tuple[int, int]] = set()
     for capture in node_captures.of("zpool_events")[-PARSED_MAX:]:
@@ -171,7 +171,7 @@ def _kernel(node_captures: Told, since: datetime, until: datetime) -> Iterator[E
                 )
 
 
-def _history(node_captures: Told, since: datetime, until: datetime) -> Iterator[Entry]:
+def _history(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iterator[Entry]:
     newest = {item.place: item for item in node_captures.of("zpool_history")}
     for capture in newest.values():
         history = captures.parsed(capture)
@@ -199,7 +199,7 @@ def _folded(entries: list[Entry]) -> Iterator[Entry]:
             yield Entry(**asdict(first) | {"count": len(alike), "until": last.at})
 
 
-def _gaps(node_captures: Told, since: datetime, until: datetime) -> Iterator[str]:
+def _gaps(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iterator[str]:
     if node_captures.cut_at:
         yield f"Of {node_captures.node}, what it reported before {in_words(node_captures.cut_at)} was not read: there is too much of it. Narrow the time."
     times = [datetime.fromisoformat(at) for at in node_captures.heard]

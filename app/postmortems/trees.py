@@ -7,7 +7,7 @@ from datetime import datetime
 
 from app.fleet.models import Node
 from app.postmortems import captures
-from app.postmortems.captures import Said
+from app.postmortems.captures import NewCapture
 from app.postmortems.models import Postmortem
 from app.runs.models import Run
 
@@ -39,7 +39,7 @@ def _of_situation(postmortem: Postmortem) -> str:
     return str(postmortem.situation.data.get("subject", {}).get("pool", "")) if postmortem.situation else ""
 
 
-def _pools(new: Said | None) -> dict[str, list[str]]:
+def _pools(new: NewCapture | None) -> dict[str, list[str]]:
     """The lines of each pool. A node that shows none says so in the text, and has none here."""
     capture = captures.read(new.digest) if new else None
     if capture is None or capture.outcome != "data":
@@ -49,7 +49,7 @@ def _pools(new: Said | None) -> dict[str, list[str]]:
     return {pool.group(1): capture.text[pool.start() : end].rstrip().split("\n") for pool, end in zip(found, bounds[1:], strict=True)}
 
 
-def _state(capture: Said | None, lines: list[str] | None) -> dict:
+def _state(capture: NewCapture | None, lines: list[str] | None) -> dict:
     at, digest, event = (capture.at, capture.digest, str(capture.event)) if capture else ("", "", "")
     return {"at": at, "digest": digest, "event": event, "lines": (lines or [])[:LINES_MAX], "known": "yes" if lines is not None else "no"}
 

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from app.core.job_progress import told_as_asked
+from app.core.job_progress import reported_as_asked
 from app.core.pages import live, render_page
 from app.fleet.models import Situation
 from app.ledger.search import when
@@ -149,7 +149,7 @@ def export(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in FORMS:
         raise Http404("A copy is Markdown, PDF or JSON.")
     make, ending = FORMS[form]
-    with told_as_asked(request):
+    with reported_as_asked(request):
         data = make(made, services.text(made), list(made.comments.select_related("by")))
     try:
         services.exported(request.user, made, form, data)

@@ -8,16 +8,16 @@ from celery import signals
 from app.core.valkey import valkey
 
 BEAT, WORKER = "pulse:beat", "pulse:worker"
-SAID_EVERY_SECONDS = 5.0
+WRITE_EVERY_SECONDS = 5.0
 FORGOTTEN_SECONDS = 24 * 3600
-_said: dict[str, float] = {}
+_written: dict[str, float] = {}
 
 
-def say(who: str) -> None:
+def beat(who: str) -> None:
     now = time.monotonic()
-    if now - _said.get(who, -SAID_EVERY_SECONDS) < SAID_EVERY_SECONDS:
+    if now - _written.get(who, -WRITE_EVERY_SECONDS) < WRITE_EVERY_SECONDS:
         return
-    _said[who] = now
+    _written[who] = now
     try:
         valkey().set(who, f"{time.time():.0f}", ex=FORGOTTEN_SECONDS)
     except redis.RedisError:
@@ -33,16 +33,16 @@ def age_seconds(who: str) -> float | None:
 @signals.beat_init.connect
 def _beat_begins(**_) -> None:
     """From then on, in this process and no other, each task that is sent was sent by beat."""
-    say(BEAT)
+    beat(BEAT)
     signals.after_task_publish.connect(_beat_sent, weak=False)
 
 
 def _beat_sent(**_) -> None:
-    say(BEAT)
+    beat(BEAT)
 
 
 @signals.worker_ready.connect
 @signals.task_postrun.connect
 def _worker_lives(**_) -> None:
     """Beat has it do something every ten seconds, so a worker that is silent for longer does nothing."""
-    say(WORKER)
+    beat(WORKER)

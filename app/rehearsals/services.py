@@ -117,5 +117,5 @@ def _wwids(node: NodeFacts) -> set[str]:
 
 
 def _report(name: str, facts: FleetFacts, now: datetime) -> Report:
-    captures, earlier = fleet.last_said(Node.objects.get(name=name), now)
+    captures, earlier = fleet.last_captures(Node.objects.get(name=name), now)
     return Report(facts.nodes[name], captures, earlier)

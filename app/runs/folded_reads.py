@@ -25,7 +25,7 @@ def is_folded(order: Order, receipt: Receipt) -> bool:
     if order.run is None or order.operation != "look" or order.step != order.run.here.step:
         return False
     before = _of_stay(order.run, order.run.here).filter(number__lt=order.number).exclude(receipt_digest="").order_by("number").last()
-    return before is not None and _said(before.receipt) == _said(receipt.shown)
+    return before is not None and _result_of(before.receipt) == _result_of(receipt.shown)
 
 
 def tell(run: Run, state: RunState) -> None:
@@ -55,7 +55,7 @@ def _of_stay(run: Run, state: RunState):
     return Order.objects.filter(run=run, step=state.step, operation="look", sealed_at__gte=since)
 
 
-def _said(receipt: dict) -> tuple:
+def _result_of(receipt: dict) -> tuple:
     """How it ended and what was captured, without when and how long it took."""
     return receipt.get("outcome"), receipt.get("reason"), _captured(receipt)
 

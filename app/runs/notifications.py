@@ -23,7 +23,7 @@ def _happened(run: Run, runbook: Runbook, before: RunState, after: RunState, by_
             )
     elif moved and after.status == "unknown":
         yield Happening("order-unknown", f"order-unknown:{run.pk}:{after.plan_digest}", run.node, run.pk)
-    elif moved and _needs_somebody(after, step) and (not by_person or _was_judged(runbook, before)):
+    elif moved and _needs_a_person(after, step) and (not by_person or _was_judged(runbook, before)):
         yield Happening("run-needs-person", f"run-needs-person:{run.pk}:{run.version}", run.node, run.pk, {"version": run.version})
     if after.alarm and not before.alarm:
         yield Happening("run-alarm", f"run-alarm:{run.pk}:{run.version}", run.node, run.pk)
@@ -36,5 +36,5 @@ def _was_judged(runbook: Runbook, before: RunState) -> bool:
     return bool(before.step) and runbook.step(before.step).kind == "APPROVE"
 
 
-def _needs_somebody(after: RunState, step) -> bool:
+def _needs_a_person(after: RunState, step) -> bool:
     return after.status == "stopped" or (after.status == "open" and step is not None and not step.unattended)

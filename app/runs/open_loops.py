@@ -117,11 +117,11 @@ def close_by_facts(node: str) -> None:
         return
     for one in found:
         runbook, facts = RUNBOOKS.get(one.run.runbook), services.facts_for(one.run)
-        if runbook is not None and one.loop in runbook.loops and _heard_since(one, runbook, facts):
+        if runbook is not None and one.loop in runbook.loops and _reported_since(one, runbook, facts):
             _try(one, facts)
 
 
-def _heard_since(one: OpenLoop, runbook: Runbook, facts: FleetFacts) -> bool:
+def _reported_since(one: OpenLoop, runbook: Runbook, facts: FleetFacts) -> bool:
     """Whether the node was asked what closing this rests on after the run had ended: what it said before proves nothing."""
     node = facts.nodes.get(one.node)
     if node is None or not known(node.ages):

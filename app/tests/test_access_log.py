@@ -65,7 +65,7 @@ def asked(scope, answer, caplog):
         async def send(message):
             sent.append(message)
 
-        task = asyncio.create_task(access_log.told(app)({"type": "http", "method": "GET", "client": ("10.0.0.1", 5)} | scope, None, send))
+        task = asyncio.create_task(access_log.logged(app)({"type": "http", "method": "GET", "client": ("10.0.0.1", 5)} | scope, None, send))
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])

@@ -29,7 +29,7 @@ def request_of(person, name=NAME):
 
 
 def test_it_says_how_far_to_who_asked_and_to_nobody_else(ann):
-    with job_progress.told_as_asked(request_of(ann)):
+    with job_progress.reported_as_asked(request_of(ann)):
         for _ in job_progress.over(["a", "b", "c"], "Proving events"):
             pass
     assert asks(ann).json() == {"doing": "Proving events", "through": 0, "of": 3}
@@ -41,20 +41,20 @@ def test_it_says_how_far_to_who_asked_and_to_nobody_else(ann):
 @pytest.mark.parametrize("name", ["", "short", "x" * 41, "no/slash-here", "bell:fleet"])
 def test_a_name_that_is_none_says_nothing(ann, name, monkeypatch):
     monkeypatch.setattr(job_progress, "valkey", lambda: pytest.fail("nothing was to be kept"))
-    with job_progress.told_as_asked(request_of(ann, name)):
+    with job_progress.reported_as_asked(request_of(ann, name)):
         assert list(job_progress.over([1, 2], "Proving")) == [1, 2]
 
 
 def test_a_valkey_that_is_down_stops_no_copy(ann, monkeypatch):
     monkeypatch.setattr(job_progress, "valkey", lambda: redis.Redis(port=1))
-    with job_progress.told_as_asked(request_of(ann)):
+    with job_progress.reported_as_asked(request_of(ann)):
         assert list(job_progress.over([1, 2], "Proving")) == [1, 2]
     assert asks(ann).json() == {}
 
 
 def test_it_is_told_now_and_then_and_not_for_each(monkeypatch):
     lines = []
-    with job_progress.told_to(lambda *what: lines.append(what)):
+    with job_progress.reported_to(lambda *what: lines.append(what)):
         for _ in job_progress.over(range(10_000), "Proving"):
             pass
     assert lines[0] == ("Proving", 0, 10_000)

@@ -119,7 +119,7 @@ def test_django_believes_no_header_by_itself():
 
 
 def test_the_log_names_a_proxy_that_is_not_believed_once(caplog, monkeypatch):
-    monkeypatch.setattr(proxies, "_told", set())
+    monkeypatch.setattr(proxies, "_logged", set())
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             scheme(AFAR, "https")

@@ -55,7 +55,7 @@ class Stream:
         self.connection.close()
 
 
-def heard(what):
+def received(what):
     """Wait for something that another thread brings about."""
     deadline = time.monotonic() + 3
     while not what() and time.monotonic() < deadline:
@@ -66,7 +66,7 @@ def heard(what):
 def test_it_tells_a_page_what_changed_and_nothing_else(portal, cookie):
     stream = Stream(portal, "fleet,node:oss01", cookie)
     assert stream.response.status == 200
-    assert heard(lambda: streams.FANOUT.connected)
+    assert received(lambda: streams.FANOUT.connected)
     ring("node:oss02")
     ring("node:oss01")
     assert stream.event() in ("fleet", "node:oss01")  # both may come once after the subscriber connected
@@ -77,7 +77,7 @@ def test_it_tells_a_page_what_changed_and_nothing_else(portal, cookie):
 
 def test_it_hears_a_ring_soon(portal, cookie):
     stream = Stream(portal, "fleet", cookie)
-    assert heard(lambda: streams.FANOUT.connected)
+    assert received(lambda: streams.FANOUT.connected)
     stream.event()  # the subscriber has just connected
     waits = []
     for _ in range(20):
@@ -91,7 +91,7 @@ def test_it_hears_a_ring_soon(portal, cookie):
 
 def test_it_hears_other_processes_through_valkey_and_itself_only_once(portal, cookie):
     stream = Stream(portal, "fleet,ledger", cookie)
-    assert heard(lambda: streams.FANOUT.connected)
+    assert received(lambda: streams.FANOUT.connected)
     assert {stream.event(), stream.event()} == {"fleet", "ledger"}  # the subscriber has just connected
     ring("fleet")
     assert stream.event() == "fleet"
@@ -102,7 +102,7 @@ def test_it_hears_other_processes_through_valkey_and_itself_only_once(portal, co
 
 def test_it_hears_itself_without_valkey(portal, cookie, monkeypatch):
     stream = Stream(portal, "fleet", cookie)
-    assert heard(lambda: streams.FANOUT.connected)
+    assert received(lambda: streams.FANOUT.connected)
     stream.event()
     monkeypatch.setattr("app.realtime.publish.valkey", lambda: redis.Redis(port=1))
     ring("fleet")
@@ -124,7 +124,7 @@ def test_it_ends_when_the_session_does_and_not_when_another_one_does(portal, coo
     other = Client()
     other.force_login(ann)
     stream = Stream(portal, "fleet", cookie)
-    assert heard(lambda: streams.FANOUT.connected)
+    assert received(lambda: streams.FANOUT.connected)
     stream.event()
     people.switch(ann, bob, on=False)
     other.logout()  # the same person, in another browser
@@ -140,7 +140,7 @@ def test_it_ends_when_the_session_does_and_not_when_another_one_does(portal, coo
 def test_it_ends_with_a_new_password_in_every_other_browser(portal, cookie):
     ann = User.objects.get(username="ann")
     stream = Stream(portal, "fleet", cookie)
-    assert heard(lambda: streams.FANOUT.connected)
+    assert received(lambda: streams.FANOUT.connected)
     stream.event()
     people.new_password(User.objects.create_user("bob"), ann)
     assert b"event" not in stream.response.read()
@@ -154,9 +154,9 @@ def test_it_refuses_topics_that_are_not_for_pages(portal, cookie):
 
 def test_it_forgets_a_page_that_was_closed(portal, cookie):
     stream = Stream(portal, "fleet", cookie)
-    assert heard(lambda: streams._open["streams"] == 1)
+    assert received(lambda: streams._open["streams"] == 1)
     stream.close()
-    assert heard(lambda: streams._open["streams"] == 0)
+    assert received(lambda: streams._open["streams"] == 0)
 
 
 def test_it_turns_a_page_away_when_too_many_are_open(portal, cookie, monkeypatch):
@@ -195,7 +195,7 @@ def test_it_hands_out_an_order_the_moment_it_is_rung_for(agent, wire, monkeypatc
     answers = []
     waiting = threading.Thread(target=lambda: answers.append((poll(agent, wire, 20), time.monotonic())))
     waiting.start()
-    assert heard(lambda: streams.FANOUT.connected and len(asked) >= 2)  # its own look, and the one after the subscriber connected
+    assert received(lambda: streams.FANOUT.connected and len(asked) >= 2)  # its own look, and the one after the subscriber connected
     queue.append({"order": "{}", "digest": "d"})
     rung = time.monotonic()
     ring("orders:oss01")
@@ -212,9 +212,9 @@ def test_it_offers_nothing_to_a_node_that_hung_up(agent, portal, monkeypatch):
     headers, _ = agent.sign(ORDERS, b"", method="GET", query="wait=20")
     connection = http.client.HTTPConnection("127.0.0.1", portal, timeout=5)
     connection.request("GET", f"{ORDERS}?wait=20", headers=headers)
-    assert heard(lambda: streams.FANOUT.connected and len(asked) >= 2)
+    assert received(lambda: streams.FANOUT.connected and len(asked) >= 2)
     connection.close()
-    assert heard(lambda: streams._open["polls"] == 0)
+    assert received(lambda: streams._open["polls"] == 0)
     before = len(asked)
     ring("orders:oss01")
     time.sleep(0.05)

@@ -15,7 +15,7 @@ BEGINNINGS = {kind.partition(".")[0] for kind in WORDS} - {"demo"}
 NO_KINDS = re.compile(
     r"runs\.|nodes\.|run\.(start|bundle)$|loop\.close$|.*\.(key|json|html|py|run|plan|situation|group|permission|node|next)$"
 )
-TOLD_ELSEWHERE = {"run.done", "run.aborted", "ledger.key-rotated", "order.key-rotated"}  # made of two parts: f"run.{status}"
+MADE_OF_PARTS = {"run.done", "run.aborted", "ledger.key-rotated", "order.key-rotated"}  # made of two parts: f"run.{status}"
 
 
 def literals(tree: ast.AST):
@@ -34,7 +34,7 @@ def _name(function: ast.expr) -> str:
 
 
 def recorded() -> set[str]:
-    found = set(TOLD_ELSEWHERE)
+    found = set(MADE_OF_PARTS)
     for folder in ("app", "workflows"):
         for path in sources(folder):
             if path.name in ("words.py", "settings.py", "verify.py") or "migrations" in path.parts:

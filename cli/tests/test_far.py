@@ -37,7 +37,7 @@ def test_the_line_says_how_much_of_how_much(through, of, line):
 def test_at_a_terminal_the_line_stands_while_it_lasts_and_is_gone_then(monkeypatch):
     monkeypatch.setattr(far, "EVERY_SECONDS", 0.01)
     out = Terminal()
-    with far.told("The bundle", out) as far_progress:
+    with far.shown("The bundle", out) as far_progress:
         far_progress.through, far_progress.of = 500, 1000
         until = time.monotonic() + 5
         while "500 B of 1 kB, 50 %" not in out.getvalue() and time.monotonic() < until:
@@ -49,7 +49,7 @@ def test_at_a_terminal_the_line_stands_while_it_lasts_and_is_gone_then(monkeypat
 
 def test_what_is_no_terminal_is_told_nothing():
     out = io.StringIO()
-    with far.told("The bundle", out) as far_progress:
+    with far.shown("The bundle", out) as far_progress:
         far_progress.through = 500
     assert out.getvalue() == ""
 

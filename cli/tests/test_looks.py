@@ -51,13 +51,13 @@ class One:
         return self.found
 
 
-def said_of_a_situation(capsys, **more):
+def text_of_a_situation(capsys, **more):
     looks.situation(argparse.Namespace(id=4, digests=False, json=False), lambda: One(**more))
     return capsys.readouterr().out
 
 
 def test_a_situation_says_what_helps_in_its_order_and_what_to_save_first(capsys):
-    out = said_of_a_situation(capsys, advice=[{**CURE, "text": "Wait.", "commands": [], "save_first": None}, CURE], no_replacement=True)
+    out = text_of_a_situation(capsys, advice=[{**CURE, "text": "Wait.", "commands": [], "save_first": None}, CURE], no_replacement=True)
     assert out.index("1. Wait.") < out.index("2. Clear it.") < out.index("save first: the error counters")
     assert "zpool clear tank 77" in out
     assert "right for OpenZFS: 0.8 and newer" in out
@@ -65,4 +65,4 @@ def test_a_situation_says_what_helps_in_its_order_and_what_to_save_first(capsys)
 
 
 def test_a_situation_of_a_portal_that_tells_no_advice_is_shown_all_the_same(capsys):
-    assert "What helps" not in said_of_a_situation(capsys)
+    assert "What helps" not in text_of_a_situation(capsys)

@@ -18,7 +18,7 @@ TEST_UNIT_READY, REQUEST_SENSE, INQUIRY, MODE_SENSE, RECEIVE_DIAGNOSTIC, SEND_DI
     0x1D,
     0xA0,
 )
-NOBODY_THERE = b"\x7f" + bytes(35)
+NO_DEVICE = b"\x7f" + bytes(35)
 
 
 class Answer(NamedTuple):
@@ -39,7 +39,7 @@ def answer(shelves: Sequence[Shelf], lun: int, command: bytes, written: bytes) -
     if command[0] == REPORT_LUNS:
         return Answer(struct.pack(">II", 8 * len(shelves), 0) + b"".join(struct.pack(">H6x", n) for n in range(len(shelves))))
     if lun >= len(shelves):
-        return Answer(NOBODY_THERE) if command[0] == INQUIRY else Answer(sense=NO_SUCH_UNIT)
+        return Answer(NO_DEVICE) if command[0] == INQUIRY else Answer(sense=NO_SUCH_UNIT)
     ask = COMMANDS.get(command[0])
     return ask(shelves[lun], command, written) if ask else Answer(sense=NO_SUCH_COMMAND)
 

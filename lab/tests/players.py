@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable
 
-from agents.tests.scenes import Said, Scene, Transcript
+from agents.tests.scenes import Printed, Scene, Transcript
 from lab.machine import MIB, Machine
 
 # A command that hangs in the kernel is left behind.
@@ -89,15 +89,15 @@ class Player:
             self.names[word] = self._guid(f"d{word[1:]}")
         return self._path(word) if re.fullmatch(r"d\d+", word) else self.names[word]
 
-    def _step(self, step: str) -> Said:
+    def _step(self, step: str) -> Printed:
         if not step.startswith("$ "):
             verb, *words = step.split()
             self.HANDS[verb](self, *words)
-            return Said(step)
+            return Printed(step)
         line = re.sub(r"{(\w+)}", lambda found: self._meant(found[1]), step[2:])
         asked = ["python3", "-c", ASK, str(COMMAND_SECONDS), *shlex.split(line)]
         exit_code, stdout, stderr = json.loads(self._sh(shlex.join(asked)))
-        return Said(f"$ {line}", exit_code, stdout, stderr)
+        return Printed(f"$ {line}", exit_code, stdout, stderr)
 
     # hands
 

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from lab.qmp import QemuSaysNo
+from lab.qmp import QemuRefused
 
 NODE, DISKS = "oss04", 4
 POOL = "ost_4"
@@ -22,7 +22,7 @@ def suspended(stage, ann):
     for number in range(DISKS):
         stage.machine.slow(number, bytes_per_second=1, writes_only=True)
     yield
-    with contextlib.suppress(QemuSaysNo):  # after a stall this long the driver resets the adapter, and QEMU may have ended over it
+    with contextlib.suppress(QemuRefused):  # after a stall this long the driver resets the adapter, and QEMU may have ended over it
         for number in range(DISKS):
             stage.machine.slow(number)
 

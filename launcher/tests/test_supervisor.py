@@ -20,9 +20,9 @@ ME = Servant("me", os.geteuid(), os.getegid())
 
 
 @pytest.fixture
-def said(monkeypatch):
+def written(monkeypatch):
     lines = []
-    monkeypatch.setattr("launcher.supervisor.say", lines.append)
+    monkeypatch.setattr("launcher.supervisor.write", lines.append)
     return lines
 
 
@@ -31,17 +31,17 @@ def child(name: str, code: str, tier: int = 1, **more) -> Child:
     return Child(name, [sys.executable, "-u", "-c", code], {"PATH": os.environ["PATH"]}, ME, tier, cwd=os.getcwd(), **more)
 
 
-def test_it_passes_on_what_a_child_says_under_its_name(said):
+def test_it_passes_on_what_a_child_says_under_its_name(written):
     async def scene():
         supervisor = Supervisor()
         await supervisor.start(child("web", SLEEPER.replace("print('up'", "print('hello'); print('noise'); print('up'"), hide="noise"))
         await supervisor.stop()
 
     asyncio.run(scene())
-    assert said == ["      web | hello", "      web | bye"]
+    assert written == ["      web | hello", "      web | bye"]
 
 
-def test_it_stops_the_last_tier_first(said):
+def test_it_stops_the_last_tier_first(written):
     async def scene():
         supervisor = Supervisor()
         await supervisor.start(child("server", SLEEPER, tier=0))
@@ -49,10 +49,10 @@ def test_it_stops_the_last_tier_first(said):
         await supervisor.stop()
 
     asyncio.run(scene())
-    assert [line.split()[0] for line in said] == ["agent", "web", "server"]
+    assert [line.split()[0] for line in written] == ["agent", "web", "server"]
 
 
-def test_it_starts_a_crashed_child_again_and_says_so(said, monkeypatch):
+def test_it_starts_a_crashed_child_again_and_says_so(written, monkeypatch):
     monkeypatch.setattr("launcher.supervisor.BACKOFF_SECONDS_MAX", 0.01)
 
     async def scene():
@@ -65,10 +65,10 @@ def test_it_starts_a_crashed_child_again_and_says_so(said, monkeypatch):
         await supervisor.stop()
 
     asyncio.run(scene())
-    assert "web was ended by SIGKILL. It starts again in 0.01 s." in said[0]
+    assert "web was ended by SIGKILL. It starts again in 0.01 s." in written[0]
 
 
-def test_it_starts_a_child_again_whose_own_children_live_on(said, monkeypatch):
+def test_it_starts_a_child_again_whose_own_children_live_on(written, monkeypatch):
     """They hold its output open; a killed worker's pool must not keep the worker from coming back."""
     monkeypatch.setattr("launcher.supervisor.BACKOFF_SECONDS_MAX", 0.01)
     forks = "import os, time; os.fork() or time.sleep(60); print('up', flush=True); time.sleep(60)"
@@ -89,7 +89,7 @@ def test_it_waits_longer_after_each_crash():
     assert [backoff_seconds(crashes) for crashes in (1, 2, 3, 4, 5, 6, 7)] == [1, 2, 4, 8, 16, 30, 30]
 
 
-def test_a_child_that_ends_before_it_is_ready_ends_the_start(said):
+def test_a_child_that_ends_before_it_is_ready_ends_the_start(written):
     async def scene():
         supervisor = Supervisor()
         try:
@@ -101,7 +101,7 @@ def test_a_child_that_ends_before_it_is_ready_ends_the_start(said):
         asyncio.run(scene())
 
 
-def test_it_kills_who_does_not_listen_and_says_so(said):
+def test_it_kills_who_does_not_listen_and_says_so(written):
     async def scene():
         supervisor = Supervisor()
         await supervisor.start(child("web", DEAF, patience_seconds=0.1))
@@ -109,7 +109,7 @@ def test_it_kills_who_does_not_listen_and_says_so(said):
         return supervisor.running[0].process.returncode
 
     assert asyncio.run(scene()) == -signal.SIGKILL
-    assert "web did not end within 0.1 s and is killed." in said[0]
+    assert "web did not end within 0.1 s and is killed." in written[0]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Only Linux tells a child that its parent died.")

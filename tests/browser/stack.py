@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.said import Said
+from lab.said import ProcessOutput
 from launcher.say import Stop
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -32,7 +32,7 @@ class Stack:
         environment |= {"NO_COLOR": "1", "SLOTLIGHT_TWIN_RESILVER_SECONDS": str(RESILVER_SECONDS)}
         argv = [str(ROOT / "run"), *more, "--port", "0", "--data", str(self.data)]
         self.process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=0o022)
-        output = Said(self.process, START_SECONDS)
+        output = ProcessOutput(self.process, START_SECONDS)
         try:
             self.url = output.find(r"ready after .* (http://\S+?)/?$")[1]
             self.passwords = dict(output.find(r"Sign in as (\S+) with (\S+)").groups() for _ in range(PEOPLE))

@@ -59,7 +59,7 @@ class Dying(Simulation):
     def portal_dies(self, when: str) -> bool:
         """Named by what the transaction writes; one that writes nothing into the ledger loses nothing."""
         new = self.portal.tables.ledger[self.portal.known :] if when.startswith("before") else self.written
-        return bool(new) and self._here("portal", f"{when} “{_told(new[-1])}”")
+        return bool(new) and self._here("portal", f"{when} “{_text_of(new[-1])}”")
 
     def _here(self, who: str, where: str) -> bool:
         if not self.armed:
@@ -73,7 +73,7 @@ class Dying(Simulation):
     def committed(self) -> None:
         self.written = self.portal.tables.ledger[self.portal.known :]
         for body in self.written:
-            self.say(f"ledger  {_told(body)}")
+            self.say(f"ledger  {_text_of(body)}")
         super().committed()
 
     def say(self, line: str) -> None:
@@ -103,7 +103,7 @@ class Dying(Simulation):
         return self.portal.tables.runs[run_id]
 
 
-def _told(body: bytes) -> str:
+def _text_of(body: bytes) -> str:
     event = read(body)
     answer = event["body"]
     words = [event["type"], *(answer.get(name, "") for name in ("order", "status", "after", "outcome"))]

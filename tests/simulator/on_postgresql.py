@@ -141,7 +141,7 @@ class DjangoPortal:
     def _hears(self, node: str) -> None:
         nonce = self.sim.agents[node].nonce
         if nonce:
-            sessions.heard(self.node_keys[node], nonce, self.moment())
+            sessions.report_received(self.node_keys[node], nonce, self.moment())
 
     def next_for(self, node: str) -> list[dict]:
         with self._working():

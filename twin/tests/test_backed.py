@@ -103,7 +103,7 @@ def literals(source: str) -> Iterator[str]:
             yield node.value
 
 
-def is_said(text: str) -> bool:
+def is_printed(text: str) -> bool:
     return bool(re.search(r"[A-Za-z]{2}.*\s.*[A-Za-z]{2}|^ZFS-9", plain(text)))
 
 
@@ -111,7 +111,7 @@ MODULES = sorted(path.name for path in TWIN.glob("*.py") if path.name not in OUR
 
 
 def unbacked(module: str) -> list[str]:
-    printed = {plain(text) for text in literals((TWIN / module).read_text()) if is_said(text)}
+    printed = {plain(text) for text in literals((TWIN / module).read_text()) if is_printed(text)}
     return sorted(text for text in printed if text not in genuine())
 
 
@@ -121,6 +121,6 @@ def test_every_text_stands_in_a_genuine_capture(module):
 
 
 def test_a_text_that_nobody_printed_is_found():
-    assert next(text for text in literals('f"cannot {verb} the pool: it is {how} today\\n"') if is_said(text)) == " the pool: it is "
+    assert next(text for text in literals('f"cannot {verb} the pool: it is {how} today\\n"') if is_printed(text)) == " the pool: it is "
     assert plain(" the pool: it is ") not in genuine()
     assert "device is too small" in genuine()

@@ -28,7 +28,7 @@ def fleet(tmp_path_factory):
     return {name: TwinHost(demo.state_path(folder, name), clock, clock.sleep) for name in demo.NODES}
 
 
-def said(host, *argv):
+def output(host, *argv):
     ran = host.run(argv, 10)
     assert ran.exit_code == 0, ran.stderr
     return ran.stdout.decode()
@@ -65,11 +65,11 @@ def test_names_and_bays_are_taken_once(name, fleet):
 
 def test_the_incident_is_that_of_the_issue(fleet):
     host = fleet["oss01"]
-    status = said(host, "zpool", "status", "-P", "-p")
+    status = output(host, "zpool", "status", "-P", "-p")
     assert " state: DEGRADED\n" in status
     lost = next(line for line in status.splitlines() if str(demo.LOST_GUID) in line)
     assert lost.split() == [str(demo.LOST_GUID), "FAULTED", "0", "0", "0", "was", "/dev/sdfl1"]
-    scsi = {line.split()[-4].rpartition("/")[2]: line.split() for line in said(host, "lsscsi", "-i", "-g", "-s").splitlines()}
+    scsi = {line.split()[-4].rpartition("/")[2]: line.split() for line in output(host, "lsscsi", "-i", "-g", "-s").splitlines()}
     assert scsi["sdfl"] == [
         "[6:0:176:0]",
         "disk",
@@ -88,7 +88,7 @@ def test_the_incident_is_that_of_the_issue(fleet):
 
 
 def test_two_members_of_the_incident_share_a_devid(fleet):
-    label = said(fleet["oss01"], "zdb", "-l", "/dev/sdcw1")
+    label = output(fleet["oss01"], "zdb", "-l", "/dev/sdcw1")
     children = label.split("children[")[1:]
     shared = [child for child in children if "devid: 'scsi-35000cca273a7d9e8-part1'" in child]
     assert [child.split("guid: ")[1].split("\n")[0] for child in shared] == [str(demo.LOST_GUID), str(demo.SDCW_GUID)]
@@ -117,7 +117,7 @@ def test_the_incident_has_one_right_disk_and_every_wrong_one(tmp_path):
     assert replace("/dev/sdcz")[1].endswith("device is too small\n")
     assert host.run(("smartctl", "-x", "/dev/sdda"), 10).exit_code == 8
     assert replace(f"/dev/disk/by-id/wwn-0x{demo.BLANK_WWN}") == (0, "")
-    assert "replacing-0" in said(host, "zpool", "status")
+    assert "replacing-0" in output(host, "zpool", "status")
 
 
 def test_there_are_names_past_sdz_with_gaps(fleet):
@@ -131,11 +131,11 @@ def test_there_are_names_past_sdz_with_gaps(fleet):
 
 
 def test_the_other_nodes_are_as_announced(fleet):
-    assert " state: ONLINE\n" in said(fleet["mds01"], "zpool", "status")
-    assert "special" in said(fleet["mds01"], "zpool", "status")
-    assert "(resilvering)" in said(fleet["oss02"], "zpool", "status")
-    assert "REMOVED" in said(fleet["oss03"], "zpool", "status")
-    json.loads(said(fleet["mds01"], "zpool", "status", "-j", "--json-int", "-p"))
+    assert " state: ONLINE\n" in output(fleet["mds01"], "zpool", "status")
+    assert "special" in output(fleet["mds01"], "zpool", "status")
+    assert "(resilvering)" in output(fleet["oss02"], "zpool", "status")
+    assert "REMOVED" in output(fleet["oss03"], "zpool", "status")
+    json.loads(output(fleet["mds01"], "zpool", "status", "-j", "--json-int", "-p"))
     assert fleet["oss01"].run(("zpool", "status", "-j", "--json-int", "-p"), 5).exit_code == 2
 
 

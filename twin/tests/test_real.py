@@ -66,7 +66,7 @@ def form(text: str) -> set[str]:
 
 
 @cache
-def twin_says(release: str, folder) -> dict:
+def twin_output(release: str, folder) -> dict:
     node = tiny(f"{release}-1")
     add_spare(node, "ost_0", node.disks[6])
     played = host(folder, node)
@@ -80,7 +80,7 @@ def folder(tmp_path_factory):
 
 def both(release: str, source: str, folder) -> tuple[set[str], set[str]]:
     genuine = [body for (name, _), body in lab_nodes.node(release, "healthy").items() if name == source]
-    ours = twin_says(release, folder)[source]
+    ours = twin_output(release, folder)[source]
     real = set().union(*(form(one["text"]) for one in genuine))
     twin = set().union(*(form(capture.text) for capture in ours))
     assert {one["outcome"] for one in genuine} == {capture.outcome for capture in ours}, source

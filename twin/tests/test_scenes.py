@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from agents.tests import scenes
-from agents.tests.scenes import SCENES, Said, Scene, Transcript
+from agents.tests.scenes import SCENES, Printed, Scene, Transcript
 from twin.build import add_pool, guid_of, member, partition, top
 from twin.host import TwinHost
 from twin.model import Label, Node, Partition, Pool
@@ -71,15 +71,15 @@ class Player:
             self.names[word] = str(now.partitions[0].label.guid)
         return self.names[word]
 
-    def _step(self, step: str) -> Said:
+    def _step(self, step: str) -> Printed:
         if not step.startswith("$ "):
             verb, *words = step.split()
             with self.twin.store.changing() as node:
                 self.HANDS[verb](self, node, *words)
-            return Said(step)
+            return Printed(step)
         line = re.sub(r"{(\w+)}", lambda found: self._meant(found[1]), step[2:])
         ran = self.twin.run(shlex.split(line), 60)
-        return Said(f"$ {line}", ran.exit_code, ran.stdout.decode(), ran.stderr.decode())
+        return Printed(f"$ {line}", ran.exit_code, ran.stdout.decode(), ran.stderr.decode())
 
     # hands
 

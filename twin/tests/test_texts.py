@@ -34,7 +34,7 @@ def guids(name):
     return [int(found.group(1)) if found else 1, *map(int, GUID.findall(text(name, "zpool-status-gv.txt").split("NAME")[1]))]
 
 
-def say(node, *argv, folder, clock=None):
+def printed(node, *argv, folder, clock=None):
     ran = host(folder, node, clock or Clock()).run(argv, 10)
     assert ran.exit_code == 0, ran.stderr
     return ran.stdout.decode()
@@ -182,9 +182,9 @@ def test_it_prints_the_status_that_zpool_printed(release, name, build, tmp_path)
     for file, options in FILES:
         if "disk-removed/1" in name and file == "zpool-status-LPv.txt":
             continue  # the disk was gone already and its by-id link with it
-        assert say(node, "zpool", "status", *options, folder=tmp_path) == text(name, file), file
+        assert printed(node, "zpool", "status", *options, folder=tmp_path) == text(name, file), file
         exact = re.sub(r"(?m)-$", "0", text(name, file)) if "-s" in options else text(name, file)  # with -p 0 slow I/Os, not a dash
-        assert say(node, "zpool", "status", "-p", *options, folder=tmp_path) == exact, file
+        assert printed(node, "zpool", "status", "-p", *options, folder=tmp_path) == exact, file
 
 
 DIFFERS = ("txg", "alloc_space", "scan_processed")
@@ -209,7 +209,7 @@ def test_it_says_the_same_in_json(name, build, tmp_path):
     genuine = json.loads(text(name, "zpool-status-j-json-int.txt"))
     node = build("2.3.2-1", name)
     node.pools[0].guid = next(iter(genuine["pools"].values()))["pool_guid"]
-    output = json.loads(say(node, "zpool", "status", "-j", "--json-int", "-p", folder=tmp_path))
+    output = json.loads(printed(node, "zpool", "status", "-j", "--json-int", "-p", folder=tmp_path))
     ours, theirs = without(output, DIFFERS), without(genuine, DIFFERS)
     for answer in (ours, theirs) if name.startswith("wwid") else ():
         _forget_phys_path(answer)
@@ -280,7 +280,7 @@ def like_ours(label):
 def test_it_prints_the_labels_that_zdb_printed(release, name, tmp_path):
     node = healthy(release, name)
     for disk in "abcdef":
-        output = say(node, "zdb", "-l", f"/dev/sd{disk}1", folder=tmp_path)
+        output = printed(node, "zdb", "-l", f"/dev/sd{disk}1", folder=tmp_path)
         assert like_ours(output) == like_ours(text(name, f"zdb-l-sd{disk}1.txt"))
 
 
@@ -289,7 +289,7 @@ def test_it_prints_labels_of_mirror_special_log_and_spare(release, name, tmp_pat
     node = mixed(release, name)
     node.pools[0].guid = int(re.search("pool_guid: ([0-9]+)", text(name, "zdb-l-sda1.txt")).group(1))
     for disk in "abcdefgh":
-        output = say(node, "zdb", "-l", f"/dev/sd{disk}1", folder=tmp_path)
+        output = printed(node, "zdb", "-l", f"/dev/sd{disk}1", folder=tmp_path)
         assert like_ours(output) == like_ours(text(name, f"zdb-l-sd{disk}1.txt")), disk
 
 
@@ -297,7 +297,7 @@ def test_it_prints_labels_of_mirror_special_log_and_spare(release, name, tmp_pat
 def test_it_prints_labels_of_a_cache_device_and_of_a_draid(name, build, tmp_path):
     name = f"healthy-mixed-cache-draid/{name}"
     for path in sorted(step(name).glob("zdb-l-sd?1.txt")):
-        output = say(build("2.1.11-1", name), "zdb", "-l", f"/dev/{path.stem[len('zdb-l-') :]}", folder=tmp_path)
+        output = printed(build("2.1.11-1", name), "zdb", "-l", f"/dev/{path.stem[len('zdb-l-') :]}", folder=tmp_path)
         assert like_ours(output) == like_ours(path.read_text()), path.name
 
 
@@ -322,17 +322,17 @@ def test_it_prints_the_labels_that_are_left(tmp_path):
 def test_it_lists_scsi_devices_as_lsscsi_does(tmp_path):
     node = tiny()
     node.enclosures = []
-    assert say(node, "lsscsi", "-i", folder=tmp_path) == text("healthy-raidz2", "lsscsi-i.txt")
+    assert printed(node, "lsscsi", "-i", folder=tmp_path) == text("healthy-raidz2", "lsscsi-i.txt")
     # -w found no WWN in the lab and printed a padded 0, which -g and -s alone do not have.
     genuine = re.sub(r"0 {35}(?=/dev/sd)", "", text("healthy-raidz2", "lsscsi-g-s-w.txt"))
-    assert say(node, "lsscsi", "-g", "-s", folder=tmp_path) == genuine
+    assert printed(node, "lsscsi", "-g", "-s", folder=tmp_path) == genuine
 
 
 def test_it_lists_the_incidents_disk_as_the_field_saw_it(tmp_path):
     """The line of the incident, its blanks apart."""
     from twin import demo
 
-    output = say(demo.oss01(0.0), "lsscsi", "-i", "-g", "-s", folder=tmp_path)
+    output = printed(demo.oss01(0.0), "lsscsi", "-i", "-g", "-s", folder=tmp_path)
     line = next(line for line in output.splitlines() if "/dev/sdfl " in line)
     assert line.split() == [
         "[6:0:176:0]",
@@ -362,7 +362,7 @@ def exported(state):
 
 
 def test_it_lists_an_exported_pool(tmp_path):
-    assert say(exported(1), "zpool", "import", folder=tmp_path) == text("scrub-states/12-exported", "zpool-import.txt")
+    assert printed(exported(1), "zpool", "import", folder=tmp_path) == text("scrub-states/12-exported", "zpool-import.txt")
 
 
 def test_it_says_when_a_pool_was_last_used_elsewhere(tmp_path):
@@ -371,7 +371,7 @@ def test_it_says_when_a_pool_was_last_used_elsewhere(tmp_path):
         leaves = [member(node, disk, guid_of(disk.wwid)) for disk in disks]
         raidz = top("raidz", guid_of(name), leaves, LAB_DISK_BYTES, parity=1)
         add_pool(node, Pool(name, guid, [raidz], 0x5B2F9C02, "oss02", imported=False), disks, leaves)
-    assert say(node, "zpool", "import", folder=tmp_path) == text("other-host/1-last-used-by-oss01", "zpool-import.txt")
+    assert printed(node, "zpool", "import", folder=tmp_path) == text("other-host/1-last-used-by-oss01", "zpool-import.txt")
 
 
 def test_it_lists_a_pool_with_a_member_away(tmp_path):
@@ -381,7 +381,7 @@ def test_it_lists_a_pool_with_a_member_away(tmp_path):
         disk.partitions[0].label.pool = "ost_2"
     take_away(node, "naa:5000c500a65b203b")
     genuine = text("import-blocked-diverged-disk-ashift12/3-after-delete", "zpool-import-list.txt")
-    assert say(node, "zpool", "import", folder=tmp_path) == genuine
+    assert printed(node, "zpool", "import", folder=tmp_path) == genuine
 
 
 @pytest.mark.parametrize(("release", "name"), [("2.1.11-1", "healthy-raidz2"), ("2.3.2-1", "healthy-raidz2-zfs2.3")])
@@ -389,14 +389,14 @@ def test_it_prints_versions(release, name, tmp_path):
     genuine = text(name, "zfs-version.txt")
     exact = re.search("zfs-(.*)", genuine).group(1)
     for argv in (("zfs", "version"), ("zpool", "version"), ("zpool", "--version")):
-        assert say(tiny(exact), *argv, folder=tmp_path) == genuine
+        assert printed(tiny(exact), *argv, folder=tmp_path) == genuine
 
 
 def test_it_lists_pools_as_zpool_does(tmp_path):
     node = tiny()
     node.pools[0].alloc_bytes = 95944704
     genuine = Path(agents.tests.__file__).parent / "captures" / "zpool_list" / "openzfs-2.1.11--healthy-raidz2.txt"
-    assert say(node, "zpool", "list", folder=tmp_path) == genuine.read_text()
+    assert printed(node, "zpool", "list", folder=tmp_path) == genuine.read_text()
 
 
 def test_it_says_so_when_no_pool_is_imported(tmp_path):
@@ -449,7 +449,7 @@ def _anonymous(text):
     ],
 )
 def test_members_that_were_lost_together_are_told_as_a_real_node_tells_them(tmp_path, story, release, name):
-    output = say(story(0.0, release), "zpool", "status", "-P", "-p", folder=tmp_path)
+    output = printed(story(0.0, release), "zpool", "status", "-P", "-p", folder=tmp_path)
     genuine = (Path(agents.tests.__file__).parent / "captures" / "zpool_status" / name).read_text()
     counts = re.compile(r"UNAVAIL +3 +[0-9]+ ")  # how many writes each missed differs
     assert _anonymous(counts.sub("UNAVAIL 3 N ", output)) == _anonymous(counts.sub("UNAVAIL 3 N ", genuine))

@@ -50,13 +50,14 @@ COMPARED = frozenset(
     )
 )
 # source that only people paste -> the source whose part it tells
-TOLD_BY_PASTED: Mapping[str, str] = {
+COVERED_BY_PASTED: Mapping[str, str] = {
     "zpool_list_text": "zpool_list",
+    "fmadm": "zpool_events",
     "status_rows": "zpool_status",
     "multipath_ll": "multipath",
     "sesutil": "enclosure",
     "iostat_errors": "smart",
-} | dict.fromkeys(("storcli", "sas_ircu", "megacli", "arcconf", "ssacli", "nvme"), "smart")
+} | dict.fromkeys(("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "nvme"), "smart")
 OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
 REFUSED = "refused"  # commands that did not take place: a situation each, and no state of anything
@@ -112,7 +113,7 @@ def judge_pool(node: NodeFacts, pool: PoolFacts, about: Iterable[Concern], state
     own = [one for one in listed if pool.name in one.pools]
     states = source_states(node) if states is None else states
     open_ = [f"{one.line} is not explained yet" for one in of_pool(node, pool)] if not listed else []
-    return _judged(own, (*_of_pool(pool), *open_, *_silence(node), *_not_told(states, OF_A_POOL)), _not_watched(states, OF_A_POOL))
+    return _judged(own, (*_of_pool(pool), *open_, *_silence(node), *_uncovered(states, OF_A_POOL)), _not_watched(states, OF_A_POOL))
 
 
 def judge_disk(
@@ -130,17 +131,17 @@ def judge_disk(
     own = [one for one in listed if known(disk.wwid) and disk.wwid in one.wwids]
     every = source_states(node) if states is None else list(states)
     states = [one for one in every if _is_about(one, disk)]
-    in_pool = (*_not_told(every, (ESSENTIAL,)), *_frozen(node, member_of)) if member_of is not None else ()
+    in_pool = (*_uncovered(every, (ESSENTIAL,)), *_frozen(node, member_of)) if member_of is not None else ()
     open_ = [f"{one.line} is not explained yet" for one in of_disk(node, disk)] if not listed else []
     asleep = tuple(f"{name} sleeps and was not asked" for name in disk.names if f"smart/{name}" in node.left_asleep)
-    unknown = (*open_, *_silence(node), *in_pool, *_not_told(states, OF_A_DISK))
+    unknown = (*open_, *_silence(node), *in_pool, *_uncovered(states, OF_A_DISK))
     return _judged(own, unknown, (*_not_watched(states, OF_A_DISK), *asleep))
 
 
 def judge_node(node: NodeFacts, about: Iterable[Concern], states: Iterable[SourceState] | None = None) -> Judgement:
     """A node is good when each of its pools and disks is, and it was heard lately."""
     states = source_states(node) if states is None else states
-    return _judged(about, (*_silence(node), *_of_node(node), *_not_told(states, tuple(WATCHES))), _not_watched(states, tuple(WATCHES)))
+    return _judged(about, (*_silence(node), *_of_node(node), *_uncovered(states, tuple(WATCHES))), _not_watched(states, tuple(WATCHES)))
 
 
 def judge_fleet(nodes: Mapping[str, Judgement]) -> Judgement:
@@ -172,11 +173,11 @@ def judge_pasted(
     watched = (read - lists) & WATCHES.keys() | (
         {"zpool_status"} if read & {"zpool_status_guid", "zpool_status_json", "zpool_status_slow"} else set()
     )
-    watched |= {TOLD_BY_PASTED[source] for source in read - lists if source in TOLD_BY_PASTED}
+    watched |= {COVERED_BY_PASTED[source] for source in read - lists if source in COVERED_BY_PASTED}
     missing = tuple(
         f"{what} ({name})" for source, what in WATCHES.items() if source not in watched and (name := called.get(source, words.of(source)))
     )
-    silent = sorted((read - watched - COMPARED - TOLD_BY_PASTED.keys() - {REFUSED}) | lists)
+    silent = sorted((read - watched - COMPARED - COVERED_BY_PASTED.keys() - {REFUSED}) | lists)
     unjudged = tuple(f"{words.of(source)} was read, and does not tell whether anything is well" for source in silent)
     unknown = [*left, *(reason for node in fleet.nodes.values() for pool in node.pools_read for reason in _of_pool(pool))]
     unknown += (reason for node in fleet.nodes.values() for reason in _of_labels(node))
@@ -249,7 +250,7 @@ def _of_node(node: NodeFacts) -> Iterator[str]:
         yield from _of_pool(pool)
 
 
-def _not_told(states: Iterable[SourceState], which: tuple[str, ...]) -> Iterator[str]:
+def _uncovered(states: Iterable[SourceState], which: tuple[str, ...]) -> Iterator[str]:
     """What failed or is late; and what nobody watches, where nothing else could say it."""
     for one in states:
         if one.source in which and (one.is_unknown or (one.source == ESSENTIAL and one.state != "answered")):

@@ -113,7 +113,7 @@ def read_quiet(text: str) -> Quiet | None:
     return Quiet(int(found.group(1)), int(found.group(2)), found.group(3)) if found else None
 
 
-def told(phys: Iterable[PhyFacts]) -> list[str]:
+def phy_texts(phys: Iterable[PhyFacts]) -> list[str]:
     """What phys say of themselves; it changes with every error, and when one comes or goes."""
     return [f"{p.name} {p.counts if known(p.counts) else 'not known'} {p.rate}" for p in phys]
 
@@ -125,7 +125,7 @@ def paths_and_phys(node: NodeFacts) -> list[str]:
         for disk in (node.disks if known(node.disks) else ())
         for path in disk.paths
     ]
-    return [*(told(node.fabric.phys) if known(node.fabric) else ()), *paths]
+    return [*(phy_texts(node.fabric.phys) if known(node.fabric) else ()), *paths]
 
 
 def fingerprint(lines: Iterable[str]) -> str:

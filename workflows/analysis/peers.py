@@ -173,11 +173,11 @@ def _counted(
     words: Callable[[Number], str] = _plain,
 ) -> Comparison:
     if not known(mine):
-        return _compared(what, None, _told(theirs), words, False, "not known", mine.reason)
-    return _compared(what, mine, _told(theirs), words, out, "it keeps no count")
+        return _compared(what, None, _known(theirs), words, False, "not known", mine.reason)
+    return _compared(what, mine, _known(theirs), words, out, "it keeps no count")
 
 
-def _told(values: Iterable[Known[Number | None]]) -> list[Number | None]:
+def _known(values: Iterable[Known[Number | None]]) -> list[Number | None]:
     return [value for value in values if known(value)]
 
 

@@ -29,10 +29,10 @@ def the_last_scrub_is_long_ago(facts: FleetFacts, params: Params) -> str:
     last = last_scrub(facts, params)
     if known(last) and not last.is_old:
         return ""
-    return f"{_said(last, params.get('pool', ''))} {_meaning(facts, params)}"
+    return f"{_text_of(last, params.get('pool', ''))} {_meaning(facts, params)}"
 
 
-def _said(last: Known[LastScrub], pool: str) -> str:
+def _text_of(last: Known[LastScrub], pool: str) -> str:
     if not known(last):
         return f"When {pool} was last scrubbed is not known: {last.reason}"
     if last.found:

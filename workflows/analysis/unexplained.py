@@ -46,13 +46,13 @@ def _of_node(node: NodeFacts, found: Sequence[Situation], imported: frozenset[in
     about = [one for one in found if node.node in (one.node, one.subject.get("other_node"))]
     ill = _Ill.of(node, found_tokens)
     groups: dict[str, list[Token]] = {}
-    for token in _told_once([one for one in found_tokens if not _explained(one, about) and not (one.is_past and ill.is_over(one))]):
+    for token in _distinct([one for one in found_tokens if not _explained(one, about) and not (one.is_past and ill.is_over(one))]):
         groups.setdefault(token.sign, []).append(token)
     for sign, group in groups.items():
         yield _situation(node, sign, group)
 
 
-def _told_once(left: list[Token]) -> list[Token]:
+def _distinct(left: list[Token]) -> list[Token]:
     """Without what only says again what another of them says.
 
     That is the note behind an unexplained state, the message id of a `status:`, and another source's word for the state of a pool.

@@ -111,12 +111,14 @@ def settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
     )
     after = replace(state, statements=statements)
     if len(agreed) < SETTLERS:
-        return Decision(replace(after, note=f"{event.by} says: {_SAID[event.outcome]}. A second person must say the same."), (record,))
-    note = f"{' and '.join(agreed)} settled it: {_SAID[event.outcome]}."
+        return Decision(
+            replace(after, note=f"{event.by} says: {_OUTCOME_TEXTS[event.outcome]}. A second person must say the same."), (record,)
+        )
+    note = f"{' and '.join(agreed)} settled it: {_OUTCOME_TEXTS[event.outcome]}."
     if event.outcome == "did":
         return finish(runbook, after, event, note, state.verdicts, record)
     return _did_not(runbook, after, event, note, record)
 
 
 _MAY_STILL_RUN = "Whoever has the snippet may still run it. It runs nothing once its time is over; settle it then."
-_SAID = {"did": "the command took effect", "did_not": "the command did not take effect"}
+_OUTCOME_TEXTS = {"did": "the command took effect", "did_not": "the command did not take effect"}

@@ -60,7 +60,7 @@ def lost(plan: Plan) -> tuple[str, ...]:
 
 def to_accept(plan: Plan) -> str:
     """What the giver of the order and each approver must accept by name, word by word; "" when nothing of that weight is lost."""
-    margins = _told(plan)
+    margins = _margins(plan)
     if not margins:
         return ""
     vdev, pool = margins.get("vdev") or "the vdev", margins.get("pool") or "the pool"
@@ -87,7 +87,7 @@ def on_record(plan: Plan) -> dict[str, str]:
 
 
 def _nothing_left(plan: Plan) -> str:
-    margins = _told(plan)
+    margins = _margins(plan)
     if not margins or margins["margin_during"] == NOT_KNOWN or int(margins["margin_during"]) > 0:
         return ""
     vdev, pool = margins.get("vdev") or "The vdev", margins.get("pool") or "the pool"
@@ -96,7 +96,7 @@ def _nothing_left(plan: Plan) -> str:
 
 def _first(plan: Plan) -> str:
     """Another lost member of the same vdev comes before one that still serves."""
-    margins = _told(plan)
+    margins = _margins(plan)
     if not margins or not margins.get("first") or not to_accept(plan):
         return ""
     return f"Repair the other one first: {margins['first']} does not hold its share of {margins['vdev']}."
@@ -113,6 +113,6 @@ def _given_up(plan: Plan) -> str:
     return str(plan.get("given_up", ""))
 
 
-def _told(plan: Plan) -> Mapping[str, str]:
+def _margins(plan: Plan) -> Mapping[str, str]:
     margins = plan.get("redundancy")
     return margins if isinstance(margins, Mapping) and {"margin_now", "margin_during"} <= set(margins) else {}

@@ -5,7 +5,7 @@ What `zpool import` advises is never repeated. It tells of pools that are whole 
 
 from __future__ import annotations
 
-from agents.operations._importing import OF_NOBODY
+from agents.operations._importing import OF_HOSTID_0
 from workflows.analysis.rewind_points import spare
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
@@ -72,7 +72,7 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     """What the multihost protection sees right now. It sees nothing of a pool that has it switched off."""
     listed = need(listed_pool(facts, params))
     text = " ".join(f"{listed.status} {listed.action}".split())
-    if OF_NOBODY.search(text):
+    if OF_HOSTID_0.search(text):
         return unknown(
             f"`zpool import` sees activity on {listed.name} and names no host (hostid=0). That is no proof that another host has it, nor that none "
             "has. Ask every partner (`zpool list`), and look in the kernel log for errors of its disks."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import redundancy
-from workflows.analysis.links import Link, behind, fingerprint, links, read_quiet, told, watched_seconds
+from workflows.analysis.links import Link, behind, fingerprint, links, phy_texts, read_quiet, watched_seconds
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, derived, known, lookup, need
 from workflows.guards.fresh import stale
@@ -85,7 +85,7 @@ def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"No counter of {link.name} changed for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
     if why := stale(link.node, ("sas_phys",)):
         return unknown(why)  # counters that nobody read again have not changed, and say nothing
-    if fingerprint(told(link.phys)) != quiet.counts:
+    if fingerprint(phy_texts(link.phys)) != quiet.counts:
         return refuse(f"Since {link.name} was quiet one of its counters changed. Go back to the rack, and wait anew.")
     return ok(f"No counter of {link.name} changed for {quiet.seconds // 60} minutes.")
 

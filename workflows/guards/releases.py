@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
-from agents.zfs_releases import CHECKED, MULTIHOST, ON_ANY, PREPARES, SLOT_POWER, TABLE, TOLD, Ruling, State, asks, numbers, ruling
+from agents.zfs_releases import CHECKED, MULTIHOST, ON_ANY, PREPARES, SLOT_POWER, TABLE, WARNED, Ruling, State, asks, numbers, ruling
 from workflows.analysis import import_wait
 from workflows.by_hand.commands import can_be_given
 from workflows.engine.core import Guard, Params, Verdict, Warns, ask, ok, refuse, unknown
@@ -24,8 +24,8 @@ def gates(*operations: ModuleType) -> tuple[Guard, ...]:
 
 
 def tellings(operation: ModuleType) -> tuple[Warns, ...]:
-    warns = any(entry.outcome == TOLD or entry.since in SITE for entry in TABLE[operation.NAME])
-    return (told(operation),) if warns else ()
+    warns = any(entry.outcome == WARNED or entry.since in SITE for entry in TABLE[operation.NAME])
+    return (warning_for(operation),) if warns else ()
 
 
 @cache
@@ -69,7 +69,7 @@ def only_ordered(operation: ModuleType) -> Guard:
 
 
 @cache
-def told(operation: ModuleType) -> Warns:
+def warning_for(operation: ModuleType) -> Warns:
     def this_release_of_openzfs_does_more_than_the_command_says(facts: FleetFacts, params: Params) -> str:
         """By docs/releases.md, and by what its site has put on the node: a script for new disks, a variable that has slots switched on."""
         node = lookup.node(facts, params.get("node", ""))

@@ -15,12 +15,14 @@ from workflows.facts import NodeFacts
 from workflows.pasted import (
     alerts,
     arcconf,
+    areca,
     background_scan,
     blkid,
     btt,
     camcontrol,
     disk_names,
     dmu_tx,
+    fmadm,
     geom_list,
     geom_status,
     hdparm,
@@ -30,6 +32,8 @@ from workflows.pasted import (
     lsscsi_states,
     mdb_written,
     megacli,
+    megasasctl,
+    mfiutil,
     multipath_ll,
     nvme,
     others,
@@ -42,13 +46,14 @@ from workflows.pasted import (
     ssacli,
     status_rows,
     storcli,
+    tw_cli,
     txgs,
     udevadm,
     zed_mail,
     zpool_iostat_text,
     zpool_list_text,
 )
-from workflows.pasted.base import Reader, Said, Sight, Where
+from workflows.pasted.base import Reader, ReadOutput, Sight, Where
 
 READERS: Mapping[str, Reader] = {
     module.READER.name: module.READER
@@ -66,7 +71,12 @@ READERS: Mapping[str, Reader] = {
         sas_ircu,
         megacli,
         arcconf,
+        areca,
         ssacli,
+        tw_cli,
+        mfiutil,
+        megasasctl,
+        fmadm,
         camcontrol,
         sesutil,
         geom_status,
@@ -147,12 +157,12 @@ def is_inside(source: str, begun: str) -> bool:
     return begun in READERS and source in READERS[begun].inside
 
 
-def sights(outputs: Iterable[Said]) -> tuple[Sight, ...]:
+def sights(outputs: Iterable[ReadOutput]) -> tuple[Sight, ...]:
     """Every disk that one of these outputs names, in their order."""
     return tuple(sight for each in outputs for sight in each.reader.sights(each.value))
 
 
-def links(outputs: Iterable[Said]) -> tuple[tuple[str, str], ...]:
+def links(outputs: Iterable[ReadOutput]) -> tuple[tuple[str, str], ...]:
     """Every (link, kernel name) that one of these outputs names."""
     return tuple(dict.fromkeys(link for each in outputs for link in each.reader.links(each.value)))
 
@@ -168,7 +178,7 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
     return others.meaning(lines) or others.TOOLS.get(tool, "")
 
 
-def situations(outputs: Iterable[Said], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
+def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
     """What these outputs of one node say of trouble. The same thing told twice counts once."""
     found: dict[str, Situation] = {}
     for each in outputs:
@@ -179,6 +189,20 @@ def situations(outputs: Iterable[Said], node: str, facts: NodeFacts | None) -> t
 
 
 __all__ = [
-    "READERS", "Reader", "Said", "Where", "asked", "begins", "belongs", "goes_on", "is_bare_command", "is_inside", "links", "names_a_tool", "of_agents",
-    "sights", "situations", "unreadable",
+    "READERS",
+    "ReadOutput",
+    "Reader",
+    "Where",
+    "asked",
+    "begins",
+    "belongs",
+    "goes_on",
+    "is_bare_command",
+    "is_inside",
+    "links",
+    "names_a_tool",
+    "of_agents",
+    "sights",
+    "situations",
+    "unreadable",
 ]  # fmt: skip

@@ -119,11 +119,11 @@ def _more(alert: Alert, text: str, line: str) -> None:
 
 
 def situations(value: Alerts, where: Where) -> tuple[Situation, ...]:
-    found = [one for alert in value.alerts if not alert.cleared for one in _told(alert, where)]
+    found = [one for alert in value.alerts if not alert.cleared for one in _of_alert(alert, where)]
     return (*found, *(smartd.situations(value.disks, where) if value.disks is not None else ()))
 
 
-def _told(alert: Alert, where: Where) -> Iterator[Situation]:
+def _of_alert(alert: Alert, where: Where) -> Iterator[Situation]:
     text = alert.text
     if pool := _POOL.match(text):
         yield from _of_pool(alert, pool, where)

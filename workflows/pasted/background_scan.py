@@ -14,10 +14,10 @@ QUIET = ("no scans active", "waiting until BMS interval timer expires")
 
 
 def situations(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
-    return tuple(_told(lines, where))
+    return tuple(_of_lines(lines, where))
 
 
-def _told(lines: Sequence[str], where: Where) -> Iterator[Situation]:
+def _of_lines(lines: Sequence[str], where: Where) -> Iterator[Situation]:
     inside, status, line = False, "", ""
     for each in lines:
         inside = inside or "ackground scan results" in each

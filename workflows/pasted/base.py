@@ -66,7 +66,7 @@ class Sight:
     hctl: str | None = None
 
 
-def nothing_to_say(value: Any, where: Where) -> tuple[Situation, ...]:
+def no_situations(value: Any, where: Where) -> tuple[Situation, ...]:
     """Of a reader whose tool only lists: it judges nothing."""
     return ()
 
@@ -83,7 +83,7 @@ class Reader:
     confirm: Callable[[Sequence[str], int], bool] = lambda lines, i: True  # whether it is sure, seen with the lines that follow
     goes_on: str = ""  # a pattern of every line that may follow an empty line; "" lets everything follow
     strict: bool = False  # whether each line must match it, and not only one after an empty line
-    situations: Callable[[Any, Where], tuple[Situation, ...]] = nothing_to_say
+    situations: Callable[[Any, Where], tuple[Situation, ...]] = no_situations
     silent: Callable[[Any], bool] = lambda value: False  # whether this one only lists, and says of nothing whether it is well
     notes: Callable[[Any], tuple[str, ...]] = lambda value: ()  # what was read and is judged by nobody, for the reader to know
     sights: Callable[[Any], tuple[Sight, ...]] = lambda value: ()  # disks that it names
@@ -175,7 +175,7 @@ def _keys(name: str) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Said:
+class ReadOutput:
     """One pasted output that was read: which reader, from which capture, and what it holds."""
 
     reader: Reader

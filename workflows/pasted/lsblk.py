@@ -110,7 +110,7 @@ def _of_table(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
         if _HEADING.match(line):
             heading = columns(line)[:COLUMNS_MAX]
             continue
-        device = _device(_said(heading, line), line) if heading else None
+        device = _device(_fields_of(heading, line), line) if heading else None
         (found if device else stray).append(device or line)
     return found, stray
 
@@ -139,7 +139,7 @@ _REST_OF_ROW = re.compile(r"[ |│]*\s[0-9]{1,4}:[0-9]{1,7}\s")  # begins with M
 _MOUNT_POINT = re.compile(r"[ |│]{20,}(?:/\S*|\[SWAP\])")
 
 
-def _said(heading: Sequence[tuple[str, int]], line: str) -> Mapping[str, str]:
+def _fields_of(heading: Sequence[tuple[str, int]], line: str) -> Mapping[str, str]:
     """By their places; where those were lost on the way, by order if no cell is empty, else by what a word looks like."""
     fields = cells(heading, line, RIGHT)
     if _plausible(fields, heading):

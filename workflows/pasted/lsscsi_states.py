@@ -14,10 +14,10 @@ _STATE = re.compile(r" {2}state=(\S{1,40})$")
 
 
 def situations(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
-    return tuple(_told(lines, where))
+    return tuple(_of_lines(lines, where))
 
 
-def _told(lines: Sequence[str], where: Where) -> Iterator[Situation]:
+def _of_lines(lines: Sequence[str], where: Where) -> Iterator[Situation]:
     hctl, name, heading = "", "", ""
     for line in lines:
         device, state = _DEVICE.match(line), _STATE.match(line)

@@ -20,7 +20,7 @@ Severity = Literal["act", "watch"]
 
 
 @dataclass(frozen=True)
-class Said:
+class Entry:
     """One sentence about one disk. `matter` is what it is about: a later one of the same matter takes its place."""
 
     matter: str
@@ -31,11 +31,11 @@ class Said:
 
 
 @dataclass
-class Told:
+class DiskLog:
     """What was said of one disk, by what it is about. Model, serial and WWID stand in mails alone."""
 
     device: str  # "sda", or "bus/0 [megaraid_disk_02]" where one device stands for many
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, Entry] = field(default_factory=dict)
     model: str | None = None
     serial: str | None = None
     wwid: str | None = None
@@ -43,7 +43,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Notices:
-    disks: tuple[Told, ...]
+    disks: tuple[DiskLog, ...]
     unknown: tuple[tuple[str, str], ...] = ()  # (device, line) of sentences about trouble that are not in the table
     host: str = ""  # that a mail names
     test: bool = False  # it is a mail that was sent to try the way
@@ -106,7 +106,7 @@ _TEST = re.compile(r"(?:.*smartd.*: )?TEST EMAIL from smartd for device: ")
 
 def parse(lines: Sequence[str]) -> Notices | Unparsed:
     """Every disk that something was said of; Unparsed where smartd said nothing of any."""
-    disks: dict[str, Told] = {}
+    disks: dict[str, DiskLog] = {}
     unknown: list[tuple[str, str]] = []
     host, last = "", ""
     test = False
@@ -115,7 +115,7 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
         test = test or bool(_TEST.match(line[:300]))
         if found:
             last = _name(found.group(1), found.group(2))
-            disk = disks.setdefault(last, Told(last))
+            disk = disks.setdefault(last, DiskLog(last))
             if not _hear(disk, found.group(4), line):
                 unknown.append((last, line.strip()))
         elif named := _HOST.match(line[:200]):
@@ -133,7 +133,7 @@ def _name(path: str, kind: str | None) -> str:
     return f"{name} [{kind}]" if kind and re.search(r"megaraid|cciss|3ware|areca|aacraid|disk_[0-9]", kind) else name
 
 
-def _hear(disk: Told, sentence: str, line: str) -> bool:
+def _hear(disk: DiskLog, sentence: str, line: str) -> bool:
     """Keep what the sentence says. False where it tells of trouble in words that nobody here knows."""
     for form, matters in _ENDS:
         if form.search(sentence):
@@ -143,12 +143,12 @@ def _hear(disk: Told, sentence: str, line: str) -> bool:
     for matter, slug, form, words in _FORMS:
         if found := form.search(sentence):
             severity, text = words(found)
-            disk.said[matter] = Said(matter, slug, severity, text, line.strip())
+            disk.said[matter] = Entry(matter, slug, severity, text, line.strip())
             return True
     return bool(_QUIET.search(sentence)) or not _TROUBLE.search(sentence)
 
 
-def _identify(disk: Told, info: re.Match[str]) -> None:
+def _identify(disk: DiskLog, info: re.Match[str]) -> None:
     disk.model, disk.serial = info.group(1), info.group(2)
     wwn = (info.group(3) or "").replace("-", "")
     disk.wwid = normalise(wwn) if len(wwn) == 16 else None
@@ -165,8 +165,8 @@ def of_log(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
     return () if isinstance(value, Unparsed) else situations(value, where)
 
 
-def _by_slug(disk: Told) -> Mapping[str, list[Said]]:
-    found: dict[str, list[Said]] = {}
+def _by_slug(disk: DiskLog) -> Mapping[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
     for sentence in disk.said.values():
         found.setdefault(sentence.slug, []).append(sentence)
     return found
@@ -183,7 +183,7 @@ _THEN = {
 }
 
 
-def _situation(disk: Told, slug: str, sentences: Sequence[Said], where: Where) -> Situation:
+def _situation(disk: DiskLog, slug: str, sentences: Sequence[Entry], where: Where) -> Situation:
     worst = sorted(sentences, key=lambda one: one.severity != "act")
     member = where.member(disk.device, disk.wwid, disk.serial)
     known = [part for part in (disk.model, f"serial {disk.serial}" if disk.serial else "", disk.wwid) if part]

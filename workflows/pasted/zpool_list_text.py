@@ -13,7 +13,7 @@ from typing import Any
 from agents.collectors import zpool_list
 from agents.collectors.base import Unparsed
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import PoolFacts, VdevFacts
 from workflows.pasted._rounded import about, percent
 from workflows.pasted.base import Reader, Where, document, refused, unread
@@ -50,7 +50,7 @@ TOOLS = {
     "zpool_status_guid": "zpool status -g",
 }
 NOT_NAMED = "a pool that is not named"
-FILL = ((95, "act"), (90, "watch"), (80, "info"))  # percent; what each means is in `_fills`
+FILL: tuple[tuple[int, Severity], ...] = ((95, "act"), (90, "watch"), (80, "info"))  # percent; what each means is in `_fills`
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ def _space_of_json(name: str, one: Mapping[str, Any]) -> Space:
     health = next((state for state in states if state not in GOOD), states[0] if states else None)
     line = f'"name": "{name}"' if health is None else f'"value": "{health}"'
     return Space(
-        name, _told(values.get("size")), _told(values.get("free")), percent(values.get("capacity", "-")), percent(values.get("fragmentation", "-")),
-        health, _told(values.get("checkpoint")), "", line,
+        name, _value_or_none(values.get("size")), _value_or_none(values.get("free")), percent(values.get("capacity", "-")), percent(values.get("fragmentation", "-")),
+        health, _value_or_none(values.get("checkpoint")), "", line,
     )  # fmt: skip
 
 
@@ -170,11 +170,13 @@ def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str
     health = fields.get("HEALTH")
     if health is not None and not re.fullmatch(r"[A-Z]+|-", health):
         return None
-    size, free, checkpoint = (_told(fields.get(name)) for name in ("SIZE", "FREE", "CKPOINT"))
-    return Space(fields["NAME"], size, free or _told(fields.get("AVAIL")), percent(cap), percent(frag), health, checkpoint, section, line)
+    size, free, checkpoint = (_value_or_none(fields.get(name)) for name in ("SIZE", "FREE", "CKPOINT"))
+    return Space(
+        fields["NAME"], size, free or _value_or_none(fields.get("AVAIL")), percent(cap), percent(frag), health, checkpoint, section, line
+    )
 
 
-def _told(text: str | None) -> str | None:
+def _value_or_none(text: str | None) -> str | None:
     return None if text in (None, "-") else text
 
 
@@ -283,7 +285,7 @@ def _contradiction(row: Space, health: str, state: str, tree: PoolFacts, where: 
     )  # fmt: skip
 
 
-def _state(slug: str, pool: str, title: str, where: Where, lines: Sequence[str], text: str, severity: str, gate: bool) -> Situation:
+def _state(slug: str, pool: str, title: str, where: Where, lines: Sequence[str], text: str, severity: Severity, gate: bool) -> Situation:
     return Situation(
         slug, f"{slug}:{where.node}:{pool}", where.node, severity, title,
         f"{text}`zpool list` does not say why. Run `zpool status -P -p{'' if pool == NOT_NAMED else f' {pool}'}`: it names the member, its errors and what is under way.",

@@ -10,18 +10,18 @@ from typing import Any
 
 from workflows.facts import DiskFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 
-SAID_MAX = 8  # more would hide the first
+DIFFERENCES_MAX = 8  # more would hide the first
 
 
 def of_the_pool(real: NodeFacts, twin: NodeFacts, pool_guid: str) -> tuple[str, ...]:
     """How the twin's pool differs from the node's; empty when nobody could tell."""
-    return tuple(_pool_differs(real, twin, pool_guid))[:SAID_MAX]
+    return tuple(_pool_differs(real, twin, pool_guid))[:DIFFERENCES_MAX]
 
 
 def elsewhere(real: NodeFacts, twin: NodeFacts) -> tuple[str, ...]:
     """How disks and bays differ."""
     found = [*_versions(real, twin), *_disks(real, twin), *_bays(real, twin)]
-    return (*found[:SAID_MAX], *([f"{len(found) - SAID_MAX} more differ."] if len(found) > SAID_MAX else ()))
+    return (*found[:DIFFERENCES_MAX], *([f"{len(found) - DIFFERENCES_MAX} more differ."] if len(found) > DIFFERENCES_MAX else ()))
 
 
 def _pool_differs(real: NodeFacts, twin: NodeFacts, guid: str) -> Iterator[str]:
@@ -98,11 +98,11 @@ def _by_wwid(node: NodeFacts) -> dict[str, DiskFacts]:
 
 def _differing(here: DiskFacts, there: DiskFacts) -> list[str]:
     plain = ("serial", "size_bytes", "logical_block_bytes", "in_use", "names")
-    found = [what.replace("_", " ") for what in plain if _told_otherwise(getattr(here, what), getattr(there, what))]
+    found = [what.replace("_", " ") for what in plain if _differs(getattr(here, what), getattr(there, what))]
     return found + (["label"] if known(here.labels) and _labels(here) != _labels(there) else [])
 
 
-def _told_otherwise(here: Any, there: Any) -> bool:
+def _differs(here: Any, there: Any) -> bool:
     """What the node did not say, the twin may say as it likes: the node's own words stand until something changes."""
     return not isinstance(here, Unknown) and here != _value(there)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workflows.rehearsal.play import Play
 
-SAID = "Taken for done in a rehearsal."
+ASSUMED_DONE = "Taken for done in a rehearsal."
 
 
 class CannotSuppose(Exception):
@@ -19,4 +19,4 @@ class CannotSuppose(Exception):
 @dataclass(frozen=True)
 class Hand:
     supposes: str  # "" for a WAIT that needs nobody
-    does: Callable[[Play], str] = lambda play: SAID
+    does: Callable[[Play], str] = lambda play: ASSUMED_DONE

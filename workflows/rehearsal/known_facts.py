@@ -26,7 +26,7 @@ LOGS = frozenset(("kernel_log", "dbgmsg", "zpool_events", "zpool_history"))
 # Of these what the twin adds follows the node's own words.
 ADDED_TO = frozenset(("dbgmsg",))
 # What an agent that tells the one tells of each pool as soon as it is imported.
-TOLD_WITH = {"kstat_txgs": "kstat_pools"}
+READ_WITH = {"kstat_txgs": "kstat_pools"}
 # What only tells the time of day. A text that differs in nothing else says what it said before.
 _TIME_OF_DAY = re.compile(r'^Local Time is:.*$|"local_time":\{[^}]*\},?', re.MULTILINE)
 
@@ -138,7 +138,7 @@ def merged(real: Mapping[str, Body], first: Mapping[str, Body], now: Mapping[str
         if where in real and real[where]["outcome"] == "failed":
             continue
         source = where.partition("/")[0]
-        if source in sources or TOLD_WITH.get(source) in sources:
+        if source in sources or READ_WITH.get(source) in sources:
             kept[where] = body
     return kept
 

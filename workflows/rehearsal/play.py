@@ -40,7 +40,7 @@ from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts
 from workflows.rehearsal import fidelity
 from workflows.rehearsal.assumptions import Supposition, suppositions
-from workflows.rehearsal.hand import SAID, CannotSuppose, Hand
+from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
 from workflows.rehearsal.known_facts import Stage
 from workflows.rehearsal.simulated_technician import every_hand
 from workflows.rehearsal.story import Act, Choice, Ending, Line, Rehearsed
@@ -228,7 +228,7 @@ class Play:
         before = {earlier_warning for other in self.told.acts for earlier_warning in other.warned}
         act.warned = tuple(warning for warning in warnings(step, facts, self.params) if warning not in before)
         outcome = self._must(kind, facts=facts, **fields)
-        act.lines = _lines(_verdicts_told(outcome))
+        act.lines = _lines(_verdicts_of(outcome))
         act.note = act.note or _note(self.state, act.step)
 
     def _facts(self) -> FleetFacts:
@@ -271,7 +271,7 @@ class Play:
     def _by_hand(self, step: Step, act: Act) -> str:
         hand = every_hand().get((self.runbook.slug, step.slug), Hand("") if step.kind == "WAIT" else Hand("It was done as the step asks."))
         act.supposed = hand.supposes
-        return hand.does(self) if hand.supposes else SAID
+        return hand.does(self) if hand.supposes else ASSUMED_DONE
 
     def _confirm(self, step: ConfirmStep, act: Act) -> None:
         phrase = step.phrase(self.params, self.state.plan or {})
@@ -395,7 +395,7 @@ def _lines(verdicts: tuple[Verdict, ...]) -> list[Line]:
     return [Line(verdict.outcome, verdict.reason) for verdict in verdicts]
 
 
-def _verdicts_told(decision: Decision) -> tuple[Verdict, ...]:
+def _verdicts_of(decision: Decision) -> tuple[Verdict, ...]:
     """What the guards said, as the ledger would have it."""
     for effect in decision.effects:
         if isinstance(effect, ev.Record) and "verdicts" in effect.body:

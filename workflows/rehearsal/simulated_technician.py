@@ -16,7 +16,7 @@ from workflows.facts import known, lookup
 from workflows.guards import links, suspended
 from workflows.guards.rewinding import the_timeline
 from workflows.guards.subject import sharing_nodes, the_pool
-from workflows.rehearsal.hand import SAID, CannotSuppose, Hand
+from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
 from workflows.rehearsal.twin_of_node import spare_name
 from workflows.runbooks._parts import parts
 
@@ -62,7 +62,7 @@ def _pull(play: Play) -> str:
         if wwid is None:
             raise CannotSuppose("The bay is empty by the report, so there is nothing to pull.")
         play.kept["pulled"] = scenarios.unplug(node, wwid)
-    return SAID
+    return ASSUMED_DONE
 
 
 def _insert(play: Play) -> str:
@@ -70,7 +70,7 @@ def _insert(play: Play) -> str:
     with play.host.store.changing() as node:
         new.paths = [_path(node, pulled)]
         scenarios.plug(node, new, _the_bay(play, node))
-    return SAID
+    return ASSUMED_DONE
 
 
 def _path(node: Node, pulled: Disk) -> Path:
@@ -86,11 +86,11 @@ def _seat(play: Play) -> str:
     with play.host.store.changing() as node:
         bay = _the_bay(play, node)
         if bay.wwid == play.params["old_wwid"]:
-            return SAID
+            return ASSUMED_DONE
         if bay.wwid is not None:
             scenarios.unplug(node, bay.wwid)
         scenarios.plug(node, play.kept["pulled"], bay)
-    return SAID
+    return ASSUMED_DONE
 
 
 def _keep_deleted(play: Play) -> str:
@@ -115,7 +115,7 @@ def _give_spare_back(play: Play) -> str:
         for spare in pool.spares:
             if str(spare.guid) == play.params["spare_guid"]:
                 spare.state = "AVAIL"
-    return SAID
+    return ASSUMED_DONE
 
 
 # --- pools that stand still
@@ -126,7 +126,7 @@ def _mend(play: Play) -> str:
         for disk in node.disks:
             for path in disk.paths:
                 path.state = "running"
-    return SAID
+    return ASSUMED_DONE
 
 
 def _name_partners(play: Play) -> str:
@@ -151,7 +151,7 @@ def _pull_the_sick(play: Play) -> str:
             scenarios.take_away(node, sick)
             for leaf in (leaf for pool in node.imported for leaf in pool.leaves() if leaf.guid in guids):
                 leaf.state, leaf.aux = "UNAVAIL", "open_failed"
-    return SAID
+    return ASSUMED_DONE
 
 
 def _tell_owners(play: Play) -> str:
@@ -164,13 +164,13 @@ def _reboot(play: Play) -> str:
         node.kernel_lines = []
         for pool in node.pools:
             pool.imported, pool.suspended = False, ""
-    return SAID
+    return ASSUMED_DONE
 
 
 def _import(play: Play) -> str:
     with play.host.store.changing() as node:
         node.pool(play.params["pool"]).imported = True
-    return SAID
+    return ASSUMED_DONE
 
 
 def _set_alike(play: Play) -> str:
@@ -198,7 +198,7 @@ def _image(play: Play) -> str:
     line = the_timeline(play.stage.facts(), play.params)
     if not known(line) or not line.points:
         raise CannotSuppose(f"How many disks would be imaged is not known. {line.reason if not known(line) else ''}".strip())
-    return f"All {line.points[0].disks} disks are imaged. {SAID}"
+    return f"All {line.points[0].disks} disks are imaged. {ASSUMED_DONE}"
 
 
 LOOKED = Hand("Somebody looks, and copies out what is needed.")
@@ -220,7 +220,9 @@ HANDS: dict[tuple[str, str], Hand] = {
     ("device-delete-reimport", "leave"): PULLED,
     ("device-delete-reimport", "pull-after-all"): PULLED,
     ("rewind-import", "compare"): LOOKED,
-    ("rewind-import", "evacuate"): Hand("The data is copied out, and the copy is compared.", lambda play: f"The copy is compared. {SAID}"),
+    ("rewind-import", "evacuate"): Hand(
+        "The data is copied out, and the copy is compared.", lambda play: f"The copy is compared. {ASSUMED_DONE}"
+    ),
     ("rewind-import", "image"): Hand("Every disk that carries a label of the pool is imaged.", _image),
     ("spare-return", "wait"): Hand("Another run replaces the disk, and ZFS gives the spare back.", _give_spare_back),
     ("many-disks-offline", "mend"): Hand("What was named is mended, and every disk answers again.", _mend),

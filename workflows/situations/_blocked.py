@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.operations._importing import OF_NOBODY
+from agents.operations._importing import OF_HOSTID_0
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
 from workflows.facts.fleet.census import imported_pools
 from workflows.facts.fleet.divergence import Row, rows
@@ -96,7 +96,7 @@ BAD_LOG = ("bad intent log", "intent log record")
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
     text = f"{pool.status} {pool.action}"
-    if OF_NOBODY.search(text):
+    if OF_HOSTID_0.search(text):
         return "claim"
     if "currently imported by another system" in text or "must be exported from" in text:
         return ""  # another system has it

@@ -50,7 +50,7 @@ class Log:
         return tuple(event for event in self.log.events if event.kind in kinds and self.is_recent(event))
 
     def evidence(self, events: tuple[KernelEvent, ...]) -> tuple[Evidence, ...]:
-        return tuple(_words.evidence(self.node, "kernel_log", said(event)) for event in events[:LINES_SHOWN])
+        return tuple(_words.evidence(self.node, "kernel_log", event_text(event)) for event in events[:LINES_SHOWN])
 
     def disk(self, name: str) -> DiskFacts | None:
         """What the name or address of a log leads to today."""
@@ -100,7 +100,7 @@ def logs(fleet: FleetFacts) -> Iterator[Log]:
             yield Log(fleet, node, node.kernel_log)
 
 
-def said(event: KernelEvent) -> str:
+def event_text(event: KernelEvent) -> str:
     """The line with the time that was printed before it."""
     return f"[{event.printed}] {event.line}" if event.printed else event.line
 

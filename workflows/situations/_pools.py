@@ -119,7 +119,7 @@ def line(node: NodeFacts, field: str, text: str) -> Evidence:
 
 
 @dataclass(frozen=True)
-class Said:
+class Wording:
     """What a situation of a pool says, before it is put into its form."""
 
     severity: Severity
@@ -133,7 +133,7 @@ def situation(
     slug: str,
     node: NodeFacts,
     pool: PoolFacts,
-    wording: Said,
+    wording: Wording,
     *,
     about: str = "",
     subject: dict[str, str] | None = None,

@@ -80,16 +80,16 @@ def in_its_words(situations: Iterable[Situation], nodes: dict[str, System]) -> t
 def _of(one: Situation, system: System) -> Situation:
     if not system.name:
         return one
-    return replace(one, meaning=said(one.meaning, system), cures=tuple(_cure(cure, system) for cure in one.cures))
+    return replace(one, meaning=text_for(one.meaning, system), cures=tuple(_cure(cure, system) for cure in one.cures))
 
 
 def _cure(cure: Cure, system: System) -> Cure:
     argv = tuple(words for each in cure.argv for words in _argv(each, system))
-    texts = {name: said(getattr(cure, name), system) for name in ("text", "needs", "save_first")}
+    texts = {name: text_for(getattr(cure, name), system) for name in ("text", "needs", "save_first")}
     return replace(cure, argv=tuple(dict.fromkeys(argv)), **texts)
 
 
-def said(text: str, system: System) -> str:
+def text_for(text: str, system: System) -> str:
     """A sentence with this system's names."""
     for ours, theirs in _TEXTS[system.name]:
         text = text.replace(ours, theirs)

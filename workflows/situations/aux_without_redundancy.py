@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools, _words
-from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations._pools import NEW_DISK, Wording, cure
 from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single
 
 SLUG = "aux-without-redundancy"
@@ -39,7 +39,7 @@ def _single(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts) -> Situ
         f"The {role} vdev of {pool.name} on {node.node} is the one disk {_pools.called(node, top)}, while its data stands on redundant vdevs. "
         f"{_holds(role)} When this disk is lost, the whole pool is lost. Attach a second one; it is no cache and cannot be done without."
     )
-    wording = Said(
+    wording = Wording(
         "act",
         f"{pool.name}: its {role} vdev is a single disk, and its loss loses the pool",
         meaning,
@@ -60,7 +60,7 @@ def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: 
     else:
         now = f"{_words.plural(len(left), 'disk')} of it are left."
     meaning = f"The {role} vdev {top.name} of {pool.name} on {node.node} does without {names}. {_holds(role)} {now}"
-    wording = Said(
+    wording = Wording(
         severity,
         f"{pool.name}: its {role} vdev {top.name} lost {_words.plural(len(lost), 'disk')}",
         meaning,
@@ -88,7 +88,7 @@ def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
             )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, wording: Said, vdevs: tuple[VdevFacts, ...]) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, wording: Wording, vdevs: tuple[VdevFacts, ...]) -> Situation:
     return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name, "role": role}, vdevs=vdevs)
 
 

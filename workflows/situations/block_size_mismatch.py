@@ -12,7 +12,7 @@ from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "block-size-mismatch"
 MANUALS: tuple[str, ...] = ()
@@ -26,13 +26,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _of(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     noted = tuple(leaf for _, top in pool.tops_read for leaf in (*top.leaves(),) if NOTE in leaf.note)
-    if noted or _said_by_zfs(pool):
+    if noted or _is_reported_by_zfs(pool):
         return _situation(node, pool, noted, {}, _pools.line(node, "status", pool.status) if pool.status else None)
     coarse = dict(_coarse(node, pool))
     return _situation(node, pool, tuple(leaf for leaves in coarse.values() for leaf in leaves), coarse, None) if coarse else None
 
 
-def _said_by_zfs(pool: PoolFacts) -> bool:
+def _is_reported_by_zfs(pool: PoolFacts) -> bool:
     reason = reason_of(pool.status) if pool.status else None
     return reason is not None and reason.name == "NON_NATIVE_ASHIFT"
 
@@ -67,7 +67,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], 
     )
     evidence = (*((line,) if line is not None else ()), *(_pools.row(node, leaf) for leaf in leaves[:NAMED]))
     severity: Severity = "watch" if line is not None or not coarse else "info"
-    wording = Said(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))
+    wording = Wording(severity, f"{pool.name}: its blocks are smaller than the sectors of its disks", meaning, evidence, _cures(pool))
     return _pools.situation(SLUG, node, pool, wording, vdevs=leaves)
 
 

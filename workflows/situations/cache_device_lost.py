@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "cache-device-lost"
 MANUALS: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the cache device {_pools.short(cache)} is {cache.state}",
         " ".join(_meaning(node, pool, cache)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workflows.engine.core import Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "checkpoint-held"
 MANUALS: tuple[str, ...] = ()
@@ -40,4 +40,4 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     severity: Severity = "info" if pool.state == "ONLINE" else "watch"  # a member may have to be replaced, which it forbids
     title = f"{pool.name}: {'its checkpoint is being discarded' if going else 'it has a checkpoint'}"
     lines = (_pools.line(node, "checkpoint", text or "exists"),)
-    return _pools.situation(SLUG, node, pool, Said(severity, title, meaning, lines, cures))
+    return _pools.situation(SLUG, node, pool, Wording(severity, title, meaning, lines, cures))

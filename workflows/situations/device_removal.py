@@ -10,7 +10,7 @@ import re
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "device-removal"
 MANUALS: tuple[str, ...] = ()
@@ -24,11 +24,11 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         _make(node, pool, *found)
         for node, pool in _pools.pools(fleet)
-        if (found := (_said(node, pool) if pool.removal_line else None) or _by_rows(node, pool))
+        if (found := (_by_text(node, pool) if pool.removal_line else None) or _by_rows(node, pool))
     )
 
 
-def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
+def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
     """What the notes behind the top-level vdevs say where no line `remove:` tells of it."""
     tops = [top for _, top in pool.tops_read]
     leaving = next((top for top in tops if "(removing)" in top.note), None)
@@ -37,7 +37,7 @@ def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
             f"{_pools.short(leaving)} is being removed from {pool.name} on {node.node}; how far that is, this text does not tell. Until it is over replace, attach "
             "and checkpoint are refused, and its disks still hold data: pull none."
         )
-        wording = Said(
+        wording = Wording(
             "info", f"{pool.name}: {_pools.short(leaving)} is being removed", meaning, (_pools.row(node, leaving),), _while_it_runs(pool)
         )
         return "running", wording
@@ -56,16 +56,16 @@ def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
         releases="2.2 and newer",
         needs=_pools.guid_needed(idle[0]),
     )
-    return "non-allocating", Said(
+    return "non-allocating", Wording(
         "info", f"{pool.name}: {named} takes no new data", meaning, tuple(_pools.row(node, top) for top in idle), (on,)
     )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, how: str, wording: Said) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, how: str, wording: Wording) -> Situation:
     return _pools.situation(SLUG, node, pool, wording, subject={"removal": how})
 
 
-def _said(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
+def _by_text(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
     """What is said of it; None where its words are not known, which is said elsewhere."""
     text = pool.removal_line
     lines = (_pools.line(node, "remove", text.split("\n")[0]),)
@@ -74,13 +74,13 @@ def _said(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
             f"A removal of a data vdev of {pool.name} on {node.node} was cancelled: the vdev stays in the pool and takes new data again, with all that it held. "
             "Nothing is lost. Begin it again if it is still wanted."
         )
-        return "cancelled", Said("info", f"{pool.name}: the removal of a vdev was cancelled", meaning, lines, _again())
+        return "cancelled", Wording("info", f"{pool.name}: the removal of a vdev was cancelled", meaning, lines, _again())
     if _DONE.search(text):
         meaning = (
             f"A data vdev was removed from {pool.name} on {node.node}, and all its data is on the others. A table of what was moved stays, on disk and in "
             "memory, for as long as such blocks live; the line stays as well. The copying checks no checksums, so scrub the pool once. The disks of the removed vdev are free."
         )
-        return "finished", Said("info", f"{pool.name}: a vdev was removed", meaning, lines, _afterwards(pool))
+        return "finished", Wording("info", f"{pool.name}: a vdev was removed", meaning, lines, _afterwards(pool))
     if _RUNS.search(text):
         done = _PERCENT.search(text)
         slow = "copy is slow" in text
@@ -94,7 +94,7 @@ def _said(node: NodeFacts, pool: PoolFacts) -> tuple[str, Said] | None:
             )
         )
         title = f"{pool.name}: a vdev is being removed{f', {done.group(1)} % done' if done else ''}"
-        return "running", Said("watch" if slow else "info", title, meaning, lines, _while_it_runs(pool))
+        return "running", Wording("watch" if slow else "info", title, meaning, lines, _while_it_runs(pool))
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.situations import _cures, _pools, _words
-from workflows.situations._pools import Said
+from workflows.situations._pools import Wording
 
 SLUG = "direct-io-verify"
 MANUALS: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> S
         "Such a write fails with an I/O error for the program and is not stored, and such a read is done again through the cache. The disks are not at "
         "fault. If nobody acts, the program's writes go on failing."
     )
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: a program changes data while it is written directly: {named}",
         meaning,

@@ -102,7 +102,7 @@ def _cause(note: str) -> str:
     return next((cause for words, cause in CAUSES.items() if words in note), "")
 
 
-def says_why(leaf: VdevFacts) -> bool:
+def names_a_reason(leaf: VdevFacts) -> bool:
     """Whether the row of a DEGRADED leaf says why."""
     return bool(_cause(leaf.note))
 

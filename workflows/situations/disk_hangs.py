@@ -113,11 +113,11 @@ def _severity(one: Hanging, seat: Seat | None) -> Literal["act", "watch"]:
 
 def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
     if one.once:
-        yield from _said(one)
+        yield from _sentences(one)
         yield "Once is no proof: on a node short of CPU a healthy disk does that, too. Have it asked again, and pull nothing before it was."
         return
     yield f"{_words.where(one.disk) if one.disk is not None else _name(one)} takes commands and does not answer them."
-    yield from _said(one)
+    yield from _sentences(one)
     logged = _logged_place(node, one)
     if logged:
         yield f"By the log its place is{logged.removeprefix(',')}: compare the serial number there before anybody pulls it."
@@ -152,7 +152,7 @@ def _logged_place(node: NodeFacts, one: Hanging) -> str:
     return place and f"{place}; the command was {' and '.join(commands)}" if commands else place
 
 
-def _said(one: Hanging) -> Iterator[str]:
+def _sentences(one: Hanging) -> Iterator[str]:
     if one.aborts:
         failed, endless = (sum(abort.result == result for abort in one.aborts) for result in ("FAILED", ""))
         ends = [f"{failed} of these attempts failed"] * bool(failed) + [f"{endless} never ended in its log"] * bool(endless)

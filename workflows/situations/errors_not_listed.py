@@ -12,19 +12,19 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.read.data_errors import data_errors
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "errors-not-listed"
 MANUALS: tuple[str, ...] = ()
 GATES = True
 _UNAVAILABLE = re.compile(r"List of errors unavailable(?:: *| *\()([^\n)]{1,200})")
-_SAYS = "List of errors unavailable"
+_UNLISTED = "List of errors unavailable"
 _COUNT = re.compile(r"([0-9]{1,20}) data errors?\b")
 
 
 def not_listed(pool: PoolFacts) -> str:
     """Why the list of damaged data could not be had, as printed; "" when nothing says so. Without a reason: "no reason is given"."""
-    if _SAYS not in pool.errors:
+    if _UNLISTED not in pool.errors:
         return ""
     found = _UNAVAILABLE.search(pool.errors)
     return found.group(1).strip() if found else "no reason is given"
@@ -41,7 +41,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _situation(node: NodeFacts, pool: PoolFacts, why: str) -> Situation:
     suspended = "suspend" in why
     count = _COUNT.search(pool.errors)
-    wording = Said(
+    wording = Wording(
         "act" if suspended or (count is not None and data_errors(pool) is None) else "watch",
         f"{pool.name}: its damaged data could not be listed: {why}",
         " ".join(_meaning(node, pool, why, suspended, count.group(1) if count else "")),

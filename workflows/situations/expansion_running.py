@@ -6,7 +6,7 @@ from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _pools
 from workflows.situations._expansions import Expansion, expansions
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "expansion-running"
 MANUALS: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ def _situation(one: Expansion) -> Situation:
         "end. Until then another attach and a checkpoint are refused. A disk that fails is replaced as ever, and the expansion waits for it. It cannot be cancelled, and goes on "
         "after a reboot."
     )
-    wording = Said(
+    wording = Wording(
         "info",
         f"{pool.name}: a raidz is being expanded{one.done}",
         meaning,

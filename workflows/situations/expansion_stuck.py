@@ -11,7 +11,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import REPAIRS, FleetFacts
 from workflows.situations import _pools
 from workflows.situations._expansions import Expansion, expansions
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "expansion-stuck"
 MANUALS: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 def _situation(one: Expansion) -> Situation:
     node, pool = one.node, one.pool
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the expansion of a raidz {_how(one)}",
         f"{one.top or 'A raidz'} of {pool.name} on {node.node} takes in one more disk{one.done}. {_why(one)} The redundancy stays as it was. It cannot be cancelled. "

@@ -9,7 +9,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts
 from workflows.facts.status_reasons import StatusReason, reason_of
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "features-disabled"
 MANUALS: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, reason: StatusReason) -> Situation:
-    wording = Said(
+    wording = Wording(
         "info",
         f"{pool.name}: {TITLES[reason.name]}",
         f"{pool.name} on {node.node}: {MEANINGS[reason.name]}",

@@ -212,12 +212,12 @@ def _lost_disks(log: Log) -> int:
     named = {one for event in log.recent(*HIT) if (one := _disk_of(event, addresses))}
     struck = {one for event in log.recent(*LOSING) if (one := _disk_of(event, addresses))}
     if not known(log.node.disks):
-        return _told_once(struck)
+        return _least_count(struck)
     unusable = {path.hctl or path.name for path in paths if known(path.state) and path.state not in IN_USE}
-    return len((struck | unusable) & here) + _told_once(named - here)
+    return len((struck | unusable) & here) + _least_count(named - here)
 
 
-def _told_once(disks: set[str]) -> int:
+def _least_count(disks: set[str]) -> int:
     """How many there are at least: nothing says which name a disk had whose address is told, so each may be told twice."""
     by_address = sum(":" in one for one in disks)
     return max(by_address, len(disks) - by_address)

@@ -12,7 +12,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import message_id, reason_of
 from workflows.situations import _pools, _words
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "hostid-mismatch"
 MANUALS: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         f"pool is lost beyond repair. With the hostid of {node.node} as it is, multihost cannot tell the two apart, and the next import asks for -f. "
         "First make sure that no other host has it; then export it and import it again, which writes the right hostid."
     )
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: its hostid is not the one of this system",
         meaning,

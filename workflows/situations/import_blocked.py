@@ -119,8 +119,8 @@ def _meaning(one: Blocked) -> Iterator[str]:
 
 
 def _why_so(one: Blocked) -> Iterator[str]:
-    if one.why in _SAID:
-        yield from _SAID[one.why](one)
+    if one.why in _TEXTS_OF:
+        yield from _TEXTS_OF[one.why](one)
     elif one.why == "features":
         yield from _features(one)
     elif one.why == "silence":
@@ -222,7 +222,7 @@ def _marked(one: Blocked) -> Iterator[str]:
     yield "Such a member still serves. Look at its health (`smartctl -x`), its cable and its port; the mark stays until it is cleared or replaced after the import."
 
 
-_SAID: dict[str, Callable[[Blocked], Iterator[str]]] = {
+_TEXTS_OF: dict[str, Callable[[Blocked], Iterator[str]]] = {
     "missing": _missing,
     "half-missing": _half_missing,
     "names": _names,

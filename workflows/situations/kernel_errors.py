@@ -16,7 +16,7 @@ from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.read.hanging_disks import hanging
 from workflows.situations import _words
-from workflows.situations._log import Log, all_well, logs, said, serves_well
+from workflows.situations._log import Log, all_well, event_text, logs, serves_well
 
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
@@ -123,7 +123,7 @@ def _disks(log: Log) -> Iterator[Situation]:
         if base and not NO_DISK.fullmatch(base):
             grouped.setdefault(names.get(base) or base, []).append((why, event))
     sick = [_sick(log, name, events) for name, events in grouped.items()]
-    others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_told_already(log, one.name, one.why))]
+    others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
     if len(shared) >= TOGETHER_MIN:
         yield _together(log, shared)
@@ -153,7 +153,7 @@ def _together(log: Log, sick: list[Sick]) -> Situation:
         severity="watch" if well else "act",
         title=f"{len(sick)} disks have errors in the kernel log at once",
         meaning=(
-            f"The kernel log complains of {names}{' and more' if len(sick) > DISKS_NAMED else ''} within a day, first: {said(lines[0])}. None of them reports "
+            f"The kernel log complains of {names}{' and more' if len(sick) > DISKS_NAMED else ''} within a day, first: {event_text(lines[0])}. None of them reports "
             "a fault of its own, so look at what they share: an HBA, a cable, an expander, a backplane, power. Replace none of them before that is "
             "known: a new disk in the same place has the same errors."
         ),
@@ -166,7 +166,7 @@ def _together(log: Log, sick: list[Sick]) -> Situation:
     )
 
 
-def _is_told_already(log: Log, name: str, why: str) -> bool:
+def _is_covered(log: Log, name: str, why: str) -> bool:
     """Whether the pool does without it already, which is a situation of its own; or the kernel's list of disks tells how it is today."""
     if why == "gone" and ((known(log.node.disks) and log.node.disks) or all_well(log.node)):
         return True  # it is there again, another has its name, or it is missing, which the pools tell
@@ -239,13 +239,13 @@ def _memory(log: Log) -> Iterator[Situation]:
     )  # fmt: skip
 
 
-ZED_TELLS = frozenset(("io", "checksum", "data", "delay", "deadman", "probe_failure", "authentication", "dio_verify_rd", "dio_verify_wr"))
+ZED_REPORTS = frozenset(("io", "checksum", "data", "delay", "deadman", "probe_failure", "authentication", "dio_verify_rd", "dio_verify_wr"))
 ZED_GRAVE = frozenset(("data", "deadman", "probe_failure", "authentication"))
 
 
 def _zed(log: Log) -> Iterator[Situation]:
     """Errors that zed wrote into the system log; what it says of the state of a member is told as that."""
-    lines = tuple(e for e in log.recent("zed") if (e.field("class") or "").removeprefix("ereport.fs.zfs.") in ZED_TELLS)
+    lines = tuple(e for e in log.recent("zed") if (e.field("class") or "").removeprefix("ereport.fs.zfs.") in ZED_REPORTS)
     if not lines:
         return
     members = list(dict.fromkeys(vdev for e in lines if (vdev := e.field("vdev"))))
@@ -325,7 +325,7 @@ def _node_wide(
         node=log.node.node,
         severity=severity,
         title=title,
-        meaning=f"The kernel log says: {said(lines[0])}" + (f" (and {len(lines) - 1} more lines of the kind). " if len(lines) > 1 else " ") + meaning,
+        meaning=f"The kernel log says: {event_text(lines[0])}" + (f" (and {len(lines) - 1} more lines of the kind). " if len(lines) > 1 else " ") + meaning,
         evidence=log.evidence(lines),
         subject={"node": log.node.node, "why": why} | ({"pool": pool.strip("'")} if (pool := lines[0].field("pool")) else {}),
         cures=cures,

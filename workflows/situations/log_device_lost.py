@@ -12,7 +12,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _pools
 from workflows.situations._lost import Lost
-from workflows.situations._pools import NEW_DISK, Said, cure
+from workflows.situations._pools import NEW_DISK, Wording, cure
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "log-device-lost"
@@ -38,7 +38,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
     lost = tuple(member.leaf for member in members)
     left = [leaf for leaf in top.leaves() if not lookup.serves_nothing(leaf)]
     names = ", ".join(_pools.short(leaf) for leaf in lost)
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the log {'mirror lost' if left else 'device'} {names}{'' if left else f' is {lost[0].state}'}",
         " ".join(_meaning(node, pool, top, lost, left)),

@@ -21,7 +21,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         for pool in node.pools_read
         for role, top in pool.tops_read
         for line in lookup.lineages(top)
-        if not line[-1].children and line[-1].state == "DEGRADED" and not disk_faulted.says_why(line[-1])
+        if not line[-1].children and line[-1].state == "DEGRADED" and not disk_faulted.names_a_reason(line[-1])
     )
 
 

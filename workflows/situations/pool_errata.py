@@ -13,7 +13,7 @@ from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, PoolFacts
 from workflows.facts.fleet.census import imported_pools
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools, _words
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "pool-errata"
 MANUALS: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         f"{pool.name} on {node.node}: ZFS found {called}. {MEANINGS.get(number, 'What it means is not known here; the action line of zpool status says what to do.')} "
         "It stays until that is done; no disk is to blame, and none is to be replaced for it."
     )
-    wording = Said("watch", f"{pool.name}: {called}", meaning, (_pools.line(node, "status", pool.status),), _cures(pool, number))
+    wording = Wording("watch", f"{pool.name}: {called}", meaning, (_pools.line(node, "status", pool.status),), _cures(pool, number))
     return _pools.situation(SLUG, node, pool, wording, subject={"errata": str(number)} if number else {})
 
 

@@ -9,7 +9,7 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
 from workflows.situations._limits import FILL_ACT, FILL_INFO, FILL_WATCH
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "pool-filling"
 MANUALS: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ def _severity(fill: int) -> Severity:
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, fill: int) -> Situation:
-    wording = Said(
+    wording = Wording(
         _severity(fill),
         f"{pool.name} is {fill} % full",
         " ".join(_meaning(node, pool, fill)),

@@ -231,7 +231,7 @@ def _clear(found: Suspended) -> str:
 
 
 KEEP = "What `zpool status -P -p -v`, `zpool status -g -p` and `dmesg` print now: the counters and the cause are gone afterwards."
-NOBODY = "No other host has the pool, and the automatic import of its partner is stopped."
+NO_OTHER_HOST = "No other host has the pool, and the automatic import of its partner is stopped."
 
 
 def multihost(pool: PoolFacts) -> str:
@@ -279,7 +279,7 @@ def _resuming_after_io(found: Suspended) -> Iterator[Cure]:
         "clear",
         f"When the disks are there again and quiet, resume {pool}, once: what was waiting is written then. If the command hangs, something is still broken.{refused}",
         (("zpool", "clear", pool),),
-        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NOBODY}{UNGUARDED[reading]}",
+        needs=f"The path to the disks is mended, and no link error was added for ten minutes. {NO_OTHER_HOST}{UNGUARDED[reading]}",
         save_first=KEEP,
     )
 
@@ -310,7 +310,7 @@ def _resuming_after_multihost(found: Suspended) -> Iterator[Cure]:
             f"When the sick disk answers again or is out, resume {pool}, once: this release looks first whether another host writes to it.",
             (("zpool", "clear", pool),),
             releases="2.2.4 and newer",
-            needs=NOBODY,
+            needs=NO_OTHER_HOST,
             save_first=KEEP,
         )
     yield _reboot(found, "If that is refused, reboot" if _looks_first(found) else "Reboot")
@@ -320,7 +320,7 @@ def _reboot(found: Suspended, how: str) -> Cure:
     return Cure(
         "other",
         f"{how} this node, and then import {found.pool.name} on one host only. A clean shutdown can hang on it: then switch the node off.",
-        needs=f"{NOBODY} The other pools of this node may go down with it.",
+        needs=f"{NO_OTHER_HOST} The other pools of this node may go down with it.",
         save_first=KEEP,
     )
 

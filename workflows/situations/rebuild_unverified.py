@@ -9,7 +9,7 @@ from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "rebuild-unverified"
 MANUALS: tuple[str, ...] = ()
@@ -47,4 +47,6 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         if _pools.stands_still(pool)
         else (cure("scrub", "Scrub the pool to its end.", ("zpool", "scrub", pool.name), needs="No resilver or rebuild runs."),)
     )
-    return _pools.situation(SLUG, node, pool, Said("watch", f"{pool.name}: it was rebuilt and not scrubbed since", meaning, lines, cures))
+    return _pools.situation(
+        SLUG, node, pool, Wording("watch", f"{pool.name}: it was rebuilt and not scrubbed since", meaning, lines, cures)
+    )

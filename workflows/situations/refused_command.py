@@ -46,7 +46,7 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
     meaning += [
         f"{s.means} {s.next}"
         for s in sentences[1:3]
-        if s.means != first.means and s.slug not in (*TELLS_NO_MORE, SAID_BETTER.get(first.slug))
+        if s.means != first.means and s.slug not in (*WITHOUT_DETAIL, COVERED_BY.get(first.slug))
     ]
     return Situation(
         slug=SLUG,
@@ -63,8 +63,8 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
 
 
 _IMPORTED = re.compile(r"cannot import '([^']{1,255})'")
-TELLS_NO_MORE = ("vdev-spec", "filesystem")
-SAID_BETTER = {"missing-use-m": "devices-unavailable"}  # the list of devices stands above the sentence that says there is none
+WITHOUT_DETAIL = ("vdev-spec", "filesystem")
+COVERED_BY = {"missing-use-m": "devices-unavailable"}  # the list of devices stands above the sentence that says there is none
 
 
 def _without_the_log(refusal: Refusal, slug: str) -> tuple[Cure, ...]:

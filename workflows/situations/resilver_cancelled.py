@@ -9,7 +9,7 @@ from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.facts.read.versions import release_numbers
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "resilver-cancelled"
 MANUALS: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
         ("zpool", "scrub", pool.name),
         needs="No resilver runs.",
     )
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the last {what} was cancelled",
         meaning,

@@ -9,7 +9,7 @@ from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.read.data_errors import data_errors
 from workflows.situations import _pools, _words
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 from workflows.situations.errors_not_listed import not_listed
 
 SLUG = "scrub-errors"
@@ -18,9 +18,7 @@ MANUALS: tuple[str, ...] = ()
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
-        _situation(node, pool, scan)
-        for node, pool in _pools.pools(fleet)
-        if (scan := _ended(pool)) is not None and not _told_elsewhere(pool)
+        _situation(node, pool, scan) for node, pool in _pools.pools(fleet) if (scan := _ended(pool)) is not None and not _is_covered(pool)
     )
 
 
@@ -29,7 +27,7 @@ def _ended(pool: PoolFacts) -> ScanFacts | None:
     return next((scan for scan in scans if scan.state == "finished" and scan.errors), None)
 
 
-def _told_elsewhere(pool: PoolFacts) -> bool:
+def _is_covered(pool: PoolFacts) -> bool:
     replaces = any(vdev.kind == "replacing" for _, top in pool.tops_read for vdev in top.walk())
     return replaces or data_errors(pool) is not None or bool(not_listed(pool))
 
@@ -46,7 +44,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
         )
         + "Only a scrub that ends with 0 errors shows that all can be read. ZFS forgets an entry after the second one."
     )
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the last {what} ended with {_words.plural(scan.errors or 0, 'error')}",
         meaning,

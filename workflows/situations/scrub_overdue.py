@@ -14,7 +14,7 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools, _words
 from workflows.situations._limits import SCRUB_DAYS
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "scrub-overdue"
 MANUALS: tuple[str, ...] = ("scrub-due",)
@@ -55,7 +55,7 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
         title = f"{pool.name}: no scrub ended in {last.days} days"
         text = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history tells of."
     answers = _words.pool_answers(node, pool, "scrub-due", "It asks first what speaks against a scrub, begins it, and waits for its end.")
-    return _make(node, pool, Said("watch", title, f"{text} {_RISK}", _lines(node, pool), _cures(pool)), answers)
+    return _make(node, pool, Wording("watch", title, f"{text} {_RISK}", _lines(node, pool), _cures(pool)), answers)
 
 
 def _by_the_text(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situation | None:
@@ -72,7 +72,7 @@ def _by_the_text(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situati
         f"end for more than {SCRUB_DAYS} days. {_RISK}"
     )
     title = f"{pool.name}: the last scrub ended on {ended:%Y-%m-%d}"
-    return _make(node, pool, Said("info", title, meaning, _lines(node, pool), _cures(pool)))
+    return _make(node, pool, Wording("info", title, meaning, _lines(node, pool), _cures(pool)))
 
 
 def _never(node: NodeFacts, pool: PoolFacts) -> Situation | None:
@@ -80,7 +80,7 @@ def _never(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     if not (all(scan.function == "none" for scan in _pools.scans(pool))):
         return None
     meaning = f"{pool.name} was never scrubbed, as far as the text says. Of a new pool that is so. If it is older than {SCRUB_DAYS} days, a scrub is due. {_RISK}"
-    return _make(node, pool, Said("info", f"{pool.name}: it was never scrubbed", meaning, _lines(node, pool), _cures(pool)))
+    return _make(node, pool, Wording("info", f"{pool.name}: it was never scrubbed", meaning, _lines(node, pool), _cures(pool)))
 
 
 _RISK = (
@@ -104,5 +104,5 @@ def _cures(pool: PoolFacts) -> tuple[Cure, ...]:
     )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, wording: Said, answers: tuple[Answer, ...] = ()) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, wording: Wording, answers: tuple[Answer, ...] = ()) -> Situation:
     return _pools.situation(SLUG, node, pool, wording, sure=wording.severity != "info", answers=answers)

@@ -6,7 +6,7 @@ from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.situations import _pools
 from workflows.situations._limits import SCRUB_PAUSED_DAYS
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "scrub-paused"
 MANUALS: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
         f"The {what} of {pool.name} on {node.node} was paused{ago}{done}. It never goes on by itself, also not after a reboot; what it has not read yet stays "
         "unchecked, and an old error there shows first when a disk has to be rebuilt from the others."
     )
-    wording = Said(
+    wording = Wording(
         "watch" if old else "info",
         f"{pool.name}: its {what} is paused{done}",
         meaning,

@@ -14,7 +14,7 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFac
 from workflows.facts.read.data_errors import counted
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "scrub-repaired"
 MANUALS: tuple[str, ...] = ("slow-disk-triage",)
@@ -48,7 +48,7 @@ def _of_json(text: str) -> str:
 
 def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts, amount: str) -> Situation:
     disks = counted(pool)
-    wording = Said(
+    wording = Wording(
         "info",
         f"{pool.name}: the last scrub repaired {amount}",
         " ".join(_meaning(node, pool, scan, amount, disks)),

@@ -12,7 +12,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.latency import SLOW_COUNT_MIN
 from workflows.situations import _cures, _pools, _words
-from workflows.situations._pools import Said
+from workflows.situations._pools import Wording
 from workflows.situations.slow_disk import IN_SERVICE, slow_leaves
 
 SLUG = "slow-ios"
@@ -41,7 +41,7 @@ def _counted(node: NodeFacts, pool: PoolFacts) -> Iterator[Counted]:
 def _situation(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> Situation:
     many = any(not count.isdigit() or int(count) >= SLOW_COUNT_MIN for _, _, count in rows)
     named = ", ".join(f"{leaf.short} {count}" for _, leaf, count in rows[:SHOWN]) + (" and others" if len(rows) > SHOWN else "")
-    wording = Said(
+    wording = Wording(
         "watch" if many else "info",
         f"{pool.name}: slow I/Os were counted: {named}",
         " ".join(_meaning(node, pool, rows)),

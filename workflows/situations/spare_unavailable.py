@@ -9,7 +9,7 @@ from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.facts.read.used_twice import DISTRIBUTED
 from workflows.situations import _pools, _words
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 
 SLUG = "spare-unavailable"
 MANUALS: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ def holds(pool: PoolFacts, spare: VdevFacts) -> bool:
 
 
 def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the spare {_pools.short(spare)} is {spare.state}",
         " ".join(_meaning(node, pool, spare)),
@@ -73,11 +73,11 @@ def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Sit
         f"Nothing is to be done in {pool.name}: the spare comes back when the member of {other} is replaced by its guid. Do not detach it there before.",
         ("zpool", "status", "-g", other),
     )
-    wording = Said("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),), (back,))
+    wording = Wording("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),), (back,))
     return _make(node, pool, spare, wording)
 
 
-def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, wording: Said) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, wording: Wording) -> Situation:
     subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
     return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
 

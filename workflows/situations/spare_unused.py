@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.situations import _pools
-from workflows.situations._pools import Said, cure
+from workflows.situations._pools import Wording, cure
 from workflows.situations.spare_unavailable import holds, serves_another
 
 SLUG = "spare-unused"
@@ -34,7 +34,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
         "shares it, on this node or, wrongly, on another, or ZFS did not give it back when what it stood in for was replaced or detached. "
         f"{'The next failure has no spare.' if not free else f'{free} other spare(s) of {pool.name} stand ready.'} First find out which it is."
     )
-    wording = Said(
+    wording = Wording(
         "watch",
         f"{pool.name}: the spare {_pools.short(spare)} is in use, and no vdev holds it",
         meaning,

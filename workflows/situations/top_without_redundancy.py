@@ -9,7 +9,7 @@ from __future__ import annotations
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools
-from workflows.situations._pools import Said
+from workflows.situations._pools import Wording
 from workflows.situations._redundancy import cures_of_single, data_tops, has_gaps, is_redundant, is_single
 
 SLUG = "top-without-redundancy"
@@ -35,7 +35,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: tuple[V
         "Either it was added by mistake (`zpool add -f` for `attach`, or without the word `spare`), or it is what is left of a mirror whose other disk was "
         "detached. The longer it stays, the more data is on it. Take no disk of it out, and offline none."
     )
-    wording = Said(
+    wording = Wording(
         "act",
         f"{pool.name}: {_pools.short(top)} stands alone, and its loss loses the pool",
         meaning,

@@ -17,7 +17,7 @@ OF_RUNBOOKS = tuple(part for _, part in parts("tests.bad"))
 TABLES = (bad_disks, bad_imports, bad_pools, *OF_RUNBOOKS)
 
 _AGE = "It asks how old facts are, and facts that are too old are not known."
-_SAYS = "It asks whether something can be told at all: there is no wrong answer, only none."
+_NO_WRONG_ANSWER = "It asks whether something can be told at all: there is no wrong answer, only none."
 NEVER: dict[tuple[str, str], str] = {
     **dict.fromkeys(
         (
@@ -47,7 +47,7 @@ NEVER: dict[tuple[str, str], str] = {
                 "the_spare_stands_in_for_the_member",
             )
         ),
-        _SAYS,
+        _NO_WRONG_ANSWER,
     ),
     ("it_is_still_imported", REFUSE): "That it is gone says not by what; what became of it is not known then.",
     ("it_may_be_put_back", UNKNOWN): "It reads no fact: only the time that was chosen, or a person, ends the wait.",

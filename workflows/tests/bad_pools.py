@@ -28,7 +28,7 @@ from workflows.tests.bends import (
     has_it_too,
     leaf,
     long_ago,
-    nobody,
+    no_nodes,
     node,
     one_sibling,
     pool,
@@ -152,7 +152,7 @@ REFUSED = (
 
 
 UNSURE = (
-    Bad("the_policy_of_the_node_allows_it", "No node named", nobody),
+    Bad("the_policy_of_the_node_allows_it", "No node named", no_nodes),
     Bad("what_link_triage_reads_is_fresh", "s is the limit", stale),
     Bad("what_a_mass_event_reads_is_fresh", "s is the limit", stale),
     Bad("what_a_suspension_reads_is_fresh", "s is the limit", stale),
@@ -160,13 +160,13 @@ UNSURE = (
     Bad("what_the_audit_reads_is_fresh", "s is the limit", stale),
     Bad("what_tuning_reads_is_fresh", "s is the limit", stale),
     Bad("every_disk_behind_it_is_there", "are not known", node(disks=UNREAD)),
-    Bad("growth_was_watched", "No node named", nobody),
+    Bad("growth_was_watched", "No node named", no_nodes),
     Bad("the_counters_are_known", "is not known", node(fabric=UNREAD)),
     Bad("the_link_is_quiet", "is not known", node(fabric=UNREAD)),
     Bad("the_link_is_quiet", "sas_phys of oss01 was read", long_ago("sas_phys")),
     Bad("every_member_serves", "is not known", pool(scans=UNREAD)),
     Bad("every_member_that_went_is_back", "is not known", pool(scans=UNREAD)),
-    Bad("everything_is_quiet", "No node named", nobody),
+    Bad("everything_is_quiet", "No node named", no_nodes),
     Bad("everything_is_quiet", "sas_phys of oss01 was read", long_ago("sas_phys")),
     Bad("everything_is_quiet", "block of oss01 was read", long_ago("block")),
     Bad("it_was_suspended_by_io_errors", "take it for multihost", both(node(kernel_log=UNREAD), pool(status="", properties=UNREAD))),

@@ -56,7 +56,7 @@ def as_it_is(facts: FleetFacts, params: Params) -> FleetFacts:
     return facts
 
 
-def nobody(facts: FleetFacts, params: Params) -> FleetFacts:
+def no_nodes(facts: FleetFacts, params: Params) -> FleetFacts:
     return FleetFacts({})
 
 

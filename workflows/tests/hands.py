@@ -12,7 +12,7 @@ from workflows.tests.puppets import BOOT_ID, HAND, HOSTID, facts
 
 ANN = "ann"
 PEOPLE = ["ann", "bob", "eve", "dan", "kim"]
-SOMEBODY = st.sampled_from([*PEOPLE, ""])
+NAMES = st.sampled_from([*PEOPLE, ""])
 OTHERWISE = [{"every": "unknown"}, {"every": "refuse"}, {"sound": "unknown"}, {"locks": "refuse"}]
 HAND_TURNS = st.sampled_from([*[{"every": HAND}] * 5, {"sound": HAND}, {}, *OTHERWISE, {"every": HAND, "sound": "refuse"}])
 
@@ -30,15 +30,15 @@ class ByHand:
         assert [each[name] for each in (record, event.result) for name in ("hostid", "boot_id")] == [HOSTID, BOOT_ID] * 2
         assert (record["ended"], event.result["probe"]) in (("well", "did"), ("badly", "did_not")), "exit code and effect do not agree"
 
-    @rule(by=SOMEBODY, turn=HAND_TURNS)
+    @rule(by=NAMES, turn=HAND_TURNS)
     def check_to_go_on_by_hand(self, by, turn):
         self.send(ev.CheckAsked(at=self.at(), by=by, facts=facts(**turn), by_hand="yes"))
 
-    @rule(by=SOMEBODY, turn=HAND_TURNS)
+    @rule(by=NAMES, turn=HAND_TURNS)
     def ask_plan_for_a_person(self, by, turn):
         self.send(ev.PlanByHandAsked(at=self.at(), by=by, facts=facts(**turn)))
 
-    @rule(by=SOMEBODY, turn=HAND_TURNS, twice=st.booleans(), later=st.sampled_from([1, 1, 1, 2000, -500]))
+    @rule(by=NAMES, turn=HAND_TURNS, twice=st.booleans(), later=st.sampled_from([1, 1, 1, 2000, -500]))
     def ask_for_the_command(self, by, turn, twice, later):
         for _ in range(1 + twice):
             self.send(ev.ByHandAsked(at=self.at(later), by=by, facts=facts(**turn), nonce=self.another_nonce()))
@@ -47,7 +47,7 @@ class ByHand:
         self.nonces += 1
         return f"{self.nonces:032x}"
 
-    @rule(by=SOMEBODY)
+    @rule(by=NAMES)
     def have_the_node_look(self, by):
         self.send(ev.ByHandLookAsked(at=self.at(60), by=by))
 

@@ -56,11 +56,11 @@ def verdicts(outcome: Outcome) -> tuple[Verdict, ...]:
     """Every answer that the engine told; that of an alarm stands in what it has recorded."""
     if isinstance(outcome, Refused):
         return outcome.verdicts
-    alarms = [Verdict(*entry) for e in outcome.effects if isinstance(e, ev.Record) and e.type == "run.alarm" for entry in _told(e)]
+    alarms = [Verdict(*entry) for e in outcome.effects if isinstance(e, ev.Record) and e.type == "run.alarm" for entry in _records_of(e)]
     return (*alarms, *outcome.state.verdicts)
 
 
-def _told(record: ev.Record) -> Iterator[tuple[str, str, str]]:
+def _records_of(record: ev.Record) -> Iterator[tuple[str, str, str]]:
     return ((outcome, reason, guard) for guard, outcome, reason in record.body["verdicts"])
 
 

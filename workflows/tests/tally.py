@@ -11,28 +11,28 @@ from typing import Any
 
 PROPERTY = "runbook"
 GOOD, REFUSED, UNKNOWN, ENDED, CRASHED = "good end", "refused", "not known", "ended", "crashed"
-Told = tuple[str, str, str]  # runbook, one of the kinds above, what: a guard, a step, an order and how it died
-TOLD: set[Told] = set()
+Counted = tuple[str, str, str]  # runbook, one of the kinds above, what: a guard, a step, an order and how it died
+COUNTED: set[Counted] = set()
 
 
-def tell(runbook: str, kind: str, what: str) -> None:
-    TOLD.add((runbook, kind, what))
+def count(runbook: str, kind: str, what: str) -> None:
+    COUNTED.add((runbook, kind, what))
 
 
-def take() -> list[Told]:
+def take() -> list[Counted]:
     """What was told since it was asked for last."""
-    lines = sorted(TOLD)
-    TOLD.clear()
+    lines = sorted(COUNTED)
+    COUNTED.clear()
     return lines
 
 
-def of_report(properties: Iterable[Any]) -> Iterator[Told]:
+def of_report(properties: Iterable[Any]) -> Iterator[Counted]:
     for name, value in properties:
         if name == PROPERTY:
             yield tuple(value)
 
 
-def table(counted: set[Told]) -> list[str]:
+def table(counted: set[Counted]) -> list[str]:
     """A line for each runbook, those without any walk included: `12 of 14` is of what its definition has."""
     from workflows.runbooks import RUNBOOKS
 
@@ -49,7 +49,7 @@ def deaths(runbook: Any) -> set[str]:
     return orders | {f"{step.slug} lost" for step in forward if step.kind in ("PLAN", "VERIFY")}
 
 
-def _row(slug: str, runbook: Any, lines: set[Told]) -> tuple[str, ...]:
+def _row(slug: str, runbook: Any, lines: set[Counted]) -> tuple[str, ...]:
     from workflows.tests import bad
 
     forward = runbook.steps[: runbook.place(runbook.undo)] if runbook.undo else runbook.steps

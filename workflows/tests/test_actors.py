@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from app.ledger.words import said
+from app.ledger.words import phrase
 from workflows.engine import events as ev
 from workflows.engine.state import OpenLoop
 from workflows.engine.transitions import turn_back
@@ -45,5 +45,5 @@ def test_a_run_that_a_person_ended_is_not_ended_by_the_node_that_shows_its_way_b
     state = replace(ordered("STARTED").state, loops=(OpenLoop("lit", "Lit.", "Dark.", "execute", ANN, 1.0),))
     turned = turn_back(runbook, state, ev.Aborted(by=ANN, reason="x", at=2.0), "aborted", ())
     assert turned.state.ended_by == ANN
-    assert said("run.aborted", {"by": ANN, "reason": ""}) == "showed that all is put back in the run which ann ended"
-    assert said("run.aborted", {"reason": "x"}) == "ended the run: x"
+    assert phrase("run.aborted", {"by": ANN, "reason": ""}) == "showed that all is put back in the run which ann ended"
+    assert phrase("run.aborted", {"reason": "x"}) == "ended the run: x"

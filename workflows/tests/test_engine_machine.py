@@ -19,7 +19,7 @@ from workflows.engine.core import StepKind
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, ORDER_MOVES, RunState
 from workflows.tests import puppets
-from workflows.tests.hands import ANN, OTHERWISE, PEOPLE, SOMEBODY, ByHand
+from workflows.tests.hands import ANN, NAMES, OTHERWISE, PEOPLE, ByHand
 from workflows.tests.puppets import CATALOGUE, EVERY, HAND, facts, plan_for
 from workflows.tests.readable import assert_readable
 
@@ -223,24 +223,24 @@ class Run(ByHand, RuleBasedStateMachine):
 
     # --- people
 
-    @rule(by=SOMEBODY, value=st.sampled_from(["good", "good", "good", "bad", ""]), turn=TURNS)
+    @rule(by=NAMES, value=st.sampled_from(["good", "good", "good", "bad", ""]), turn=TURNS)
     def choose(self, by, value, turn):
         self.send(ev.Chosen(at=self.at(), by=by, value=value, facts=facts(**turn)))
 
-    @rule(by=SOMEBODY, turn=TURNS)
+    @rule(by=NAMES, turn=TURNS)
     def check(self, by, turn):
         self.send(ev.CheckAsked(at=self.at(), by=by, facts=facts(**turn)))
 
-    @rule(by=SOMEBODY, turn=TURNS, evidence=st.sampled_from(["Bay 68 lit.", "Bay 68 lit.", " "]))
+    @rule(by=NAMES, turn=TURNS, evidence=st.sampled_from(["Bay 68 lit.", "Bay 68 lit.", " "]))
     def do_by_hand(self, by, turn, evidence):
         self.send(ev.HandsDone(at=self.at(), by=by, evidence=evidence, facts=facts(**turn)))
 
-    @rule(by=SOMEBODY, turn=TURNS, evidence=st.sampled_from(["Bay 68 lit.", " "]), data=st.data())
+    @rule(by=NAMES, turn=TURNS, evidence=st.sampled_from(["Bay 68 lit.", " "]), data=st.data())
     def correct_an_answer(self, by, turn, evidence, data):
         slug = data.draw(st.sampled_from([step.slug for step in self.book.steps if step.param] or [self.state.step]))
         self.send(ev.Corrected(at=self.at(), by=by, step=slug, evidence=evidence, facts=facts(**turn)))
 
-    @rule(by=SOMEBODY, turn=TURNS)
+    @rule(by=NAMES, turn=TURNS)
     def ask_plan(self, by, turn):
         self.send(ev.PlanAsked(at=self.at(), by=by, facts=facts(**turn)))
 
@@ -250,7 +250,7 @@ class Run(ByHand, RuleBasedStateMachine):
         for _ in range(1 + twice):
             self.send(ev.Confirmed(at=self.at(), by=by, text=text))
 
-    @rule(by=SOMEBODY, stale=st.booleans(), later=st.sampled_from([1, 1, 1, 1, 2000, -500]))
+    @rule(by=NAMES, stale=st.booleans(), later=st.sampled_from([1, 1, 1, 1, 2000, -500]))
     def approve(self, by, stale, later):
         old = self.sealed[-1] if self.sealed else "0" * 64
         self.send(ev.Approved(at=self.at(later), by=by, plan_digest=old if stale else self.state.plan_digest))
@@ -263,12 +263,12 @@ class Run(ByHand, RuleBasedStateMachine):
         for event in lines if first else reversed(lines):
             self.send(event)
 
-    @rule(by=SOMEBODY, stale=st.booleans(), reason=st.sampled_from(["Nobody is awake.", " "]))
+    @rule(by=NAMES, stale=st.booleans(), reason=st.sampled_from(["Nobody is awake.", " "]))
     def break_the_glass(self, by, stale, reason):
         old = self.sealed[-1] if self.sealed else "0" * 64
         self.send(ev.GlassBroken(at=self.at(), by=by, plan_digest=old if stale else self.state.plan_digest, reason=reason))
 
-    @rule(by=SOMEBODY, turn=TURNS, twice=st.booleans(), later=st.sampled_from([1, 1, 1, 2000, -500]))
+    @rule(by=NAMES, turn=TURNS, twice=st.booleans(), later=st.sampled_from([1, 1, 1, 2000, -500]))
     def execute(self, by, turn, twice, later):
         for _ in range(1 + twice):
             self.send(ev.ExecuteAsked(at=self.at(later), by=by, facts=facts(**turn)))
@@ -278,12 +278,12 @@ class Run(ByHand, RuleBasedStateMachine):
         self.send(ev.Settled(at=self.at(), by=one, outcome=outcome, reason="I looked."))
         self.send(ev.Settled(at=self.at(), by=other, outcome=outcome if agree else "did", reason="So did I."))
 
-    @rule(by=SOMEBODY, data=st.data())
+    @rule(by=NAMES, data=st.data())
     def go_back(self, by, data):
         self.send(ev.WentBack(at=self.at(), by=by, step=data.draw(st.sampled_from(self.slugs))))
 
     @precondition(lambda self: len(self.state.finished) > 2)
-    @rule(by=SOMEBODY, really=st.sampled_from([False, False, False, True]))
+    @rule(by=NAMES, really=st.sampled_from([False, False, False, True]))
     def abort(self, by, really):
         if really:
             self.send(ev.Aborted(at=self.at(), by=by, reason="enough"))

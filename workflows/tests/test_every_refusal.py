@@ -20,7 +20,7 @@ from workflows.tests.stories import STORIES
 from workflows.tests.walks import assert_readable
 
 MOMENTS_MAX = 2  # at which a guard is asked with each fact left out
-TOLD = {REFUSE: tally.REFUSED, UNKNOWN: tally.UNKNOWN}
+KIND_OF = {REFUSE: tally.REFUSED, UNKNOWN: tally.UNKNOWN}
 WALKS = [
     pytest.param(slug, outcome, guard, id=f"{slug}-{guard}-{outcome}")
     for slug, runbook in RUNBOOKS.items()
@@ -45,7 +45,7 @@ def moments(tmp_path_factory):
     return of
 
 
-def said_by(guard: str, outcome: Outcome):
+def texts_by(guard: str, outcome: Outcome):
     """What this guard had against it; None when it passed or was not asked."""
     return next((verdict for verdict in blockers(verdicts(outcome)) if verdict.guard == guard), None)
 
@@ -63,7 +63,7 @@ def met(moments: tuple[Moment, ...], bad: Bad, outcome: str) -> tuple[Moment, Ou
     """The first moment at which the guard says this because of what was changed, or says it by itself while the walk waits."""
     for moment in asking(moments, bad.guard):
         after = moment.again(bad.bend)
-        verdict, before = said_by(bad.guard, after), said_by(bad.guard, moment.again(as_it_is))
+        verdict, before = texts_by(bad.guard, after), texts_by(bad.guard, moment.again(as_it_is))
         meant = verdict is not None and verdict.outcome == outcome and bad.says in verdict.reason
         caused = bad.bend is as_it_is or before is None or bad.says not in before.reason
         if meant and caused:
@@ -82,8 +82,8 @@ def test_it_is_met_in_a_walk_and_the_run_stands_still(slug, outcome, guard, mome
         assert found, f"no walk of {slug} comes to {guard} saying {bad.says!r}"
         moment, after = found
         assert stands_still(moment, after)
-        assert_readable(said_by(guard, after).reason)
-    tally.tell(slug, TOLD[outcome], guard)
+        assert_readable(texts_by(guard, after).reason)
+    tally.count(slug, KIND_OF[outcome], guard)
 
 
 @pytest.mark.parametrize(("slug", "outcome", "guard"), NEVERS)

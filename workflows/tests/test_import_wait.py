@@ -34,7 +34,7 @@ def timeline(*newest, state=0, hostid=0xC0FFEE):
     return (SimpleNamespace(pool_guid=int(GUID), disks=disks),)
 
 
-def said(**facts) -> str:
+def reason_of(**facts) -> str:
     [line] = import_wait.lines(FleetFacts({"oss01": replace(NODE, **facts)}), PARAMS)
     return line
 
@@ -42,7 +42,7 @@ def said(**facts) -> str:
 def test_what_the_kernel_counts_down_comes_first():
     def counting(load_state):
         kstats = KstatFacts(NOT_READ, (Importing(int(GUID), load_state, 14, None, "ost_0"),), NOT_READ)
-        return said(kstats=kstats, timelines=timeline(uberblock()), tunables=settings())
+        return reason_of(kstats=kstats, timelines=timeline(uberblock()), tunables=settings())
 
     assert "14 s more" in counting("tryimport")
     assert "once more for as long" in counting("tryimport")
@@ -51,47 +51,47 @@ def test_what_the_kernel_counts_down_comes_first():
 
 
 def test_it_is_computed_from_what_the_host_that_had_the_pool_wrote_into_it():
-    line = said(timelines=timeline(uberblock()), tunables=settings("100", "10"))
+    line = reason_of(timelines=timeline(uberblock()), tunables=settings("100", "10"))
     assert line.startswith("Multihost is on for this pool, the import listens for another host twice")
     assert "20 to 25 s each time" in line
-    assert "40 to 50 s" in said(timelines=timeline(uberblock(fails=20)))
-    assert "80 to 100 s" in said(timelines=timeline(uberblock(fails=20, interval=2000)))
+    assert "40 to 50 s" in reason_of(timelines=timeline(uberblock(fails=20)))
+    assert "80 to 100 s" in reason_of(timelines=timeline(uberblock(fails=20, interval=2000)))
 
 
 def test_the_newest_uberblock_of_all_disks_counts():
     newest = uberblock(txg=10, fails=20)
-    assert "40 to 50 s" in said(timelines=timeline(uberblock(), newest, uberblock(txg=8, multihost=False)))
+    assert "40 to 50 s" in reason_of(timelines=timeline(uberblock(), newest, uberblock(txg=8, multihost=False)))
 
 
 def test_where_that_host_never_gives_up_or_does_not_say_this_nodes_settings_are_the_least():
-    assert "20 to 25 s" in said(timelines=timeline(uberblock(fails=0)), tunables=settings())
-    assert "60 to 75 s" in said(timelines=timeline(uberblock(fails=0, interval=2000, delay_ns=10**9)), tunables=settings())
-    assert "60 to 75 s" in said(timelines=timeline(uberblock(interval=None, fails=None)), tunables=settings("2000", "30"))
-    assert "not known" in said(timelines=timeline(uberblock(fails=0)))
+    assert "20 to 25 s" in reason_of(timelines=timeline(uberblock(fails=0)), tunables=settings())
+    assert "60 to 75 s" in reason_of(timelines=timeline(uberblock(fails=0, interval=2000, delay_ns=10**9)), tunables=settings())
+    assert "60 to 75 s" in reason_of(timelines=timeline(uberblock(interval=None, fails=None)), tunables=settings("2000", "30"))
+    assert "not known" in reason_of(timelines=timeline(uberblock(fails=0)))
 
 
 def test_a_pool_without_multihost_does_not_wait():
-    assert "does not listen" in said(timelines=timeline(uberblock(multihost=False)), tunables=settings())
+    assert "does not listen" in reason_of(timelines=timeline(uberblock(multihost=False)), tunables=settings())
 
 
 @pytest.mark.parametrize("free", [{"state": 1}, {"hostid": 0x5B2F9C01}])
 def test_a_pool_that_was_exported_or_last_had_here_does_not_wait(free):
-    assert "does not listen" in said(timelines=timeline(uberblock(), **free), hostid="5b2f9c01")
+    assert "does not listen" in reason_of(timelines=timeline(uberblock(), **free), hostid="5b2f9c01")
     both = (SimpleNamespace(pool_guid=int(GUID), disks=(*timeline(uberblock(), **free)[0].disks, *timeline(uberblock())[0].disks)),)
-    assert "twice" in said(timelines=both, hostid="5b2f9c01")
+    assert "twice" in reason_of(timelines=both, hostid="5b2f9c01")
 
 
 def test_no_hostid_is_nobodys():
-    assert "twice" in said(timelines=timeline(uberblock(), hostid=0), hostid="00000000")
+    assert "twice" in reason_of(timelines=timeline(uberblock(), hostid=0), hostid="00000000")
 
 
 @pytest.mark.parametrize("facts", [{}, {"timelines": timeline(uberblock(fails=0))}, {"tunables": settings("many")}])
 def test_what_is_not_known_is_said(facts):
-    assert "not known" in said(**facts)
+    assert "not known" in reason_of(**facts)
 
 
 def test_not_knowing_whether_multihost_is_on_is_said_with_the_time_it_would_take():
-    line = said(tunables=settings())
+    line = reason_of(tunables=settings())
     assert line.startswith("If multihost is on for this pool (the node's uberblocks were not read)")
     assert "20 to 25 s each time" in line
 

@@ -32,13 +32,13 @@ STEP = "healthy-raidz2"
 
 
 @lru_cache
-def said() -> Mapping[str, Capture]:
+def captures_of() -> Mapping[str, Capture]:
     return captures(STEP)
 
 
 def node(changed: Mapping[str, Capture] | None = None, ages: Mapping[str, float] | None = None) -> NodeFacts:
     all_ages = dict.fromkeys(COLLECTORS, 1.0) | dict(ages or {})
-    return node_facts("oss01", {**said(), **(changed or {})}, 1.0, (), ages=all_ages)
+    return node_facts("oss01", {**captures_of(), **(changed or {})}, 1.0, (), ages=all_ages)
 
 
 def judged(facts: NodeFacts) -> tuple[Judgement, tuple[Situation, ...]]:
@@ -47,7 +47,7 @@ def judged(facts: NodeFacts) -> tuple[Judgement, tuple[Situation, ...]]:
 
 
 def without(source: str) -> dict[str, Capture]:
-    places = [place for place in said() if place.partition("/")[0] == source] or [source]
+    places = [place for place in captures_of() if place.partition("/")[0] == source] or [source]
     return {place: Capture(source, place.partition("/")[2], "nothing", "", "the tool is not installed") for place in places}
 
 
@@ -74,7 +74,7 @@ def test_without_zpool_status_nothing_is_called_good():
 
 @pytest.mark.parametrize("source", sorted(WATCHES))
 def test_what_matters_and_failed_is_not_known(source):
-    places = [place for place in said() if place.partition("/")[0] == source] or [source]
+    places = [place for place in captures_of() if place.partition("/")[0] == source] or [source]
     failed = {place: Capture(source, place.partition("/")[2], "failed", "", "it was killed after 20 s") for place in places}
     judgement, _ = judged(node(failed))
     assert judgement.tone != "good"
@@ -83,7 +83,7 @@ def test_what_matters_and_failed_is_not_known(source):
 
 @pytest.mark.parametrize("source", sorted(source for source in WATCHES if source != "ses"))
 def test_what_matters_and_is_late_is_not_known_and_not_before(source):
-    if all(capture.outcome == "nothing" for place, capture in said().items() if place.partition("/")[0] == source):
+    if all(capture.outcome == "nothing" for place, capture in captures_of().items() if place.partition("/")[0] == source):
         pytest.skip("nobody watches it on this node")
     assert judged(node(ages={source: late_after_seconds(source)}))[0].tone == "good"
     late, _ = judged(node(ages={source: late_after_seconds(source) + 1}))
@@ -132,7 +132,7 @@ def test_the_fleet_is_as_bad_as_its_worst_node():
 
 
 def test_a_paste_is_judged_by_what_was_pasted_and_the_rest_is_named():
-    found = triage([("paste", said()["zpool_status"].text)])
+    found = triage([("paste", captures_of()["zpool_status"].text)])
     judgement = judge_pasted(found.fleet, found.situations, {"zpool_status"})
     assert judgement.tone == "good"
     assert any("SMART report" in what for what in judgement.not_looked_at)
@@ -140,6 +140,6 @@ def test_a_paste_is_judged_by_what_was_pasted_and_the_rest_is_named():
 
 
 def test_what_says_nothing_of_health_is_not_good():
-    found = triage([("paste", said()["lsscsi"].text)])
+    found = triage([("paste", captures_of()["lsscsi"].text)])
     assert not found.good
     assert any("lsscsi was read" in what for what in found.not_looked_at)

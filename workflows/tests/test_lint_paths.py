@@ -57,7 +57,7 @@ def warned(facts, params):
     return WARNED
 
 
-def has_nothing_to_say(facts, params):
+def without_warning(facts, params):
     return ""
 
 
@@ -97,7 +97,7 @@ RUNBOOK = Runbook(
             "wipe",
             "wipe",
             (ApproveStep("approve", "Approve", "Why."),),
-            plan={"warns": (warned, has_nothing_to_say)},
+            plan={"warns": (warned, without_warning)},
             opens=GONE,
             learns=lambda text: {"word": text},
             learned=("word",),

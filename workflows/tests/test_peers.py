@@ -28,13 +28,13 @@ def disk(node, wwid):
     return next(one for one in node.disks if one.wwid == wwid)
 
 
-def told(node, wwid, group=0):
+def compared(node, wwid, group=0):
     return {one.what: one for one in of_disk(node, disk(node, wwid))[group].rows}
 
 
 def test_a_member_that_waits_much_longer_than_its_vdev_stands_out():
     node = slow_fleet((400_000_000, 6_000_000, 7_000_000, 8_000_000), slow=(90, 0, 0, 0))
-    mine = told(node, SDCW_WWID)
+    mine = compared(node, SDCW_WWID)
     read = mine["A read takes the disk, in the last seconds"]
     assert (read.mine, read.usual, read.peers, read.stands_out) == ("400 ms", "7.0 ms", len(node.pools[0].latency.leaves) - 1, True)
     assert read.beside.startswith("median of ")
@@ -43,18 +43,18 @@ def test_a_member_that_waits_much_longer_than_its_vdev_stands_out():
 
 
 def test_a_member_like_its_peers_does_not_stand_out():
-    mine = told(slow_fleet((6_000_000, 6_000_000, 7_000_000, 8_000_000)), SDCW_WWID)
+    mine = compared(slow_fleet((6_000_000, 6_000_000, 7_000_000, 8_000_000)), SDCW_WWID)
     assert not any(one.stands_out for one in mine.values())
 
 
 def test_what_is_not_known_of_it_says_why_and_what_no_peer_tells_says_so():
-    aborts = told(slow_fleet((6_000_000, 6_000_000, 7_000_000)), SDCW_WWID)["Commands the kernel aborted"]
+    aborts = compared(slow_fleet((6_000_000, 6_000_000, 7_000_000)), SDCW_WWID)["Commands the kernel aborted"]
     assert (aborts.mine, aborts.why) == ("not known", "kernel_log was not collected.")
     assert aborts.beside == "no peer tells"
 
 
 def test_no_median_is_made_of_one_peer():
-    read = told(slow_fleet((400_000_000, 6_000_000)), SDCW_WWID)["A read takes the disk, in the last seconds"]
+    read = compared(slow_fleet((400_000_000, 6_000_000)), SDCW_WWID)["A read takes the disk, in the last seconds"]
     assert read.usual is None
     assert read.beside == "only one peer tells, too few for a median"
     assert not read.stands_out
@@ -63,13 +63,13 @@ def test_no_median_is_made_of_one_peer():
 def test_a_disk_is_compared_with_others_of_its_own_model_and_firmware_only():
     other = replace(disk(NODE, SDCW_WWID), firmware="TT99")
     node = replace(NODE, disks=tuple(other if one.wwid == SDCW_WWID else one for one in NODE.disks))
-    assert told(node, SDFL_WWID, -1)["Grown defects"].peers == told(NODE, SDFL_WWID, -1)["Grown defects"].peers - 1
-    assert told(node, SDCW_WWID, -1)["Grown defects"].beside == "no peer tells"
+    assert compared(node, SDFL_WWID, -1)["Grown defects"].peers == compared(NODE, SDFL_WWID, -1)["Grown defects"].peers - 1
+    assert compared(node, SDCW_WWID, -1)["Grown defects"].beside == "no peer tells"
 
 
 def test_defects_that_only_this_one_of_its_model_has_stand_out():
     ill = with_disk(SDFL_WWID, condition=replace(WELL, grown_defects=1874)).nodes["oss01"]
-    grown = told(ill, SDFL_WWID, -1)["Grown defects"]
+    grown = compared(ill, SDFL_WWID, -1)["Grown defects"]
     assert (grown.mine, grown.usual, grown.stands_out) == ("1,874", "0", True)
 
 
@@ -77,8 +77,8 @@ def test_corrected_errors_are_a_habit_until_they_are_ten_times_the_habit():
     rate = "Errors it corrected for each TiB read"
     some = with_disk(SDFL_WWID, condition=replace(WELL, errors=(ErrorFacts("read", 4340, 0, 214 * 10**12),))).nodes["oss01"]
     many = with_disk(SDFL_WWID, condition=replace(WELL, errors=(ErrorFacts("read", 217_000, 0, 214 * 10**12),))).nodes["oss01"]
-    assert not told(some, SDFL_WWID, -1)[rate].stands_out
-    assert told(many, SDFL_WWID, -1)[rate].stands_out
+    assert not compared(some, SDFL_WWID, -1)[rate].stands_out
+    assert compared(many, SDFL_WWID, -1)[rate].stands_out
 
 
 def test_a_disk_whose_logs_are_not_known_is_not_compared():

@@ -25,7 +25,7 @@ ALLOWS = Policy("operate", ("zpool_replace",), (str(POOL_GUID),), f"{PATH} says 
 GUARD = allowed(zpool_replace)
 
 
-def said(rule):
+def text_of(rule):
     return GUARD(fleet(replace(NODE, policy=rule)), PARAMS)
 
 
@@ -39,7 +39,7 @@ def said(rule):
     ],
 )
 def test_a_refusal_names_the_node_the_line_and_the_way_by_hand(rule, mend):
-    verdict = said(rule)
+    verdict = text_of(rule)
     assert verdict.outcome == "refuse"
     assert verdict.reason.startswith("oss01: This node")
     assert mend in verdict.reason
@@ -48,19 +48,19 @@ def test_a_refusal_names_the_node_the_line_and_the_way_by_hand(rule, mend):
 
 
 def test_it_says_what_the_node_would_say():
-    assert OBSERVES.refusal("zpool_replace", "at_most_once", PARAMS) in said(OBSERVES).reason
+    assert OBSERVES.refusal("zpool_replace", "at_most_once", PARAMS) in text_of(OBSERVES).reason
 
 
 def test_what_is_allowed_passes_and_what_is_not_reported_is_said_and_stops_nobody():
-    assert said(ALLOWS).outcome == "pass"
-    older = said(NOT_REPORTED)
+    assert text_of(ALLOWS).outcome == "pass"
+    older = text_of(NOT_REPORTED)
     assert older.outcome == "pass"
     assert "is not known before it is asked" in older.reason
 
 
 def test_an_agent_too_old_to_check_approvals_is_told_before_anybody_approves():
-    assert said(OLDER).outcome == "refuse"
-    assert "Update the agent first" in said(OLDER).reason
+    assert text_of(OLDER).outcome == "refuse"
+    assert "Update the agent first" in text_of(OLDER).reason
     light = allowed(locate_led)(fleet(replace(NODE, policy=OLDER)), PARAMS)
     assert light.outcome == "pass", "what needs no approval needs no newer agent"
 

@@ -112,7 +112,7 @@ HAPPENINGS: dict[str, Edit] = {
 }
 
 
-class Told:
+class Printed:
     """A twin whose commands say something else, and its module that it is of another release."""
 
     def __init__(self, host, edit: Edit, module: str = "") -> None:
@@ -145,7 +145,7 @@ def test_what_the_portal_lets_through_the_node_takes_and_the_reverse(title, slug
         return
     walk = stages(title).at(slug)
     operation, params = OPERATIONS[walk.step.operation], walk.state.plan["params"]
-    walk.hosts = {name: Told(host, HAPPENINGS[happening]) for name, host in walk.hosts.items()}
+    walk.hosts = {name: Printed(host, HAPPENINGS[happening]) for name, host in walk.hosts.items()}
     walk.history, walk._seen = History(), {}
     portal = blockers(ask(walk.step.guards, walk.facts(), walk.state.params))
     node = [reason for outcome, reason in operation.guards(operation.preconditions(walk.host, params), params) if outcome != "pass"]
@@ -167,7 +167,7 @@ def test_on_every_release_both_allow_the_same_orders(title, slug, of, stages):
         return
     walk, (tools, module) = stages(title).at(slug), RELEASES[of]
     operation, params = OPERATIONS[walk.step.operation], walk.state.plan["params"]
-    walk.hosts = {name: Told(host, of_release(tools, module), module) for name, host in walk.hosts.items()}
+    walk.hosts = {name: Printed(host, of_release(tools, module), module) for name, host in walk.hosts.items()}
     walk.history, walk._seen = History(), {}
     gate = [guard for guard in walk.step.guards if guard.__name__ == "it_may_be_ordered_on_this_release_of_openzfs"]
     portal = [verdict.reason for verdict in ask(gate, walk.facts(), walk.state.params) if verdict.outcome != "pass"]

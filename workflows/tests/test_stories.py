@@ -38,7 +38,7 @@ def stages(tmp_path_factory):
 def test_it_comes_to_its_good_end(title, stages):
     end = stages(title).end.state
     assert (end.status, end.loops) == ("done", ())
-    tally.tell(STORIES[title].runbook, tally.GOOD, title)
+    tally.count(STORIES[title].runbook, tally.GOOD, title)
 
 
 @pytest.mark.parametrize(("title", "step"), EACH)
@@ -58,7 +58,7 @@ def test_it_comes_to_its_good_end_though_the_agent_dies_in_an_order(title, step,
     assert len(given) == len(set(given)), "nothing is given twice"
     assert len(given) <= (0 if crash == "before" else 1 if walk.runbook.step(step).effect == "at_most_once" else len(given))
     assert walk.to_the_end().state.status == "done"
-    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
+    tally.count(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
 
 
 def back(story: Story, *kinds: str) -> list[Step]:
@@ -80,7 +80,7 @@ def test_it_finds_its_way_back_though_the_agent_dies_on_it(title, step, crash, s
     assert crash != "before" or len(walk.commands()) == before
     walk.to_the_end()
     assert walk.state.loops == (), [open_.what for open_ in walk.state.loops]
-    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
+    tally.count(walk.runbook.slug, tally.CRASHED, f"{step} {crash}")
 
 
 ASKING = [(title, step.slug) for title, story in STORIES.items() for step in forward(story, "PLAN", "VERIFY")]
@@ -95,7 +95,7 @@ def test_it_comes_to_its_good_end_though_a_plan_or_a_look_is_lost(title, step, s
     before, answered = walk.commands(), walk.lose_the_answer()
     assert (walk.state.step, walk.commands(), answered) == (step, before, False)
     assert walk.to_the_end().state.status == "done"
-    tally.tell(walk.runbook.slug, tally.CRASHED, f"{step} lost")
+    tally.count(walk.runbook.slug, tally.CRASHED, f"{step} lost")
 
 
 def test_every_order_plan_and_look_of_every_runbook_is_walked_through_a_death(stages):

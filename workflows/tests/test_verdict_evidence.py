@@ -21,17 +21,19 @@ def with_digests(node: NodeFacts) -> NodeFacts:
     return replace(node, digests={where: f"digest of {where}" for where in (*SOURCES, *keyed)})
 
 
-TOLD = FleetFacts({name: with_digests(node) for name, node in FLEET.nodes.items()})
+WITH_DIGESTS = FleetFacts({name: with_digests(node) for name, node in FLEET.nodes.items()})
 
 
 def rests_on(guard) -> set[str]:
-    [one] = verdict_evidence.answered((guard,), TOLD, PARAMS)
+    [one] = verdict_evidence.answered((guard,), WITH_DIGESTS, PARAMS)
     return {ground.source for ground in one.grounds}
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_noting_what_is_read_changes_no_answer(step):
-    assert tuple(one.verdict for one in verdict_evidence.answered(step.guards, TOLD, PARAMS)) == ask(step.guards, TOLD, PARAMS)
+    assert tuple(one.verdict for one in verdict_evidence.answered(step.guards, WITH_DIGESTS, PARAMS)) == ask(
+        step.guards, WITH_DIGESTS, PARAMS
+    )
 
 
 @pytest.mark.parametrize(("mapping", "facts"), [(verdict_evidence.OF_A_NODE, NodeFacts), (verdict_evidence.OF_A_DISK, DiskFacts)])
@@ -44,7 +46,7 @@ def test_an_answer_about_one_disk_rests_on_that_disks_captures():
         disk = next(d for d in facts.nodes["oss01"].disks if known(d.wwid) and d.wwid == BLANK_WWID)
         return ok(f"{disk.health}")
 
-    name = next(d for d in TOLD.nodes["oss01"].disks if known(d.wwid) and d.wwid == BLANK_WWID).names[0]
+    name = next(d for d in WITH_DIGESTS.nodes["oss01"].disks if known(d.wwid) and d.wwid == BLANK_WWID).names[0]
     assert rests_on(the_new_disk_is_well) == {"block", f"smart/{name}"}
 
 
@@ -52,7 +54,7 @@ def test_an_answer_about_all_labels_rests_on_all_of_them():
     def nobody_has_it(facts, params):
         return ok(f"{[disk.labels for disk in facts.nodes['oss01'].disks]}")
 
-    assert rests_on(nobody_has_it) == {w for w in TOLD.nodes["oss01"].digests if w.startswith("zdb_label/")}
+    assert rests_on(nobody_has_it) == {w for w in WITH_DIGESTS.nodes["oss01"].digests if w.startswith("zdb_label/")}
 
 
 def test_an_answer_that_reads_no_capture_rests_on_none():
@@ -61,7 +63,7 @@ def test_an_answer_that_reads_no_capture_rests_on_none():
 
 def test_what_the_next_answer_rests_on_is_its_own():
     first, second = verdict_evidence.answered(
-        (lambda f, p: ok(f"{f.nodes['oss01'].pools}"), lambda f, p: ok(f"{f.nodes['oss01'].bays}")), TOLD, PARAMS
+        (lambda f, p: ok(f"{f.nodes['oss01'].pools}"), lambda f, p: ok(f"{f.nodes['oss01'].bays}")), WITH_DIGESTS, PARAMS
     )
     assert {g.source for g in first.grounds} == {"zpool_status", "zpool_status_guid"}
     assert {g.source for g in second.grounds} == {"enclosure"}

@@ -42,7 +42,7 @@ PERSON = {
 }
 
 
-class Told(Walk):
+class Transcript(Walk):
     """A walk that tells what happens while it happens."""
 
     def __init__(self, story: Story, folder: Path) -> None:
@@ -61,7 +61,7 @@ class Told(Walk):
         self._event(kind, fields, at, title)
         self._checks(kind, at, fields)
         for record in (e for e in self.effects if isinstance(e, ev.Record)):
-            self._say(f"ledger  {' '.join(_told(record))}")
+            self._say(f"ledger  {' '.join(_lines_of(record))}")
         return outcome
 
     def _say(self, line: str) -> None:
@@ -111,7 +111,7 @@ class Told(Walk):
                 self.given += 1
 
 
-def _told(record: ev.Record) -> Iterator[str]:
+def _lines_of(record: ev.Record) -> Iterator[str]:
     yield record.type
     yield from (str(record.body[name]) for name in ("step", "status", "loop") if record.body.get(name))
 
@@ -122,7 +122,7 @@ def first_story(slug: str) -> Story:
 
 def page(slug: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        walk = Told(first_story(slug), Path(folder) / "walk")
+        walk = Transcript(first_story(slug), Path(folder) / "walk")
         begun = walk.facts()
         walk.to_the_end()
     found = [s for s in detect_all(begun) if any(answer.runbook == slug for answer in s.answers)]

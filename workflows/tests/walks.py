@@ -148,7 +148,7 @@ class Walk:
         """Guards in the way of the step in hand: those of a refusal, and those for which a look did not suffice."""
         waits = isinstance(outcome, Decision) and outcome.state.status == "waiting"
         for verdict in blockers(outcome.state.verdicts if waits else outcome.verdicts if isinstance(outcome, Refused) else ()):
-            tally.tell(self.runbook.slug, tally.REFUSED if verdict.outcome == "refuse" else tally.UNKNOWN, verdict.guard)
+            tally.count(self.runbook.slug, tally.REFUSED if verdict.outcome == "refuse" else tally.UNKNOWN, verdict.guard)
 
     def must(self, kind: type[ev.Event], **fields) -> Walk:
         outcome = self.send(kind, **fields)
@@ -442,5 +442,5 @@ def end_here(walk: Walk) -> Walk:
     assert walk.state.loops == (), [open_.what for open_ in walk.state.loops]
     if not any(f.step == walk.runbook.point_of_no_return and not f.passed_over for f in walk.state.finished):
         walk.story.restored(walk)
-    tally.tell(walk.runbook.slug, tally.ENDED, step)
+    tally.count(walk.runbook.slug, tally.ENDED, step)
     return walk

@@ -19,7 +19,7 @@ from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.facts.read.fragments import Fragments
 from workflows.facts.read.inquiries import Inquiry
-from workflows.pasted import Said, Where
+from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
 from workflows.triage import as_captured, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
@@ -50,15 +50,13 @@ MERGED = frozenset(
 BY_NAME = frozenset(("parameters", "sysctl", "node"))  # each line says of what it is: what is said again later counts
 TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
 NOT_ALL = "Not every line of it was understood; what those could say is not known."
-TOLD = ("read", "partly")  # outcomes of which there are facts
+WITH_FACTS = ("read", "partly")  # outcomes of which there are facts
 REBUILT = "Its indentation was lost and rebuilt, so its tree is for showing only."
 LEFT_OUT = "zpool status -e leaves out what is well, so its tree is not all of the pool."
 ALL_WELL = re.compile(r"all pools are healthy|pool '[^']{1,256}' is healthy")
 EXCERPT = re.compile(r"zpool status\b.* -[a-zA-Z]*e")
 SEVERAL = re.compile(r";|&&")
-ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
-ROWS_MIN = 2
-UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
+ROWS = "status_rows"
 NO_OUTPUT = "This is no output we know."
 SILENT = "The command stands here without its output."
 AGAIN = {
@@ -115,14 +113,14 @@ class Triage:
 
     @cached_property
     def _finder(self) -> Finder:
-        read = [read for read in self.reads if read.outcome in TOLD]
+        read = [read for read in self.reads if read.outcome in WITH_FACTS]
         return Finder(Stretch(r.name, r.first, self.lines[r.name][r.first - 1 : r.last], r.node, r.source) for r in read)
 
     def missing(self, node: str) -> tuple[Command, ...]:
         """What to run on this node to know more."""
-        names = {read.source for read in self.reads if read.node == node and read.outcome in TOLD}
+        sources = {read.source for read in self.reads if read.node == node and read.outcome in WITH_FACTS}
         system = system_of(self.fleet.nodes[node]).name if node in self.fleet.nodes else ""
-        return missing(names, [found for found in self.situations if found.node == node], system)
+        return missing(sources, [found for found in self.situations if found.node == node], system)
 
     @property
     def good(self) -> bool:
@@ -150,9 +148,9 @@ class Triage:
     @cached_property
     def _judged(self) -> Judgement:
         """Of the facts alone: what was not understood, and what was not pasted."""
-        lines = [read for read in self.reads if read.outcome in TOLD and read.source]
-        sources = {read.source for read in lines}
-        lists = sources - {read.source for read in lines if not read.lists}
+        used = [read for read in self.reads if read.outcome in WITH_FACTS and read.source]
+        sources = {read.source for read in used}
+        lists = sources - {read.source for read in used if not read.lists}
         systems = {system_of(node).name for node in self.fleet.nodes.values()}
         return judge_pasted(self.fleet, (), sources, listed=lists, called=CALLED.get(systems.pop() if len(systems) == 1 else "", {}))
 
@@ -164,11 +162,11 @@ class Triage:
 
     @property
     def understood(self) -> bool:
-        return any(read.outcome in TOLD for read in self.reads)
+        return any(read.outcome in WITH_FACTS for read in self.reads)
 
 
 @dataclass
-class _Said:
+class _NodeTexts:
     """The readable captures of one node, and what the parsers made of them."""
 
     captures: dict[str, Capture]
@@ -176,7 +174,7 @@ class _Said:
     refusals: tuple[Refusal, ...] = ()
     fragments: Fragments = field(default_factory=Fragments)
     inquiries: tuple[Inquiry, ...] = ()
-    pasted: list[Said] = field(default_factory=list)  # outputs that no agent asks for, each with its reader
+    pasted: list[ReadOutput] = field(default_factory=list)  # outputs that no agent asks for, each with its reader
     shown: Mapping[str, same_pool.Shown] = field(default_factory=dict)  # of each pool the text of `zpool status` that is used
     differences: tuple[same_pool.Difference, ...] = ()
 
@@ -189,7 +187,8 @@ class _Said:
         """
         doubt = REBUILT if mended.rebuilt else LEFT_OUT if EXCERPT.search(asked) else ""
         where = f"{source}/{key}" if key else source
-        before, text, value, notes = self.captures.get(where), mended.text, mended.value, ()
+        before, text, value = self.captures.get(where), mended.text, mended.value
+        notes: tuple[str, ...] = ()
         if source == "sg_logs":
             text = f"# sg_logs --page= (pasted)\n{text}"  # parts its pages from those of the next command
         if isinstance(value, Unparsed):
@@ -248,7 +247,7 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
     `read_at` is now, in seconds since 1970; without it nothing is said of an age that the texts do not tell themselves.
     """
     reads: list[Read] = []
-    nodes: dict[str, _Said] = {}
+    nodes: dict[str, _NodeTexts] = {}
     lines: dict[str, list[str]] = {}
     for name, text in _each_by_its_name(texts):
         if len(text) > TEXT_CHARACTERS_MAX:
@@ -259,23 +258,23 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
         for piece in cut(cleaned.lines, cleaned.turns):
             taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first))
             reads.append(_take(name, piece, nodes, taken))
-    fleet = FleetFacts({node: _facts(node, value) for node, value in nodes.items()})
+    fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(fleet, _of_pasted(nodes, fleet))
-    answer = _told(reads)
-    captures = {node: as_captured.captures(value.captures, value.values.get("lsscsi", ()), value.pasted) for node, value in nodes.items()}
-    return Triage(tuple(reads), fleet, tuple(_renamed(each, answer.get(each.node, ())) for each in found), lines, captures)
+    sources = _sources_by_node(reads)
+    captures = {node: _captures(own) for node, own in nodes.items()}
+    return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines, captures)
 
 
-def _of_pasted(nodes: Mapping[str, _Said], fleet: FleetFacts) -> Iterator[Situation]:
+def _of_pasted(nodes: Mapping[str, _NodeTexts], fleet: FleetFacts) -> Iterator[Situation]:
     """What the outputs that no agent asks for say of trouble."""
-    for node, values in nodes.items():
+    for node, texts in nodes.items():
         facts = fleet.nodes.get(node)
-        yield from pasted.situations(values.pasted, node, facts)
-        if values.differences:
-            yield from same_pool.situations(node, values.differences, values.captures["zpool_status"].digest)
-        for place, value in values.values.items():
-            capture = values.captures[place]
+        yield from pasted.situations(texts.pasted, node, facts)
+        if texts.differences:
+            yield from same_pool.situations(node, texts.differences, texts.captures["zpool_status"].digest)
+        for place, value in texts.values.items():
+            capture = texts.captures[place]
             yield from pasted.of_agents(place, value, capture.text, Where(node, place, capture.digest, facts))
 
 
@@ -288,20 +287,22 @@ def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
         yield other, text
 
 
-def _take(name: str, piece: Piece, nodes: dict[str, _Said], taken: same_pool.Taken) -> Read:
+def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_pool.Taken) -> Read:
     read = Read(name, piece.first, piece.last, "left out", piece.source, piece.key, piece.node or NAMELESS, piece.command)
     pieces = Fragments() if piece.source else _pieces(piece, read, nodes)
-    if lines := refused.refusals(piece.lines, piece.command):
-        nodes.setdefault(read.node, _Said({}, {})).refusals += lines
-        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in lines):
-            return replace(read, outcome="read", source="refused", reason=refused.meaning(lines))
+    if refusals := refused.refusals(piece.lines, piece.command):
+        nodes.setdefault(read.node, _NodeTexts({}, {})).refusals += refusals
+        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in refusals):
+            return replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
     if not piece.source and (asked := inquiry(piece.lines, piece.command)):
-        nodes.setdefault(read.node, _Said({}, {})).inquiries += (asked,)
+        nodes.setdefault(read.node, _NodeTexts({}, {})).inquiries += (asked,)
         time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` tells."
         return replace(read, outcome="read", source="sg_inq", reason=time)
     if pieces:
         source = "zdb_children" if pieces.children else "zpool_rows"
-        return replace(read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {UNFINISHED}" if pieces.rows else "")
+        return replace(
+            read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {fragments.UNFINISHED}" if pieces.rows else ""
+        )
     if not piece.source and piece.command and SEVERAL.search(piece.command):
         return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
     if not piece.lines:
@@ -310,8 +311,9 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said], taken: same_pool.Tak
         if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
             return replace(read, reason=instead, recognised=bool(piece.lines))
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
-        inside = _is_inside_a_tree(piece.lines)
-        return replace(read, reason=piece.hint or (UNFINISHED if inside else why), recognised=bool(piece.hint) or inside)
+        if inside := fragments.is_inside_a_tree(piece.lines):
+            return _take_rows(read, piece, nodes)
+        return replace(read, reason=piece.hint or why, recognised=bool(piece.hint) or inside)
     if len(piece.lines) == 1 and (well := ALL_WELL.fullmatch(piece.lines[0].strip())):
         return replace(read, reason=f"`zpool status -x` says that {well.group()}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
@@ -320,19 +322,19 @@ def _take(name: str, piece: Piece, nodes: dict[str, _Said], taken: same_pool.Tak
         )
     if piece.source in pasted.READERS:
         return _take_pasted(read, piece, nodes)
-    mended = rewrap.read(piece.source, _said(piece))
+    mended = rewrap.read(piece.source, _lines_of(piece))
     if isinstance(mended.value, Unparsed):
         reason = f"{mended.value.reason.rstrip('.')}. {_whole(piece.source)}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
-    reported = nodes.setdefault(read.node, _Said({}, {}))
+    texts = nodes.setdefault(read.node, _NodeTexts({}, {}))
     source = "zpool_status_guid" if piece.source == "zpool_status" and _by_guid(mended.value) else piece.source
-    key = _key_of_disk(piece, mended, reported) if source == "smart" else piece.key or _key(source, mended, reported)
+    key = _key_of_disk(piece, mended, texts) if source == "smart" else piece.key or _key(source, mended, texts)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
     silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
-    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *reported.keep(source, key, mended, piece.command, taken))
+    notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *texts.keep(source, key, mended, piece.command, taken))
     for also in _also(source, mended):
-        reported.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
+        texts.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
     where = partly.placed(odd, piece.lines, piece.first)
     cut_off = odd and not any(line.line for line in odd)
@@ -350,7 +352,7 @@ def _only_lists(source: str, value: Any) -> bool:
     return (source == "smart" and value.tells_nothing) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 
-def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
+def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read:
     """An output that no agent asks for. Where its reader cannot read it, what to run instead is said."""
     reader = pasted.READERS[piece.source]
     value = reader.parse([piece.question, *piece.lines] if piece.question else piece.lines)
@@ -359,25 +361,33 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _Said]) -> Read:
         reason = f"{value.reason.rstrip('.')}. {again}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=value.line)
     digest = Capture(reader.name, "", "data", "\n".join(piece.lines) + "\n").digest
-    nodes.setdefault(read.node, _Said({}, {})).pasted.append(Said(reader, digest, value))
+    nodes.setdefault(read.node, _NodeTexts({}, {})).pasted.append(ReadOutput(reader, digest, value))
     odd = set(getattr(value, "unread", ()))
     places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
     return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value))
 
 
-def _said(piece: Piece) -> list[str]:
+def _take_rows(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read:
+    """Rows of a tree whose beginning is not here. What they say of a member counts; of a listing for import nothing does."""
+    found = _take_pasted(replace(read, source=ROWS), replace(piece, source=ROWS), nodes)
+    if found.outcome == "not read":
+        return replace(read, reason=fragments.UNFINISHED, recognised=True)
+    return replace(found, outcome="partly", reason=fragments.UNFINISHED)
+
+
+def _lines_of(piece: Piece) -> list[str]:
     """The lines with what the command line alone says of them."""
     lines = [f"{piece.path}:{line}" for line in piece.lines if line] if piece.path else piece.lines
     return [piece.question, *lines] if piece.question else lines
 
 
-def _pieces(piece: Piece, read: Read, nodes: dict[str, _Said]) -> Fragments:
+def _pieces(piece: Piece, read: Read, nodes: dict[str, _NodeTexts]) -> Fragments:
     """Rows and children that stand there without their beginning; kept, if they tell anything by themselves."""
     found = fragments.fragments(piece.lines)
     if not found or not (piece.command.startswith("grep ") or _is_a_piece(found)):
         return Fragments()
-    reported = nodes.setdefault(read.node, _Said({}, {}))
-    reported.fragments = Fragments((*reported.fragments.rows, *found.rows), (*reported.fragments.children, *found.children))
+    texts = nodes.setdefault(read.node, _NodeTexts({}, {}))
+    texts.fragments = Fragments((*texts.fragments.rows, *found.rows), (*texts.fragments.children, *found.children))
     return found
 
 
@@ -386,15 +396,10 @@ def _is_a_piece(found: Fragments) -> bool:
     return any(row.was for row in found.rows) or len(found.children) > 1
 
 
-def _is_inside_a_tree(lines: list[str]) -> bool:
-    """Rows of a pool's tree without the lines above them that say which pool it is."""
-    return sum(bool(ROW.match(line)) for line in lines) >= ROWS_MIN
-
-
-def _key(source: str, mended: rewrap.Mended, pasted_here: _Said) -> str | None:
+def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:
     """Which of many an output without its command line is of; None when it does not say."""
     if source in ("zdb_label", "ses"):
-        return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in pasted_here.captures)}"
+        return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in texts.captures)}"
     if source == "zpool_history":
         return mended.value.pool
     if source == "kstat_txgs":
@@ -402,7 +407,7 @@ def _key(source: str, mended: rewrap.Mended, pasted_here: _Said) -> str | None:
     return None if source in ("sg_logs", "drive_modes") else ""
 
 
-def _key_of_disk(piece: Piece, mended: rewrap.Mended, pasted_here: _Said) -> str:
+def _key_of_disk(piece: Piece, mended: rewrap.Mended, texts: _NodeTexts) -> str:
     """Under what a health report is kept: the device that was asked, else what the disk calls itself, else a number.
 
     Behind a RAID controller one device stands for many disks, so a second report that names another disk gets a place of its own.
@@ -410,8 +415,8 @@ def _key_of_disk(piece: Piece, mended: rewrap.Mended, pasted_here: _Said) -> str
     smart = mended.value
     asked = piece.key or (device(smart.device) if smart.device else "") or smart.wwid or smart.serial
     if not asked:
-        return f"unnamed{len(pasted_here.captures)}"  # no two are told apart by less
-    before = pasted_here.values.get(f"smart/{asked}")
+        return f"unnamed{len(texts.captures)}"  # no two are told apart by less
+    before = texts.values.get(f"smart/{asked}")
     if before is None or before.serial == smart.serial or not before.serial or not smart.serial:
         return asked
     return f"{asked} {smart.serial}"
@@ -434,13 +439,16 @@ def _by_guid(pools: tuple) -> bool:
     return bool(interior) and all(top.name.isdigit() and len(top.name) > 9 for top in interior)
 
 
-def _facts(node: str, pasted_here: _Said) -> NodeFacts:
-    captures = as_captured.captures(pasted_here.captures, pasted_here.values.get("lsscsi", ()), pasted_here.pasted)
+def _captures(texts: _NodeTexts) -> dict[str, Capture]:
+    return as_captured.captures(texts.captures, texts.values.get("lsscsi", ()), texts.pasted)
+
+
+def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
     return replace(
-        _boot_not_read(node_facts(node, captures, 0.0, ())),
-        refusals=pasted_here.refusals,
-        fragments=pasted_here.fragments,
-        inquiries=pasted_here.inquiries,
+        _boot_not_read(node_facts(node, _captures(texts), 0.0, ())),
+        refusals=texts.refusals,
+        fragments=texts.fragments,
+        inquiries=texts.inquiries,
     )
 
 
@@ -452,13 +460,13 @@ def _boot_not_read(facts: NodeFacts) -> NodeFacts:
     return replace(facts, tunables=replace(facts.tunables, known_names=found))
 
 
-def _told(reads: Iterable[Read]) -> dict[str, set[str]]:
+def _sources_by_node(reads: Iterable[Read]) -> dict[str, set[str]]:
     """node -> the sources of what was read of it."""
-    reported: dict[str, set[str]] = {}
+    by_node: dict[str, set[str]] = {}
     for read in reads:
-        if read.outcome in TOLD:
-            reported.setdefault(read.node, set()).add(read.source)
-    return reported
+        if read.outcome in WITH_FACTS:
+            by_node.setdefault(read.node, set()).add(read.source)
+    return by_node
 
 
 def _renamed(found: Situation, lines: Collection[str]) -> Situation:

@@ -20,11 +20,11 @@ def reading(source: str, text: str) -> Reading | None:
 
 def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] | None:
     """The reading that told something and left the fewest lines, with what it was made from. The first of equal ones."""
-    useful = [(made, found) for made, found in readings if found is not None and _tells(found.value)]
+    useful = [(made, found) for made, found in readings if found is not None and _is_useful(found.value)]
     return min(useful, key=lambda pair: len(pair[1].every_unread), default=None)
 
 
-def _tells(pools: Sequence[Any]) -> bool:
+def _is_useful(pools: Sequence[Any]) -> bool:
     """Whether any pool shows its state, a vdev or damaged data: words that only look like a field are no output. A tree that lost its shape is none."""
     return any(pool.state or pool.vdevs.children or getattr(pool, "errors", None) for pool in pools) and not any(
         _shapeless(pool) for pool in pools

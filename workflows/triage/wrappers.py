@@ -48,7 +48,7 @@ def undo(lines: list[str], turns: _Turns) -> None:
 def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
     """All runs of a kind of which one tells: the others are the rest of it, parted by what was said between."""
     runs = list(_runs(lines, form))
-    kinds = {worn[0].kind for _, worn in runs if _is_long(worn) and _tells([each.rest for each in worn], worn[0].kind)}
+    kinds = {worn[0].kind for _, worn in runs if _is_long(worn) and _is_output([each.rest for each in worn], worn[0].kind)}
     end, kind = 0, ""
     for start, worn in runs:
         if worn[0].kind not in kinds:
@@ -104,16 +104,16 @@ def _runs(lines: list[str], form: _Form) -> Iterator[tuple[int, list[_Worn]]]:
         yield start, run
 
 
-def _tells(rests: list[str], kind: str = "") -> bool:
+def _is_output(rests: list[str], kind: str = "") -> bool:
     """Whether what is left says what it is. Behind a mark that is a prompt as well, a command must have a prompt of its own."""
     lines = [line for rest in rests[: 4 * LOOKED_AT] if (line := rest.expandtabs(8).rstrip())][:LOOKED_AT]
     if kind != INDENTED:
         width = min((_columns(line) for line in lines), default=0)
         lines = [line[width:] for line in lines]
-    return any(_says(lines, place, kind) for place in range(len(lines)))
+    return any(_is_line_of(lines, place, kind) for place in range(len(lines)))
 
 
-def _says(lines: list[str], place: int, kind: str) -> bool:
+def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
     line = lines[place]
     if kind == INDENTED and HEADER.match(line):
         return False  # a tree's own rows
@@ -304,7 +304,7 @@ def _stripped_numbers(lines: list[str], turns: _Turns) -> bool:
 
 def _without_numbers(lines: list[str], turns: _Turns, start: int, run: list[re.Match[str] | None]) -> bool:
     rests = [_behind(found) if found else "" for found in run]
-    if len(run) < RUN_MIN or not _tells(rests):
+    if len(run) < RUN_MIN or not _is_output(rests):
         return False
     lines[start : start + len(rests)] = rests
     turns.setdefault(start, "")
@@ -352,7 +352,7 @@ def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) 
     if width < INDENT_MIN or _is_headed(lines, start) or _is_a_heading(lines, start, end):
         return False
     rests = [_less(line, width) for line in lines[start:end]]
-    if not _tells(rests, INDENTED):
+    if not _is_output(rests, INDENTED):
         return False
     lines[start:end] = rests
     turns.setdefault(start, "")
@@ -363,7 +363,7 @@ def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) 
 def _is_headed(lines: list[str], start: int) -> bool:
     """Whether the line right above is the heading of a table, whose rows may stand further in than it."""
     above = lines[start - 1] if start else ""
-    return bool(above.strip()) and _tells([above], INDENTED)
+    return bool(above.strip()) and _is_output([above], INDENTED)
 
 
 def _is_a_heading(lines: list[str], start: int, end: int) -> bool:

@@ -220,10 +220,10 @@ def of_disk(node: NodeFacts, disk: DiskFacts) -> Iterator[Token]:
             yield Token(words.source, words.position, text, where, line, meaning, wwid=wwid, key=key)
 
 
-_Said = tuple[Vocabulary, str, str, str]
+_Text = tuple[Vocabulary, str, str, str]
 
 
-def _paths(node: NodeFacts, disk: DiskFacts) -> Iterator[_Said]:
+def _paths(node: NodeFacts, disk: DiskFacts) -> Iterator[_Text]:
     on = node.service.paths if known(node.service) else None
     paths = on if on is not None and known(on) else {}
     for path in disk.paths:
@@ -238,7 +238,7 @@ def _paths(node: NodeFacts, disk: DiskFacts) -> Iterator[_Said]:
                 yield devices.CHECKER, one.checker, line, ""
 
 
-def _health(disk: DiskFacts) -> Iterator[_Said]:
+def _health(disk: DiskFacts) -> Iterator[_Text]:
     if known(disk.health) and not disk.health.passed:
         yield devices.VERDICT, "failed", disk.health.text, _smart(disk)
     if known(disk.condition):
@@ -254,7 +254,7 @@ def _smart(disk: DiskFacts) -> str:
     return f"smart/{disk.names[0]}" if disk.names else "smart"
 
 
-def _labels(disk: DiskFacts) -> Iterator[_Said]:
+def _labels(disk: DiskFacts) -> Iterator[_Text]:
     """Only of a partition that bears a label: a blank one has none to lose."""
     for copies in disk.copies if known(disk.copies) else ():
         if copies.whole:

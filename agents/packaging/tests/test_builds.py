@@ -33,7 +33,7 @@ def commit(root, text, at, name="part/a.py"):
 
 
 @pytest.fixture(autouse=True)
-def _nobody_says_it(monkeypatch):
+def _no_one_gives_it(monkeypatch):
     monkeypatch.delenv("SLOTLIGHT_SOURCE_DATE", raising=False)
 
 

@@ -472,7 +472,7 @@ def test_what_was_sealed_before_there_was_such_a_time_is_still_believed():
 
 
 def test_every_word_of_the_ledger_is_worded(real, root, zoe):
-    from app.ledger.words import said as worded
+    from app.ledger.words import phrase as worded
 
     people.give(root, person("ann"), "operator", None)
     end(zoe, "person-confirm", "ann")

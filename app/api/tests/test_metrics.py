@@ -98,9 +98,9 @@ def test_readiness_names_each_part(client):
     assert answer.status_code == 503
     assert answer.json()["parts"]["database"] == "ok"
     assert "was never heard" in answer.json()["parts"]["beat"]
-    heartbeats._said.clear()
-    heartbeats.say(heartbeats.WORKER)
-    heartbeats.say(heartbeats.BEAT)
+    heartbeats._written.clear()
+    heartbeats.beat(heartbeats.WORKER)
+    heartbeats.beat(heartbeats.BEAT)
     readiness.last.said = {}
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": dict.fromkeys(readiness.PARTS, "ok")})

@@ -117,7 +117,7 @@ def _pools_now(nodes):
 
 def _keep_pools_of(node: Node, have: list[PoolNow], pools: list[tuple[str, ...]]) -> bool:
     """Whether there was anything to write."""
-    differ = [(row, one) for row, one in zip(have, pools, strict=False) if _said(row) != one]
+    differ = [(row, one) for row, one in zip(have, pools, strict=False) if _shown(row) != one]
     for row, one in differ:
         _write(row, **dict(zip(POOL_SHOWN, one, strict=True)))
     gone, more = have[len(pools) :], pools[len(have) :]
@@ -134,7 +134,7 @@ def _write(row: Standing | PoolNow, **values: object) -> None:
     save(row, *values)
 
 
-def _said(row: PoolNow) -> tuple[str, ...]:
+def _shown(row: PoolNow) -> tuple[str, ...]:
     return tuple(getattr(row, name) for name in POOL_SHOWN)
 
 

@@ -31,7 +31,7 @@ def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None 
     """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
     if known(facts.disks):
         seen = before is None or _places(before) != _places(facts)
-        changed, labelled = (_changed(before, facts, of) for of in (_told, _labels))
+        changed, labelled = (_changed(before, facts, of) for of in (_fields_of, _labels))
         written = _wwids(facts) if seen or changed is None or labelled is None else changed | labelled
         disks = _record_disks(node, [disk for disk in facts.disks if disk.wwid in written], at) if written else {}
         if seen:
@@ -151,11 +151,11 @@ def _record_disks(node: Node, disks: Iterable[DiskFacts], at: datetime) -> dict[
     seen = {disk.wwid: disk for disk in disks if known(disk.wwid)}
     rows = _rows(seen)
     # In one order, so that two nodes that see the same new disks do not wait for each other.
-    fresh = [_findable(Disk(wwid=wwid, first_seen_at=at, **_told(disk))) for wwid, disk in sorted(seen.items()) if wwid not in rows]
+    fresh = [_findable(Disk(wwid=wwid, first_seen_at=at, **_fields_of(disk))) for wwid, disk in sorted(seen.items()) if wwid not in rows]
     Disk.objects.bulk_create(fresh, ignore_conflicts=True)  # another node may see the same disk at the same moment
     if fresh:
         rows = _rows(seen)
-    changed = [row for wwid, row in rows.items() if _update(node, row, _told(seen[wwid]), at)]
+    changed = [row for wwid, row in rows.items() if _update(node, row, _fields_of(seen[wwid]), at)]
     if changed:
         Disk.objects.bulk_update(map(_findable, changed), [*DISK_FIELDS, "former_serials", "parts"])
     return rows
@@ -176,7 +176,7 @@ def _findable(row: Disk) -> Disk:
     return row
 
 
-def _told(disk: DiskFacts) -> dict[str, object]:
+def _fields_of(disk: DiskFacts) -> dict[str, object]:
     """What the disk says of itself, without what could not be read."""
     values = {name: getattr(disk, name) for name in DISK_FIELDS}
     return {name: value for name, value in values.items() if known(value) and value != ""}

@@ -67,7 +67,7 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
     """
     fresh = read_captures(captures)
     came, asked = read_bodies(bodies, fresh.values()), asked_at(read_seconds(captures), at)
-    if _said_before(name, fresh, asked):
+    if _is_repeated(name, fresh, asked):
         return []
     with transaction.atomic():
         node = _locked(name)
@@ -98,7 +98,7 @@ def bring(name: str, captures: Iterable[Capture], taken_at: datetime, boot_id: s
 
 
 # A source of which not all came was not asked: one label of a hundred says nothing of the other labels' age.
-SAID_BEFORE = """
+REPEATED = """
 UPDATE fleet_node n SET asked = n.asked || (
     SELECT coalesce(jsonb_object_agg(came.source, came.at), '{}') FROM jsonb_each(%s::jsonb) AS came(source, at)
     WHERE NOT EXISTS (
@@ -108,11 +108,11 @@ UPDATE fleet_node n SET asked = n.asked || (
 """
 
 
-def _said_before(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
+def _is_repeated(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool:
     """Whether the node says nothing new; then it is known to hold now."""
     fresh_json = json.dumps(fresh)
     with connection.cursor() as cursor:
-        cursor.execute(SAID_BEFORE, [json.dumps(asked), fresh_json, name, fresh_json])
+        cursor.execute(REPEATED, [json.dumps(asked), fresh_json, name, fresh_json])
         return cursor.rowcount == 1
 
 

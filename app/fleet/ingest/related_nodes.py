@@ -16,7 +16,7 @@ from workflows.facts.fleet.related_nodes import doubts, touches
 FORM = 1  # raise it when `workflows/facts/fleet/related_nodes.py` names other things
 
 # A node that is retired leads nowhere: nobody hears it.
-HEARD = """
+REPORTING = """
 SELECT DISTINCT n.id, n.name FROM fleet_touch t JOIN fleet_node n ON n.id = t.node_id
 WHERE t.thing = ANY(%s) AND n.last_report_at IS NOT NULL AND n.state <> 'retired'
 """
@@ -68,12 +68,12 @@ def near(things: Iterable[str]) -> frozenset[str]:
     Asked step by step: in one recursive query PostgreSQL reads the rows of the whole fleet, for it cannot know that a step finds few.
     """
     asked, found = set(things), {}
-    fresh = dict(_rows(HEARD, asked))
+    fresh = dict(_rows(REPORTING, asked))
     while fresh:
         found |= fresh
         more = {thing for (thing,) in _rows(THINGS, fresh)} - asked
         asked |= more
-        fresh = {pk: name for pk, name in _rows(f"{HEARD} AND t.binds", more) if pk not in found} if more else {}
+        fresh = {pk: name for pk, name in _rows(f"{REPORTING} AND t.binds", more) if pk not in found} if more else {}
     return frozenset(found.values())
 
 

@@ -95,11 +95,11 @@ class Bay:
 
     @property
     def serial(self) -> str:
-        return rows.said(self.disk.serial) if self.disk is not None else ""
+        return rows.text_of(self.disk.serial) if self.disk is not None else ""
 
     @property
     def guid(self) -> str:
-        return rows.said(self.place.leaf.guid) if self.place is not None else ""
+        return rows.text_of(self.place.leaf.guid) if self.place is not None else ""
 
     @property
     def title(self) -> str:
@@ -201,7 +201,7 @@ def of_node(fleet: FleetFacts, name: str, rule: OfDisks) -> tuple[Chassis, ...]:
     return tuple(_chassis(fleet, one, rule) for one in ids(fleet.nodes[name]))
 
 
-def model_of(bay_reports: Iterable[_Told]) -> str:
+def model_of(bay_reports: Iterable[_BayReports]) -> str:
     """What the enclosure calls itself. Two names for one enclosure are none."""
     names = {bay.model for one in bay_reports for _, bay in one.bays if bay.model}
     return names.pop() if len(names) == 1 else ""
@@ -219,7 +219,7 @@ def chassis(fleet: FleetFacts, enclosure_id: str, about: About, vdev: str = "") 
 def _chassis(fleet: FleetFacts, enclosure_id: str, rule: OfDisks, vdev: str = "") -> Chassis:
     nodes = [node for node in fleet.nodes.values() if enclosure_id in ids(node)]
     places = {wwid: place for node in nodes for wwid, place in places_of(node).items()}
-    bay_reports = _told(nodes, enclosure_id)
+    bay_reports = _reports_by_slot(nodes, enclosure_id)
     bays = {slot: _bay(slot, bay_reports[slot], places, rule, _left(fleet, enclosure_id, slot)) for slot in sorted(bay_reports)}
     pools = _pools(bays.values())
     letters = {(key.node, key.name): key.letter for key in pools}
@@ -253,26 +253,26 @@ def places_of(node: NodeFacts) -> dict[str, Place]:
 
 
 @dataclass
-class _Told:
+class _BayReports:
     """All that is said of one bay, by node."""
 
     bays: list[tuple[str, BayFacts]] = field(default_factory=list)
     disks: dict[str, list[tuple[NodeFacts, DiskFacts]]] = field(default_factory=dict)  # by WWID: one disk, as each node tells of it
 
 
-def _told(nodes: Iterable[NodeFacts], enclosure_id: str) -> dict[int, _Told]:
-    found: dict[int, _Told] = {}
+def _reports_by_slot(nodes: Iterable[NodeFacts], enclosure_id: str) -> dict[int, _BayReports]:
+    found: dict[int, _BayReports] = {}
     for node in nodes:
         linked: dict[str, int] = {}
         for bay in node.bays if known(node.bays) else ():
             if bay.enclosure_id == enclosure_id:
-                found.setdefault(bay.slot, _Told()).bays.append((node.node, bay))
+                found.setdefault(bay.slot, _BayReports()).bays.append((node.node, bay))
                 linked |= {bay.device: bay.slot} if bay.device else {}
         for disk in node.disks if known(node.disks) else ():
             slot = _slot(disk, enclosure_id, linked)
             if slot is not None:
                 key = disk.wwid if known(disk.wwid) else f"{node.node} {disk.names}"
-                found.setdefault(slot, _Told()).disks.setdefault(key, []).append((node, disk))
+                found.setdefault(slot, _BayReports()).disks.setdefault(key, []).append((node, disk))
     return found
 
 
@@ -282,10 +282,10 @@ def _slot(disk: DiskFacts, enclosure_id: str, linked: Mapping[str, int]) -> int 
     return next((linked[name] for name in disk.names if name in linked), None)
 
 
-def _bay(slot: int, reports: _Told, places: Mapping[str, Place], rule: OfDisks, left: str) -> Bay:
+def _bay(slot: int, reports: _BayReports, places: Mapping[str, Place], rule: OfDisks, left: str) -> Bay:
     lights = [_light(reports, lambda bay: bay.locate), _light(reports, lambda bay: bay.fault)]
     if len(reports.disks) > 1:
-        names = " and ".join(f"{rows.said(disk.serial)} by {node.node}" for [(node, disk), *_] in reports.disks.values())
+        names = " and ".join(f"{rows.text_of(disk.serial)} by {node.node}" for [(node, disk), *_] in reports.disks.values())
         return Bay(slot, "unknown", f"{len(reports.disks)} disks are said to sit here: {names}", *lights)
     if not reports.disks:
         kind, words = _without_disk(reports)
@@ -303,7 +303,7 @@ def _by_the_rule(kind: str, words: str, judged: Judgement) -> tuple[str, str]:
     return worst, words if judged.tone == "good" else f"{words}; {judged.words}"
 
 
-def _light(reports: _Told, of) -> Light:
+def _light(reports: _BayReports, of) -> Light:
     lights: list[tuple[str, Known[bool]]] = [(node, of(bay)) for node, bay in reports.bays]
     states = {value for _, value in lights if known(value)}
     if len(states) > 1:
@@ -316,16 +316,18 @@ def _light(reports: _Told, of) -> Light:
     )
 
 
-def _without_disk(reports: _Told) -> tuple[str, str]:
+def _without_disk(reports: _BayReports) -> tuple[str, str]:
     """Empty only when everybody who sees it says so."""
-    statuses = {rows.said(bay.status) for _, bay in reports.bays}
+    statuses = {rows.text_of(bay.status) for _, bay in reports.bays}
     device = next((bay.device for _, bay in reports.bays if bay.device), "")
     if device:
         return "unknown", f"{device} is linked to it, which no node knows as a disk"
     if statuses == {EMPTY}:
         return "empty", "empty"
     if len(statuses) > 1:
-        return "unknown", "what is in it is not known: " + "; ".join(f"{node} says {rows.said(bay.status)}" for node, bay in reports.bays)
+        return "unknown", "what is in it is not known: " + "; ".join(
+            f"{node} says {rows.text_of(bay.status)}" for node, bay in reports.bays
+        )
     return "unknown", f"what is in it is not known: the enclosure says {statuses.pop()}, and no disk names this bay"
 
 
@@ -348,7 +350,7 @@ def state_of(disk: DiskFacts, place: Place | None) -> tuple[str, str]:
     return ("good" if tone == "info" else tone), what
 
 
-def _notes(disk: DiskFacts, reports: _Told) -> Iterator[str]:
+def _notes(disk: DiskFacts, reports: _BayReports) -> Iterator[str]:
     if known(disk.bay) and disk.bay.conflict:
         yield f"The sources disagree where it sits: {disk.bay.conflict}."
     if known(disk.bay) and disk.bay.evidence > GUESSED:
@@ -390,7 +392,7 @@ def _chosen(guid: str, nodes: Iterable[NodeFacts], bays: Mapping[int, Bay]) -> C
     for node in nodes:
         for pool in node.pools if known(node.pools) else ():
             for top in _tops(pool):
-                if guid in {rows.said(vdev.guid) for vdev in top.walk()}:
+                if guid in {rows.text_of(vdev.guid) for vdev in top.walk()}:
                     return _chosen_top(guid, pool, top, bays)
     return Chosen(guid, None, (), ())
 
@@ -401,8 +403,8 @@ def _tops(pool: PoolFacts) -> tuple[VdevFacts, ...]:
 
 def _chosen_top(guid: str, pool: PoolFacts, top: VdevFacts, bays: Mapping[int, Bay]) -> Chosen:
     here = {slot: bay.place for slot, bay in bays.items() if bay.place and bay.place.pool is pool and bay.place.top is top}
-    found = {rows.said(place.leaf.guid) for place in here.values()}
-    missing = (leaf for leaf in top.leaves() if rows.said(leaf.guid) not in found)
+    found = {rows.text_of(place.leaf.guid) for place in here.values()}
+    missing = (leaf for leaf in top.leaves() if rows.text_of(leaf.guid) not in found)
     elsewhere = tuple(f"{rows.short_name(leaf.name)} ({leaf.note or leaf.state})" for leaf in missing)
     return Chosen(guid, next(iter(here.values()), None), tuple(here), elsewhere)
 

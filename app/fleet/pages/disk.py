@@ -62,7 +62,7 @@ def _bay(node: NodeFacts, disk: DiskFacts) -> dict[str, Any]:
 
 
 def _guid(place: chassis.Place | None) -> str:
-    return rows.said(place.leaf.guid) if place is not None and known(place.leaf.guid) else ""
+    return rows.text_of(place.leaf.guid) if place is not None and known(place.leaf.guid) else ""
 
 
 def bars(stays: Iterable[Stay], now: datetime) -> list[Bar]:

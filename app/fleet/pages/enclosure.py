@@ -51,8 +51,8 @@ def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespons
         "tints": [(one, words, _link(here, one, vdev)) for one, words in TINTS.items()],
         "here": _link(here, tint, vdev),
         "clear": _link(here, tint, ""),
-        "vdevs": [(place, _link(here, tint, rows.said(place.top.guid))) for place in found.vdevs],
-        "heard": heard(fleet, found),
+        "vdevs": [(place, _link(here, tint, rows.text_of(place.top.guid))) for place in found.vdevs],
+        "heard": last_reports(fleet, found),
     }
     return render_page(request, "fleet/enclosure.html", context, partial="enclosure")
 
@@ -74,7 +74,14 @@ def _topics(nodes: Iterable[str]) -> str:
 def slot_sheet(request: HttpRequest, name: str, enclosure_id: str) -> HttpResponse:
     """For printing. It says when it was true, because paper does not change."""
     fleet, found = _found(name, enclosure_id, request.GET.get("vdev", ""))
-    context = {"section": "fleet", "node": name, "this": found, "sheets": draw(found), "heard": heard(fleet, found), "now": timezone.now()}
+    context = {
+        "section": "fleet",
+        "node": name,
+        "this": found,
+        "sheets": draw(found),
+        "heard": last_reports(fleet, found),
+        "now": timezone.now(),
+    }
     return render(request, "fleet/slot_sheet.html", context)
 
 
@@ -94,7 +101,7 @@ def last_held(enclosure_id: str) -> dict[int, str]:
     return {row.slot: f"It last held serial {row.disk.serial or 'not known'}, until {row.until:%Y-%m-%d %H:%M} UTC." for row in newest}
 
 
-def heard(fleet: FleetFacts, found: Chassis) -> list[tuple[str, str, bool]]:
+def last_reports(fleet: FleetFacts, found: Chassis) -> list[tuple[str, str, bool]]:
     """(node, how long ago it reported, whether that is old)"""
     ages = [(name, fleet.nodes[name].age_seconds) for name in found.nodes]
     return [(name, rows.ago(age), age > rows.STALE_SECONDS) for name, age in ages]

@@ -270,7 +270,7 @@ def line(node: Node, now: datetime) -> dict[str, Any]:
     """Where a node stands and why, from its rows and the clock."""
     standing: Standing | None = getattr(node, "standing", None)
     tone, why = _why(node, standing, now)
-    return {"tone": tone, "why": why, "disks": standing.disks if standing else None, "heard": heard(node, now)}
+    return {"tone": tone, "why": why, "disks": standing.disks if standing else None, "heard": last_report_text(node, now)}
 
 
 def _why(node: Node, standing: Standing | None, now: datetime) -> tuple[str, str]:
@@ -293,7 +293,7 @@ def is_silent(node: Node, now: datetime) -> bool:
     return node.last_report_at is not None and (now - node.last_report_at).total_seconds() > limit
 
 
-def heard(node: Node, now: datetime) -> str:
+def last_report_text(node: Node, now: datetime) -> str:
     if node.is_brought and node.last_report_at is not None:
         return f"no agent, as it was {rows.ago((now - node.last_report_at).total_seconds())}"
     return "never heard" if node.last_report_at is None else f"heard {rows.ago((now - node.last_report_at).total_seconds())}"

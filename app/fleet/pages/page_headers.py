@@ -39,24 +39,24 @@ def pool(node: Node, name: str, situations: list[Situation]) -> dict[str, Any] |
     row = PoolNow.objects.filter(node=node, name=name).first()
     if row is None:
         return None
-    return {"section": "fleet", "topics": f"node:{node.name}", "node": node, "pool": row, "situations": situations, **_heard(node)}
+    return {"section": "fleet", "topics": f"node:{node.name}", "node": node, "pool": row, "situations": situations, **_last_report(node)}
 
 
 def disk(this: Disk) -> dict[str, Any]:
     places = list(Sighting.objects.filter(NOW, disk=this).select_related("node").order_by("node__name", "name"))
     nodes = {place.node.name: place.node for place in places}
-    return {"places": places, "nodes": list(nodes), "silent": [name for name, node in nodes.items() if _heard(node)["is_old"]]}
+    return {"places": places, "nodes": list(nodes), "silent": [name for name, node in nodes.items() if _last_report(node)["is_old"]]}
 
 
 def enclosure(name: str, enclosure_id: str, nodes: list[str]) -> dict[str, Any] | None:
     here = Sighting.objects.filter(NOW, enclosure_id=enclosure_id)
     if not here.filter(node__name=name).exists():
         return None
-    seen_by = [(one.name, _heard(one)) for one in Node.objects.filter(name__in=nodes).order_by("name")]
+    seen_by = [(one.name, _last_report(one)) for one in Node.objects.filter(name__in=nodes).order_by("name")]
     return {"id": enclosure_id, "seen_by": seen_by, "disks": here.values("disk").distinct().count()}
 
 
-def _heard(node: Node) -> dict[str, Any]:
+def _last_report(node: Node) -> dict[str, Any]:
     now = timezone.now()
     age = (now - node.last_report_at).total_seconds() if node.last_report_at else 0.0
-    return {"heard": overview.heard(node, now), "is_old": age > rows.STALE_SECONDS}
+    return {"heard": overview.last_report_text(node, now), "is_old": age > rows.STALE_SECONDS}

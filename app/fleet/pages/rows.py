@@ -52,7 +52,7 @@ def errors_of(vdev: VdevFacts) -> str:
     return f"errors {' / '.join(map(str, counted))} (read / write / checksum)" if any(counted) else ""
 
 
-def said(value: object) -> str:
+def text_of(value: object) -> str:
     """A fact for the page; what is not known says so."""
     return f"not known: {value.reason}" if isinstance(value, Unknown) else str(value)
 
@@ -141,7 +141,7 @@ class VdevRow:
     @property
     def guid(self) -> str:
         """The guid, unless the name is the guid already, as it is for a lost member."""
-        guid = said(self.vdev.guid)
+        guid = text_of(self.vdev.guid)
         return "" if guid == self.label else guid
 
     @property
@@ -289,7 +289,7 @@ def use_of(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[
     if owner is not None:
         pool, vdev = owner
         errors = f", {errors_of(vdev)}" if errors_of(vdev) else ""
-        return f"{pool.name}, vdev {said(vdev.guid)}, {vdev.state}{errors}", tone_of(vdev)
+        return f"{pool.name}, vdev {text_of(vdev.guid)}, {vdev.state}{errors}", tone_of(vdev)
     if not known(disk.labels):
         return f"labels not known: {disk.labels.reason}", "watch"
     if disk.labels:

@@ -124,7 +124,7 @@ def shown_pool(name="ost_0", captures=()):
     return reader.get(reverse("pool", args=["oss01", name])).content.decode()
 
 
-def told(captures, **texts):
+def pool_page(captures, **texts):
     """These captures with other texts of `zpool status`, by the words that are exchanged."""
     return [
         replace(one, text=one.text.replace(*texts["status"])) if one.source.startswith("zpool_status") and one.text else one
@@ -141,7 +141,7 @@ def test_a_pool_that_serves_with_less_says_so_first():
 
 @pytest.mark.django_db
 def test_a_line_that_was_not_understood_stands_on_the_page_and_the_rest_of_the_tree_too():
-    captures = told(collect(CapturedHost(step("disk-removed/2-removed"))), status=("REMOVED  ", "PONDERING"))
+    captures = pool_page(collect(CapturedHost(step("disk-removed/2-removed"))), status=("REMOVED  ", "PONDERING"))
     page = shown_pool(captures=captures)
     assert "raidz2-0" in page
     assert "PONDERING" in page

@@ -12,28 +12,29 @@ from workflows.tests.incident import BLANK_WWID, LOST, NODE, POOL, REPLACED, SDF
 UNJUDGED = Judgement("good")
 
 
-def by_nobody(node) -> OfDisks:
+def without_findings(node) -> OfDisks:
     """What the rule says of the node's disks while no situation is open."""
     return OfDisks.of([node], {})
 
 
 def row_of(node, wwid: str) -> rows.DiskRow:
-    return next(row for row in rows.disk_rows(node, by_nobody(node)) if row.disk.wwid == wwid)
+    return next(row for row in rows.disk_rows(node, without_findings(node)) if row.disk.wwid == wwid)
 
 
 def test_a_disk_with_an_identity_has_a_page_and_one_without_has_none():
     disks = (replace(NODE.disks[0], wwid=Unknown("its VPD page cannot be read")), *NODE.disks[1:])
     linked = {
-        " ".join(path.name for path in row.disk.paths): row.linked for row in rows.disk_rows(replace(NODE, disks=disks), by_nobody(NODE))
+        " ".join(path.name for path in row.disk.paths): row.linked
+        for row in rows.disk_rows(replace(NODE, disks=disks), without_findings(NODE))
     }
     assert not linked["sdcw"]
     assert linked["sdfl"]
 
 
 def test_disks_of_members_come_last_and_in_the_order_of_their_bays():
-    members = [row.disk.bay.slot for row in rows.disk_rows(NODE, by_nobody(NODE)) if row.tone == "good"]
+    members = [row.disk.bay.slot for row in rows.disk_rows(NODE, without_findings(NODE)) if row.tone == "good"]
     assert members == [1, 2, 5, 68]
-    assert [row.tone for row in rows.disk_rows(NODE, by_nobody(NODE))][-4:] == ["good"] * 4
+    assert [row.tone for row in rows.disk_rows(NODE, without_findings(NODE))][-4:] == ["good"] * 4
 
 
 def test_a_free_disk_that_is_failing_does_not_look_free():
@@ -45,7 +46,7 @@ def test_a_free_disk_that_is_failing_does_not_look_free():
 
 
 def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
-    tree = rows.vdev_rows(POOL, NODE, by_nobody(NODE))
+    tree = rows.vdev_rows(POOL, NODE, without_findings(NODE))
     assert {row.vdev.guid: row.guid for row in tree}[SDFL] == str(SDFL)
     assert {row.vdev.guid: row.guid for row in tree}[LOST] == "", "its name is the guid already"
     assert {(row.errors, row.faultless) for row in tree} == {("0 / 0 / 0", True)}
@@ -73,7 +74,7 @@ def test_each_vdev_has_the_redundancy_that_the_guards_count():
     filled = replace(first, children=(replace(lost, state="ONLINE", resilvering=True), *serving))
     whole = replace(first, name="raidz2-1", state="ONLINE", children=tuple(replace(leaf, state="ONLINE") for leaf in first.children))
     pool = replace(POOL, tops=((kind, filled), (kind, whole)), scans=(ScanFacts("resilver", "running", ""),))
-    shown = [row.left for row in rows.vdev_rows(pool, NODE, by_nobody(NODE)) if row.left]
+    shown = [row.left for row in rows.vdev_rows(pool, NODE, without_findings(NODE)) if row.left]
     assert shown == [rows.margin_words(margin)[0] for _, _, margin in class_margins(pool)]
     assert shown == ["survives the loss of 1 more disk", "survives the loss of 2 more disks"]
     assert rows.left_words("ONLINE", 1) == ("survives the loss of 1 more disk", "good")
@@ -96,5 +97,5 @@ def test_a_log_that_is_lost_is_no_missing_data():
 def test_of_a_pool_with_a_line_that_was_not_understood_no_vdev_says_what_it_survives():
     whole = REPLACED.nodes["oss01"].pools[0]
     pool = replace(whole, tops=Unknown("a line was not understood"), partial_tops=whole.tops)
-    [top, *_] = rows.vdev_rows(pool, NODE, by_nobody(NODE))
+    [top, *_] = rows.vdev_rows(pool, NODE, without_findings(NODE))
     assert (top.left, top.left_tone) == ("redundancy not known: a line was not understood", "watch")

@@ -19,7 +19,7 @@ def kept(text: str, **more) -> str:
 
 
 @pytest.fixture
-def said(ledger):
+def recorded(ledger):
     """oss01 said ONLINE, then DEGRADED among sets that were recorded together; oss02 said the first too."""
     first, second = kept(STATUS), kept(STATUS.replace("ONLINE", "DEGRADED"))
     record("report.changed", {"changed": {"zpool_status": first}, "between": []}, "node:oss01", node="oss01")
@@ -36,29 +36,29 @@ def ann(ledger) -> Client:
     return client
 
 
-def test_the_event_says_of_which_source_and_when(said):
-    _, second, third = said
+def test_the_event_says_of_which_source_and_when(recorded):
+    _, second, third = recorded
     [naming] = origins.named_by(second, third.pk)
     assert (naming.place, naming.at, naming.command) == ("zpool_status", "2026-11-21T03:00:00.000000Z", "zpool status -P -p")
-    assert origins.before(naming, second)[0] == said[0]
+    assert origins.before(naming, second)[0] == recorded[0]
 
 
-def test_what_reports_brought_is_found_without_being_led_there(said):
-    assert {(naming.event.node, naming.place) for naming in origins.named_by(said[0])} == {
+def test_what_reports_brought_is_found_without_being_led_there(recorded):
+    assert {(naming.event.node, naming.place) for naming in origins.named_by(recorded[0])} == {
         ("oss01", "zpool_status"),
         ("oss02", "zpool_status"),
         ("oss01", "mounts"),
     }
 
 
-def test_it_is_found_after_somebody_looked_at_it_too(said, ann):
+def test_it_is_found_after_somebody_looked_at_it_too(recorded, ann):
     for _ in range(2):
-        page = ann.get(reverse("ledger-evidence", args=[said[1]])).content.decode()
+        page = ann.get(reverse("ledger-evidence", args=[recorded[1]])).content.decode()
         assert "oss01: zpool_status" in page
 
 
-def test_the_page_shows_lines_and_what_changed(said, ann):
-    page = ann.get(reverse("ledger-evidence", args=[said[1]]), {"event": said[2].pk}).content.decode()
+def test_the_page_shows_lines_and_what_changed(recorded, ann):
+    page = ann.get(reverse("ledger-evidence", args=[recorded[1]]), {"event": recorded[2].pk}).content.decode()
     assert "oss01: zpool_status" in page
     assert '<span class="gone">- state: ONLINE</span>' in page
     assert '<span class="added">+ state: DEGRADED</span>' in page

@@ -21,7 +21,7 @@ MANY = 21_000
 
 
 @pytest.fixture
-def told(ledger):
+def recorded(ledger):
     """A run, a node that reports, and a person who looks."""
     record("run.started", {"params": {"pool": "ost_0", "wwid": f"naa:{DISK}"}}, "ann", run="7", node="oss01", at=AT)
     record("run.approved", {"plan_digest": "ab" * 32}, "bob", run="7", node="oss01", at=AT + timedelta(hours=1))
@@ -38,11 +38,11 @@ def found(**fields) -> list[str]:
 @pytest.mark.parametrize(
     "written", [f"naa:{DISK}", f"wwn-0x{DISK}", f"/dev/disk/by-id/wwn-0x{DISK}", f"3{DISK}", DISK.upper(), f"scsi-3{DISK}-part1"]
 )
-def test_a_disk_is_found_by_every_way_to_write_its_wwid(told, written):
+def test_a_disk_is_found_by_every_way_to_write_its_wwid(recorded, written):
     assert found(disk=written) == ["run.started"]
 
 
-def test_a_disk_is_found_by_its_serial(told):
+def test_a_disk_is_found_by_its_serial(recorded):
     Disk.objects.create(wwid=f"naa:{DISK}", serial="ZA20XYZ1", first_seen_at=AT)
     assert found(disk="za20xyz1") == ["run.started"]
 
@@ -69,11 +69,11 @@ def test_a_disk_is_found_by_its_serial(told):
         ({"since": "2026-11-22"}, []),
     ],
 )
-def test_it_finds_by(told, fields, types):
+def test_it_finds_by(recorded, fields, types):
     assert found(**fields) == types
 
 
-def test_a_time_that_is_none_is_said_and_nothing_is_shown(told):
+def test_a_time_that_is_none_is_said_and_nothing_is_shown(recorded):
     client = Client()
     client.force_login(get_user_model().objects.create_user("eve"))
     answer = client.get(reverse("ledger"), {"since": "yesterday"})
@@ -81,7 +81,7 @@ def test_a_time_that_is_none_is_said_and_nothing_is_shown(told):
     assert "yesterday is no time. Write it as 2026-11-21 03:15, in UTC." in answer.content.decode()
 
 
-def test_words_are_taken_in_once_and_can_be_made_again(told):
+def test_words_are_taken_in_once_and_can_be_made_again(recorded):
     kept = set(LedgerTerm.objects.values_list("term", "event_id"))
     assert terms.catch_up()
     LedgerTerm.objects.all().delete()
@@ -90,7 +90,7 @@ def test_words_are_taken_in_once_and_can_be_made_again(told):
     assert set(LedgerTerm.objects.values_list("term", "event_id")) == kept
 
 
-def test_what_was_redacted_is_found_no_more(told, ground, committed_db):
+def test_what_was_redacted_is_found_no_more(recorded, ground, committed_db):
     from app.core.database import point_at
 
     point_at(ground.url(committed_db, "owner"))
@@ -100,7 +100,7 @@ def test_what_was_redacted_is_found_no_more(told, ground, committed_db):
 
 
 @pytest.fixture
-def long(told, tamper):
+def long(recorded, tamper):
     """Tens of thousands of reports upon the four events; the ledger's own way would take minutes."""
     tamper(
         "INSERT INTO ledger_event (body, leaf, at, actor, type, run, node) SELECT convert_to('{\"body\":{}}', 'UTF8'), sha256(n::text::bytea),"
@@ -197,7 +197,7 @@ def test_a_page_that_looked_at_enough_says_so(long, monkeypatch):
     assert LedgerEvent.objects.get(pk=page.older).at == page.looked_back_to
 
 
-def test_events_that_were_committed_in_another_order_than_they_were_written_stand_by_their_numbers(told):
+def test_events_that_were_committed_in_another_order_than_they_were_written_stand_by_their_numbers(recorded):
     """Two at once: the later row may be numbered first."""
     first, second, *_ = LedgerChain.objects.order_by("seq").select_related("event")
     first.event, second.event = second.event, first.event

@@ -165,7 +165,7 @@ def exported(request) -> Files:
     return dict(MADE)
 
 
-def said_of(files: Files, folder) -> tuple[int, str]:
+def verdict_on(files: Files, folder) -> tuple[int, str]:
     """What the program that came with the export says of this folder, alone and without our code on its path."""
     for name, data in files.items():
         path = folder / name
@@ -178,14 +178,14 @@ def said_of(files: Files, folder) -> tuple[int, str]:
 
 def test_what_nobody_touched_is_intact(exported, tmp_path):
     """So that each of the next is found for its own reason."""
-    assert said_of(exported, tmp_path)[0] == 3, "no key is pinned here: nothing is wrong, and nothing is intact"
+    assert verdict_on(exported, tmp_path)[0] == 3, "no key is pinned here: nothing is wrong, and nothing is intact"
 
 
 @pytest.mark.parametrize(("done", "code", "words"), CASES)
 def test_the_program_names_it(exported, tmp_path, done, code, words):
     touched = done(exported)
     assert touched != exported
-    ended, text = said_of(touched, tmp_path)
+    ended, text = verdict_on(touched, tmp_path)
     assert (ended, words in text) == (code, True), text
 
 

@@ -98,7 +98,7 @@ def test_an_alarm_reaches_every_surface_and_ends_on_every_one(kind, enrolled, pa
     assert status_now()["alarms"][0]["title"] == alarm.title
     assert f"{metric} 1.0" in client.get("/metrics").content.decode()
     assert looks._alarm(status_now()["alarms"][0]).startswith(f"ALARM: {alarm.title}")
-    if kind not in watching.TOLD_ALREADY:
+    if kind not in watching.FOUND_ELSEWHERE:
         watched(look=2)
         spread()
         assert [notice.title for notice in Notice.objects.all()] == [alarm.title]
@@ -109,7 +109,7 @@ def test_an_alarm_reaches_every_surface_and_ends_on_every_one(kind, enrolled, pa
     assert alarms.standing(timezone.now()) == []
     assert alarm.title not in page()
     assert f"{metric} 0.0" in client.get("/metrics").content.decode()
-    if kind not in watching.TOLD_ALREADY:
+    if kind not in watching.FOUND_ELSEWHERE:
         watched(look=2)
         spread()
         assert [notice.title for notice in Notice.objects.order_by("pk")] == [alarm.title, f"Over: {alarm.title}"]
@@ -208,7 +208,7 @@ def test_one_late_answer_is_no_alarm_and_what_was_found_long_ago_is_not_known(mo
     readiness.last.ill["disk"] -= readiness.ILL_SECONDS
     [alarm] = alarms.standing(timezone.now())
     assert alarm.text.startswith("It is full.")
-    readiness.last.at -= readiness.HEARD_SECONDS_MAX + 1
+    readiness.last.at -= readiness.ANSWER_AGE_SECONDS_MAX + 1
     assert alarms.standing(timezone.now()) == []
 
 

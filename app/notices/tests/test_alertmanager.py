@@ -55,7 +55,7 @@ def node(node):
 
 
 @pytest.fixture
-def say(client, hook):
+def send(client, hook):
     def send(payload=PAYLOAD, token=None):
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return client.post(f"/hooks/alertmanager/{token or hook.token}", body, content_type="application/json")
@@ -69,9 +69,9 @@ def changed(**fields):
     return payload
 
 
-def test_an_alert_is_joined_to_its_node_and_shown_there(say, node, client, ada):
-    assert say().status_code == 200
-    assert say().json() == {"taken": 1}
+def test_an_alert_is_joined_to_its_node_and_shown_there(send, node, client, ada):
+    assert send().status_code == 200
+    assert send().json() == {"taken": 1}
     [alert] = OutsideAlert.objects.all()
     assert (alert.node, alert.name, alert.severity) == (node, "NodeFilesystemReadOnly", "critical")
     client.force_login(ada)
@@ -81,31 +81,31 @@ def test_an_alert_is_joined_to_its_node_and_shown_there(say, node, client, ada):
         assert "A file system is &lt;b&gt;read-only&lt;/b&gt;." in page
 
 
-def test_it_is_over_when_it_is_resolved(say, node, client, ada):
-    say()
-    say(changed(status="resolved", endsAt="2026-11-21T20:30:00Z"))
-    say(changed(status="resolved", endsAt="2026-11-21T20:30:00Z"))
+def test_it_is_over_when_it_is_resolved(send, node, client, ada):
+    send()
+    send(changed(status="resolved", endsAt="2026-11-21T20:30:00Z"))
+    send(changed(status="resolved", endsAt="2026-11-21T20:30:00Z"))
     [alert] = OutsideAlert.objects.all()
     assert alert.resolved_at.isoformat() == "2026-11-21T20:30:00+00:00"
     client.force_login(ada)
     assert "outside alert" not in client.get("/nodes/oss01/").content.decode()
 
 
-def test_it_begins_nothing(say, node):
-    say()
+def test_it_begins_nothing(send, node):
+    send()
     assert not Run.objects.exists()
 
 
 @pytest.mark.parametrize("where", ["oss01", "OSS01:9100", "oss01.example.org"])
-def test_a_node_is_known_by_its_name_with_port_or_domain(say, node, where):
-    say(changed(labels={"alertname": "x", "node": where}))
+def test_a_node_is_known_by_its_name_with_port_or_domain(send, node, where):
+    send(changed(labels={"alertname": "x", "node": where}))
     assert OutsideAlert.objects.get().node == node
 
 
 @pytest.mark.parametrize("where", ["mds01", "oss0", "", "oss01x"])
-def test_what_is_no_node_of_its_team_is_nobodys(say, node, where):
+def test_what_is_no_node_of_its_team_is_nobodys(send, node, where):
     Node.objects.create(name="mds01", team=Team.objects.create(name="south"))
-    say(changed(labels={"alertname": "x", "node": where}))
+    send(changed(labels={"alertname": "x", "node": where}))
     assert OutsideAlert.objects.get().node is None
 
 
@@ -135,17 +135,17 @@ def test_what_is_no_node_of_its_team_is_nobodys(say, node, where):
     ],
     ids=lambda given: str(given)[:30],
 )
-def test_garbage_is_refused_with_a_sentence_and_changes_nothing(say, payload):
-    answer = say(payload)
+def test_garbage_is_refused_with_a_sentence_and_changes_nothing(send, payload):
+    answer = send(payload)
     assert answer.status_code == 400
     assert answer.json()["reason"].endswith(".")
     assert not OutsideAlert.objects.exists()
 
 
-def test_a_shut_door_is_no_door_and_its_alerts_are_over(say, hook, node, ada):
-    say()
+def test_a_shut_door_is_no_door_and_its_alerts_are_over(send, hook, node, ada):
+    send()
     revoke_hook(hook, ada)
-    assert say().status_code == 404
+    assert send().status_code == 404
     assert OutsideAlert.objects.filter(resolved_at__isnull=True).count() == 0
 
 
@@ -153,22 +153,22 @@ def test_the_token_is_kept_nowhere(hook):
     assert hook.token not in str(Hook.objects.values().get())
 
 
-def test_the_token_is_in_no_line_of_the_log(say, hook, settings):
+def test_the_token_is_in_no_line_of_the_log(send, hook, settings):
     [stderr] = [handler for handler in logging.getLogger().handlers if any(isinstance(one, WithoutTokens) for one in handler.filters)]
     text = io.StringIO()
     before = stderr.setStream(text)
-    say(b"{}")
-    say(token="a-wrong-one")
+    send(b"{}")
+    send(token="a-wrong-one")
     stderr.setStream(before)
     assert "Bad Request: /hooks/alertmanager/…" in text.getvalue()
     assert "Not Found: /hooks/alertmanager/…" in text.getvalue()
     assert hook.token not in text.getvalue()
 
 
-def test_what_is_heard_later_is_said_later(say, node):
-    say()
+def test_what_is_heard_later_is_said_later(send, node):
+    send()
     before = timezone.now()
-    say(changed(annotations={"summary": "Worse."}))
+    send(changed(annotations={"summary": "Worse."}))
     alert = OutsideAlert.objects.get()
     assert alert.summary == "Worse."
     assert alert.heard_at >= before

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def told(spread):
+def messages(spread):
     """Spread, deliver, and say what came since the last time: (title, state, key)."""
     seen = []
 
@@ -43,19 +43,19 @@ def worsen(row, severity):
     outbox.put(notifications.happened([], [], [(row, severity)]))
 
 
-def test_a_situation_has_one_key_from_its_opening_over_its_worsening_to_its_end(channel, receiver, situation, close, told):
+def test_a_situation_has_one_key_from_its_opening_over_its_worsening_to_its_end(channel, receiver, situation, close, messages):
     channel(receiver.url, severity="info")
     row = situation("disk-missing:oss01", severity="watch")
     key = "situation:disk-missing:oss01"
-    assert told(receiver) == [("[keep watching] disk-missing:oss01 is wrong", "firing", key)]
+    assert messages(receiver) == [("[keep watching] disk-missing:oss01 is wrong", "firing", key)]
     worsen(row, "act")
-    assert told(receiver) == [("[act now] Worse: disk-missing:oss01 is wrong", "firing", key)]
+    assert messages(receiver) == [("[act now] Worse: disk-missing:oss01 is wrong", "firing", key)]
     close(row)
-    assert told(receiver) == [("Over: disk-missing:oss01 is wrong", "resolved", key)]
+    assert messages(receiver) == [("Over: disk-missing:oss01 is wrong", "resolved", key)]
     assert json.loads(receiver.got[-1])["type"] == "success"
     assert not Incident.objects.exists()
     situation("disk-missing:oss01")
-    assert told(receiver) == [("[act now] disk-missing:oss01 is wrong", "firing", key)]
+    assert messages(receiver) == [("[act now] disk-missing:oss01 is wrong", "firing", key)]
 
 
 def test_a_test_neither_begins_nor_ends(channel, receiver, ada):
@@ -65,63 +65,63 @@ def test_a_test_neither_begins_nor_ends(channel, receiver, ada):
     assert (json.loads(receiver.got[0])["state"], json.loads(receiver.got[0])["key"]) == ("", "")
 
 
-def test_a_cause_that_ends_resolves_nothing_while_what_was_told_with_it_stands(channel, receiver, situation, close, told):
+def test_a_cause_that_ends_resolves_nothing_while_what_was_told_with_it_stands(channel, receiver, situation, close, messages):
     channel(receiver.url, severity="info")
     hba, disk = situation("hba"), situation("disk", cause="hba")
     key = "situation:hba"
-    assert told(receiver) == [("[act now] hba is wrong (and 1 more with the same cause)", "firing", key)]
+    assert messages(receiver) == [("[act now] hba is wrong (and 1 more with the same cause)", "firing", key)]
     close(hba)
-    assert told(receiver) == [("[act now] Over: hba is wrong", "firing", key)]
+    assert messages(receiver) == [("[act now] Over: hba is wrong", "firing", key)]
     assert "1 more of what was told with it still stands." in receiver.got[-1]
     close(disk)
-    assert told(receiver) == [("Over: disk is wrong", "resolved", key)]
+    assert messages(receiver) == [("Over: disk is wrong", "resolved", key)]
 
 
-def test_what_followed_later_is_ended_with_its_cause(channel, receiver, situation, close, told):
+def test_what_followed_later_is_ended_with_its_cause(channel, receiver, situation, close, messages):
     channel(receiver.url)
     hba = situation("hba")
-    told(receiver)
+    messages(receiver)
     late = situation("late", cause="hba")
-    assert told(receiver) == []
+    assert messages(receiver) == []
     close(late)
-    assert told(receiver) == []  # its cause stands
+    assert messages(receiver) == []  # its cause stands
     close(hba)
-    assert told(receiver) == [("Over: hba is wrong", "resolved", "situation:hba")]
+    assert messages(receiver) == [("Over: hba is wrong", "resolved", "situation:hba")]
 
 
-def test_what_was_worse_than_its_cause_has_a_key_and_an_end_of_its_own(channel, receiver, situation, close, told):
+def test_what_was_worse_than_its_cause_has_a_key_and_an_end_of_its_own(channel, receiver, situation, close, messages):
     channel(receiver.url, severity="info")
     situation("hba", severity="watch")
-    told(receiver)
+    messages(receiver)
     pool = situation("pool", cause="hba")
-    assert told(receiver) == [("[act now] pool is wrong", "firing", "situation:pool")]
+    assert messages(receiver) == [("[act now] pool is wrong", "firing", "situation:pool")]
     close(pool)
-    assert told(receiver) == [("Over: pool is wrong", "resolved", "situation:pool")]
+    assert messages(receiver) == [("Over: pool is wrong", "resolved", "situation:pool")]
 
 
-def test_a_flood_is_resolved_when_the_last_of_it_is_over(channel, receiver, situation, close, told):
+def test_a_flood_is_resolved_when_the_last_of_it_is_over(channel, receiver, situation, close, messages):
     channel(receiver.url)
     rows = [situation(f"thing-{number}") for number in range(FLOOD + 1)]
-    [(_, state, key)] = told(receiver)
+    [(_, state, key)] = messages(receiver)
     assert state == "firing"
     for row in rows[:-1]:
         close(row)
-    assert [(state, used) for _, state, used in told(receiver)] == [("firing", key)]  # one message for all that ended at once
+    assert [(state, used) for _, state, used in messages(receiver)] == [("firing", key)]  # one message for all that ended at once
     close(rows[-1])
-    assert told(receiver) == [(f"Over: thing-{FLOOD} is wrong", "resolved", key)]
+    assert messages(receiver) == [(f"Over: thing-{FLOOD} is wrong", "resolved", key)]
 
 
 def test_many_ends_of_many_incidents_are_each_told_where_incidents_are_kept_and_at_once_elsewhere(
-    channel, receiver, situation, close, told
+    channel, receiver, situation, close, messages
 ):
     program, chat = channel(receiver.url), channel("mailto://127.0.0.1:9/?from=a@example.org&to=b@example.org&smtp=127.0.0.1")
     rows = []
     for number in range(FLOOD + 1):
         rows.append(situation(f"thing-{number}"))
-        told(receiver)
+        messages(receiver)
     for row in rows:
         close(row)
-    assert {(state, key) for _, state, key in told(receiver)} == {("resolved", f"situation:thing-{n}") for n in range(FLOOD + 1)}
+    assert {(state, key) for _, state, key in messages(receiver)} == {("resolved", f"situation:thing-{n}") for n in range(FLOOD + 1)}
     assert program.notices.filter(kind="many").count() == 0
     assert chat.notices.filter(kind="many").count() == 1
 
@@ -132,52 +132,52 @@ def quiet():
     return {"quiet_from": (now - hour).time(), "quiet_until": (now + hour).time(), "zone": "UTC", "urgent_passes": False}
 
 
-def test_quiet_hours_hold_no_end_back_where_incidents_are_kept(channel, receiver, situation, close, told, quiet):
+def test_quiet_hours_hold_no_end_back_where_incidents_are_kept(channel, receiver, situation, close, messages, quiet):
     one = channel(receiver.url)
     before = situation("before")
-    told(receiver)
+    messages(receiver)
     for name, value in quiet.items():
         setattr(one, name, value)
     one.save()
     close(before)
-    assert told(receiver) == [("Over: before is wrong", "resolved", "situation:before")]
+    assert messages(receiver) == [("Over: before is wrong", "resolved", "situation:before")]
 
 
-def test_what_was_held_back_by_quiet_hours_is_resolved_too(channel, receiver, situation, close, told, quiet):
+def test_what_was_held_back_by_quiet_hours_is_resolved_too(channel, receiver, situation, close, messages, quiet):
     channel(receiver.url, **quiet)
     rows = [situation("one"), situation("two")]
-    assert told(receiver) == []
+    assert messages(receiver) == []
     spreading.release(timezone.now() + timedelta(hours=2))
     Notice.objects.filter(state="waiting").update(next_at=timezone.now())
-    [(title, state, key)] = told(receiver)
+    [(title, state, key)] = messages(receiver)
     assert (title, state) == ("[act now] 2 notices from the quiet hours on oss01: one is wrong", "firing")
     for row, expected in zip(rows, ("firing", "resolved"), strict=True):
         close(row)
-        assert [(state, used) for _, state, used in told(receiver)] == [(expected, key)]
+        assert [(state, used) for _, state, used in messages(receiver)] == [(expected, key)]
 
 
-def test_one_that_was_held_back_until_it_was_over_opens_nothing(channel, receiver, situation, close, told, quiet):
+def test_one_that_was_held_back_until_it_was_over_opens_nothing(channel, receiver, situation, close, messages, quiet):
     channel(receiver.url, **quiet)
     row = situation("brief")
-    told(receiver)
+    messages(receiver)
     close(row)
-    told(receiver)
+    messages(receiver)
     spreading.release(timezone.now() + timedelta(hours=2))
     Notice.objects.filter(state="waiting").update(next_at=timezone.now())
-    assert told(receiver) == [("[over] brief is wrong", "resolved", "situation:brief")]
+    assert messages(receiver) == [("[over] brief is wrong", "resolved", "situation:brief")]
     assert "It is over by now." in receiver.got[-1]
 
 
-def test_an_opening_that_arrives_after_its_end_opens_nothing(channel, receiver, situation, close, told):
+def test_an_opening_that_arrives_after_its_end_opens_nothing(channel, receiver, situation, close, messages):
     channel(receiver.url)
     row = situation("late")
     receiver.answers = 500
-    told(receiver)
+    messages(receiver)
     close(row)
     receiver.answers = 200
-    told(receiver)
+    messages(receiver)
     Notice.objects.filter(state="waiting").update(next_at=timezone.now())
-    assert told(receiver) == [("[over] late is wrong", "resolved", "situation:late")]
+    assert messages(receiver) == [("[over] late is wrong", "resolved", "situation:late")]
 
 
 def test_of_one_key_one_notice_is_on_its_way_at_a_time(channel, receiver, situation, close, spread):
@@ -195,27 +195,27 @@ def test_of_one_key_one_notice_is_on_its_way_at_a_time(channel, receiver, situat
     assert json.loads(receiver.got[0])["state"] == "resolved"
 
 
-def test_an_end_finds_its_channel_whatever_has_changed_since(channel, receiver, situation, close, told, team, node):
+def test_an_end_finds_its_channel_whatever_has_changed_since(channel, receiver, situation, close, messages, team, node):
     channel(receiver.url, team=team)
     row = situation("better")
-    told(receiver)
+    messages(receiver)
     row.severity = "info"
     row.save()
     Node.objects.update(team=Team.objects.create(name="south"))
     close(row)
-    assert told(receiver) == [("Over: better is wrong", "resolved", "situation:better")]
+    assert messages(receiver) == [("Over: better is wrong", "resolved", "situation:better")]
 
 
-def test_an_end_after_months_is_told_too(channel, receiver, situation, close, told):
+def test_an_end_after_months_is_told_too(channel, receiver, situation, close, messages):
     channel(receiver.url)
     row = situation("old")
-    told(receiver)
+    messages(receiver)
     long_ago = timezone.now() - timedelta(days=2 * tasks.KEPT_DAYS)
     Notice.objects.update(at=long_ago, ended_at=long_ago)
     Happening.objects.update(at=long_ago, spread_at=long_ago)
     tasks._forget(timezone.now())
     close(row)
-    assert told(receiver) == [("Over: old is wrong", "resolved", "situation:old")]
+    assert messages(receiver) == [("Over: old is wrong", "resolved", "situation:old")]
 
 
 # --- not knowing is no end
@@ -227,33 +227,33 @@ def watched(db):
     watching.Watch.objects.create(pk=1, since=now - timedelta(hours=1), last_at=now)
 
 
-def test_a_review_resolves_nothing(channel, receiver, situation, told, ada):
+def test_a_review_resolves_nothing(channel, receiver, situation, messages, ada):
     channel(receiver.url, severity="watch")
     row = situation("word", severity="watch")
-    told(receiver)
+    messages(receiver)
     data = row.data | {"subject": {"sign": "smart:word", "text": "word"}}
     Situation.objects.filter(pk=row.pk).update(slug="unexplained", data=data)
     row.refresh_from_db()
     unexplained_reviews.review(row, ada, "harmless", 3, timezone.now())
-    assert told(receiver) == []
+    assert messages(receiver) == []
     assert Incident.objects.get().about == "situation:word"
 
 
-def test_silence_resolves_nothing_and_is_resolved_by_a_report(channel, receiver, situation, told, watched):
+def test_silence_resolves_nothing_and_is_resolved_by_a_report(channel, receiver, situation, messages, watched):
     channel(receiver.url)
     situation("disk")
-    told(receiver)
+    messages(receiver)
     Node.objects.update(last_report_at=timezone.now() - timedelta(hours=1))
     watching.look(timezone.now())
-    assert told(receiver) == [("[act now] oss01 is silent", "firing", "node-silent:oss01")]
+    assert messages(receiver) == [("[act now] oss01 is silent", "firing", "node-silent:oss01")]
     Node.objects.update(last_report_at=timezone.now())
     watching.look(timezone.now())
-    assert told(receiver) == [("oss01 reports again", "resolved", "node-silent:oss01")]
+    assert messages(receiver) == [("oss01 reports again", "resolved", "node-silent:oss01")]
     assert Incident.objects.get().about == "situation:disk"
 
 
 @pytest.mark.parametrize("raised", ["node-silent:oss01", "alarm"])
-def test_a_node_that_is_removed_resolves_nothing(raised, channel, receiver, told, node, watched):
+def test_a_node_that_is_removed_resolves_nothing(raised, channel, receiver, messages, node, watched):
     from app.nodes.models import NodeKey
 
     channel(receiver.url)
@@ -262,35 +262,35 @@ def test_a_node_that_is_removed_resolves_nothing(raised, channel, receiver, told
     else:
         Node.objects.update(last_report_at=timezone.now() - timedelta(hours=1))
     watching.look(timezone.now())
-    [(_, state, key)] = told(receiver)
+    [(_, state, key)] = messages(receiver)
     assert state == "firing"
     assert key.startswith(raised)
     Node.objects.update(state="retired")
     watching.look(timezone.now())
-    assert told(receiver) == []
+    assert messages(receiver) == []
     assert Incident.objects.count() == 1
 
 
-def test_what_is_of_no_kind_this_release_knows_is_not_over(channel, receiver, told, node):
+def test_what_is_of_no_kind_this_release_knows_is_not_over(channel, receiver, messages, node):
     Incident.objects.create(channel=channel(receiver.url), about="of-a-newer-portal:1", key="of-a-newer-portal:1")
-    assert told(receiver) == []
+    assert messages(receiver) == []
     assert Incident.objects.exists()
 
 
 # --- what has no end of its own
 
 
-def test_a_ledger_that_broke_and_an_alarm_are_resolved(channel, receiver, told, node, watched, monkeypatch):
+def test_a_ledger_that_broke_and_an_alarm_are_resolved(channel, receiver, messages, node, watched, monkeypatch):
     channel(receiver.url)
     states = []
     for is_well in (False, True):
         monkeypatch.setattr(watching, "ledger_is_well", lambda well=is_well: well)
         watching.look(timezone.now())
-        states += [(state, key) for _, state, key in told(receiver)]
+        states += [(state, key) for _, state, key in messages(receiver)]
     assert states == [("firing", "ledger:ledger-broken"), ("resolved", "ledger:ledger-broken")]
 
 
-def test_a_digest_is_resolved_for_programs_when_its_last_word_is_over(channel, receiver, situation, close, told):
+def test_a_digest_is_resolved_for_programs_when_its_last_word_is_over(channel, receiver, situation, close, messages):
     program, mail = channel(receiver.url, severity="watch"), channel("mailto://u:p@example.org", severity="watch")
     rows = []
     for text in ("halfway", "dreaming"):
@@ -299,21 +299,21 @@ def test_a_digest_is_resolved_for_programs_when_its_last_word_is_over(channel, r
         Situation.objects.filter(pk=row.pk).update(slug="unexplained", data=data)
         row.refresh_from_db()
         rows.append(row)
-    told(receiver)
+    messages(receiver)
     Notice.objects.update(next_at=timezone.now())
     spreading.release(timezone.now())
     Notice.objects.filter(channel=mail).update(state="sent", next_at=None)
-    [(_, state, key)] = told(receiver)
+    [(_, state, key)] = messages(receiver)
     assert state == "firing"
     for row in rows:
         close(row)
-    assert [(state, used) for _, state, used in told(receiver)] == [("resolved", key)]
+    assert [(state, used) for _, state, used in messages(receiver)] == [("resolved", key)]
     assert not mail.notices.filter(ends=True).exists()
     assert not Incident.objects.exists()
     assert program.notices.filter(ends=True, state="sent").count() == 1
 
 
-def test_a_wish_that_was_met_is_resolved_for_programs_and_told_nobody(channel, receiver, told, node):
+def test_a_wish_that_was_met_is_resolved_for_programs_and_told_nobody(channel, receiver, messages, node):
     from app.runs.models import OpenLoop, Run
 
     channel(receiver.url, severity="info")
@@ -325,11 +325,11 @@ def test_a_wish_that_was_met_is_resolved_for_programs_and_told_nobody(channel, r
         kind="loop-left", key=f"loop-left:{loop.pk}", node="oss01", run=run.pk, said={"loop": loop.pk}, at=timezone.now()
     )
     key = f"asked:loop-left:{loop.pk}"
-    assert told(receiver) == [("[keep watching] Still switched on: Bay 68 is lit.", "firing", key)]
-    assert told(receiver) == []
+    assert messages(receiver) == [("[keep watching] Still switched on: Bay 68 is lit.", "firing", key)]
+    assert messages(receiver) == []
     loop.delete()
-    assert told(receiver) == [("Over: Still switched on: Bay 68 is lit.", "resolved", key)]
-    assert told(receiver) == []
+    assert messages(receiver) == [("Over: Still switched on: Bay 68 is lit.", "resolved", key)]
+    assert messages(receiver) == []
     assert not mail.notices.filter(ends=True).exists()
 
 
@@ -368,28 +368,28 @@ def redirected(receiver, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "more"), [*((name, "") for name in FIELDS), *FIXED.items()])
-def test_a_service_that_keeps_incidents_resolves_the_one_it_opened(name, more, channel, receiver, redirected, situation, close, told_raw):
+def test_a_service_that_keeps_incidents_resolves_the_one_it_opened(name, more, channel, receiver, redirected, situation, close, bodies):
     url, key, action, opened, ended = FIELDS[name]
     redirected(name)
     channel(url.format(port=receiver.server_port) + more)
     one, two = situation("one"), situation("two")
-    first, other = told_raw()
+    first, other = bodies()
     close(one)
-    [last] = told_raw()
+    [last] = bodies()
     assert (first.get(action), last[action]) == (opened, ended)
     assert first[key] == last[key] != other[key]
     close(two)
-    assert [message[key] for message in told_raw()] == [other[key]]
+    assert [message[key] for message in bodies()] == [other[key]]
 
 
 @pytest.mark.parametrize("name", pagers.BY_ALIAS)
-def test_an_alert_is_closed_by_its_alias(name, channel, receiver, redirected, situation, close, told_raw):
+def test_an_alert_is_closed_by_its_alias(name, channel, receiver, redirected, situation, close, bodies):
     redirected(name)
     channel(f"{name}://apikey")
     row = situation("one")
-    [opened] = told_raw()
+    [opened] = bodies()
     close(row)
-    [closed] = told_raw()
+    [closed] = bodies()
     assert receiver.paths[-1] == f"/v2/alerts/{opened['alias']}/close?identifierType=alias"
     assert closed["note"].startswith("Over: one is wrong") or "no longer shows it" in closed["note"]
 
@@ -411,7 +411,7 @@ def test_every_plugin_named_is_there():
 
 
 @pytest.fixture
-def told_raw(spread, receiver):
+def bodies(spread, receiver):
     seen = []
 
     def since():
@@ -427,13 +427,13 @@ def told_raw(spread, receiver):
     return since
 
 
-def test_what_was_told_before_notices_had_keys_and_still_stands_gets_its_end(channel, receiver, situation, close, told, node):
+def test_what_was_told_before_notices_had_keys_and_still_stands_gets_its_end(channel, receiver, situation, close, messages, node):
     """As a portal of before migration notices/0002 left it."""
     channel(receiver.url)
     stands, over = situation("disk-missing:oss01"), situation("disk-errors:oss01")
     last = node.last_report_at.isoformat()
     outbox.put([outbox.Happening("node-silent", f"node-silent:oss01:{last}", "oss01", said={"heard": last})])
-    told(receiver)
+    messages(receiver)
     Situation.objects.filter(pk=over.pk).update(closed_at=timezone.now())
     Incident.objects.all().delete()
     Notice.objects.update(incident="", members=[])
@@ -441,10 +441,10 @@ def test_what_was_told_before_notices_had_keys_and_still_stands_gets_its_end(cha
     importlib.import_module("app.notices.migrations.0003_ends_of_earlier_notices").give_ends(apps, None)
     close(stands)
     Node.objects.update(last_report_at=timezone.now() + timedelta(seconds=1))
-    outbox.put(list(watching.heard()))
+    outbox.put(list(watching.nodes_reporting_again()))
     ends = [
         ("Over: disk-missing:oss01 is wrong", "resolved", "situation:disk-missing:oss01"),
         ("oss01 reports again", "resolved", "node-silent:oss01"),
     ]
-    assert sorted(told(receiver)) == ends
+    assert sorted(messages(receiver)) == ends
     assert not Incident.objects.exists()

@@ -35,21 +35,21 @@ def oss01(db, tmp_path):
     return node
 
 
-def said():
+def texts_sent():
     return [(h.kind, kinds.KINDS[h.kind](h)) for h in Happening.objects.exclude(kind__startswith="situation").order_by("pk")]
 
 
 def test_the_walk_tells_of_what_waits_for_somebody_else(oss01, ann, bob):
     run = walk_to("approve", oss01, ann, bob)
     # The node's plan came by itself, so it is told; the confirmation has been typed since, so nothing is left to tell of that.
-    assert [(kind, words.title if words else None) for kind, words in said()] == [
+    assert [(kind, words.title if words else None) for kind, words in texts_sent()] == [
         ("run-needs-person", None),
         ("approval-wanted", f"Approval wanted: run {run.pk} (Replace a lost member, whatever its name is today) on oss01"),
     ]
-    assert said()[1][1].path == f"/runs/{run.pk}/"
+    assert texts_sent()[1][1].path == f"/runs/{run.pk}/"
     act(run, ev.Approved, bob, plan_digest=run.here.plan_digest)
-    assert [kind for kind, words in said() if words] == ["run-needs-person"]
-    assert said()[-1][1].lines[0].startswith("It stands at “")
+    assert [kind for kind, words in texts_sent() if words] == ["run-needs-person"]
+    assert texts_sent()[-1][1].lines[0].startswith("It stands at “")
 
 
 def test_an_outcome_that_nobody_knows_is_told(oss01, ann, bob, monkeypatch):
@@ -62,7 +62,7 @@ def test_an_outcome_that_nobody_knows_is_told(oss01, ann, bob, monkeypatch):
     later = timezone.now() + timedelta(seconds=900)
     monkeypatch.setattr(orders.timezone, "now", lambda: later)
     orders.sweep()
-    [words] = [words for kind, words in said() if kind == "order-unknown"]
+    [words] = [words for kind, words in texts_sent() if kind == "order-unknown"]
     assert words.title.startswith("Outcome UNKNOWN: ")
     assert "Nothing is repeated by itself" in " ".join(words.lines)
 
@@ -71,13 +71,13 @@ def test_an_approval_that_runs_out_is_told_once(oss01, ann, bob):
     walk_to("replace", oss01, ann, bob)
     for minutes in (0, 22, 24):
         watching.look(timezone.now() + timedelta(minutes=minutes))
-    assert [kind for kind, words in said() if words] == ["run-needs-person", "approval-expiring"]
+    assert [kind for kind, words in texts_sent() if words] == ["run-needs-person", "approval-expiring"]
 
 
 def test_a_plan_that_nobody_judges_is_told_before_it_is_too_old(oss01, ann, bob):
     walk_to("approve", oss01, ann, bob)
     watching.look(timezone.now() + timedelta(minutes=21))
-    assert said()[-1][1].title.startswith("Still wanted, and about to expire: ")
+    assert texts_sent()[-1][1].title.startswith("Still wanted, and about to expire: ")
 
 
 def test_a_loop_left_open_is_told(oss01, ann, bob, settings):
@@ -86,7 +86,7 @@ def test_a_loop_left_open_is_told(oss01, ann, bob, settings):
     OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="Switch it off.", by="ann", at=at)
     watching.look(timezone.now())
     watching.look(timezone.now())
-    [words] = [words for kind, words in said() if kind == "loop-left"]
+    [words] = [words for kind, words in texts_sent() if kind == "loop-left"]
     assert words.title == "Still switched on: Bay 68 is lit."
 
 
@@ -119,13 +119,13 @@ def test_what_is_lost_by_the_step_stands_first_in_every_notice_that_asks_for_it(
     Happening.objects.create(
         kind="request-expiring", key="r", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
     )
-    lines = [words for kind, words in said() if words and kind in ("approval-wanted", "request-expiring")]
+    lines = [words for kind, words in texts_sent() if words and kind in ("approval-wanted", "request-expiring")]
     assert len(lines) == 3  # the first, the reminder, and that its time runs out
     assert all(words.lines[: len(lost)] == lost for words in lines)
     act(weighty, ev.Approved, bob, plan_digest=weighty.here.plan_digest, accepted=plan_losses.to_accept(weighty.here.plan))
     Happening.objects.create(
         kind="approval-expiring", key="a", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
     )
-    lines = [words for kind, words in said() if words and kind in ("approval-expiring", "run-needs-person")]
+    lines = [words for kind, words in texts_sent() if words and kind in ("approval-expiring", "run-needs-person")]
     assert len(lines) == 2
     assert all(words.lines[: len(lost)] == lost for words in lines)

@@ -41,7 +41,7 @@ TREES = {
 }
 
 
-def said(text: str | None) -> None:
+def check_text(text: str | None) -> None:
     if text is None:
         return
     digest = ledger.keep(canonical(Capture("zpool_status", "", "data", text).body()), "application/json")
@@ -70,9 +70,9 @@ def ended(slug: str, user, pool: str) -> Run:
 def begun(slug: str, text: str, ann):
     printed, pools = TREES[text]
     Node.objects.create(name="oss01")
-    said(printed)
+    check_text(printed)
     run = ended(slug, ann, "none of these")
-    said(printed)
+    check_text(printed)
     made = services.begin(ann, "After a run", [run], None)
     assert [state["pool"] for state in made.collected["states"]] == pools
     return made
@@ -98,9 +98,9 @@ def test_its_copies_are_made(text, ann, client):
 def test_a_pool_that_is_gone_or_new_is_shown_on_its_own_side(before, after, ann):
     """An export or a read-only import leaves a node without a pool, or gives it one."""
     node = Node.objects.create(name="oss01")
-    said(TREES[before][0])
+    check_text(TREES[before][0])
     run = ended("device-delete-reimport", ann, "none of these")
-    said(TREES[after][0])
+    check_text(TREES[after][0])
     made = services.begin(ann, "After a run", [run], None)
     states = {state["pool"]: (state["before"]["known"], state["after"]["known"]) for state in made.collected["states"]}
     assert states == {

@@ -22,11 +22,11 @@ PURPOSE = "next_keys"  # stands in what is signed, so that no other text under t
 
 def next_keys(pinned: str) -> dict[str, str] | None:
     """What brings an agent that knows the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
-    return next(({"keys": statement, "signature": signature} for statement, signature in told_by(pinned)), None)
+    return next(({"keys": statement, "signature": signature} for statement, signature in statements_by(pinned)), None)
 
 
 @WrittenOnce
-def told_by(key):
+def statements_by(key):
     return KeyRotation.objects.filter(key=key).values_list("said", "signature")
 
 

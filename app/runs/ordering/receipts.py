@@ -9,7 +9,7 @@ from app.fleet.ingest import intake
 from app.ledger import services as ledger
 from app.ledger.forms import plain
 
-SAID_CHARS_MAX = 64 * 1024  # of each stream; an agent sends no more
+OUTPUT_CHARS_MAX = 64 * 1024  # of each stream; an agent sends no more
 OUTCOMES = {"succeeded": "SUCCEEDED", "failed": "FAILED", "refused": "REFUSED", "unknown": "UNKNOWN"}
 PROBES = ("did", "did_not", "cannot_tell")
 
@@ -66,7 +66,7 @@ def read(order_id: str, body: object) -> Receipt:
         reason=_text(body, "reason"),
         argv=argv,
         exit_code=_text(body, "exit_code"),
-        said="".join(_text(body, stream)[:SAID_CHARS_MAX] for stream in ("stdout", "stderr")),
+        said="".join(_text(body, stream)[:OUTPUT_CHARS_MAX] for stream in ("stdout", "stderr")),
         probe=_probe(body.get("probe")),
         result=result,
         captures=body.get("captures") or [],

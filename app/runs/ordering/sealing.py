@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.operations.base import needs_approval
 from agents.portal.wire import canonical, sha256_hex
@@ -46,7 +46,7 @@ NO_AGENT = Key("none", "", "")  # a question to a node that was brought goes to 
 
 def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
     """A pure order whose answer the run waits for."""
-    fields = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
+    fields: dict[str, Any] = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
     brought = Node.objects.filter(name=run.node, state=Node.State.BROUGHT).exists()
     until = now + timedelta(seconds=BROUGHT_SECONDS if brought else PURE_SECONDS)
     key = NO_AGENT if brought else None

@@ -42,12 +42,12 @@ def run(request: HttpRequest, pk: int) -> Any:
     newest = LedgerEvent.objects.filter(run=str(pk)).aggregate(Max("run_seq"))
     glasses = list(BrokenGlass.objects.filter(run=pk).values_list("pk", "reviewed_at"))
     looking = presence.others(pk, request.user.get_username()) if own else ()
-    return own, newest, glasses, locks(), services.ledger_is_well(), _what_is_asked_of_facts(own), _who_was_told(pk, own), looking
+    return own, newest, glasses, locks(), services.ledger_is_well(), _what_is_asked_of_facts(own), _notified(pk, own), looking
 
 
-def _who_was_told(pk: int, own: dict | None) -> Any:
+def _notified(pk: int, own: dict | None) -> Any:
     waits = own and own["status"] == "open" and own["step"] in services.approve_steps()
-    return approval_requests.told(pk, own["state"]["plan_digest"]) if waits else None
+    return approval_requests.notified(pk, own["state"]["plan_digest"]) if waits else None
 
 
 def now(request: HttpRequest, pk: int) -> Any:

@@ -69,7 +69,7 @@ def ledger_down(run: Run) -> str:
 
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", grounds.IN_PLAN)  # each with a place of its own on the page
-SAID_APART = ("operation", "round", "run", "given_up")  # sentences of a plan that are not to be read there, or stand with what is lost
+SHOWN_ELSEWHERE = ("operation", "round", "run", "given_up")  # sentences of a plan that are not to be read there, or stand with what is lost
 OUTGOING = {
     "zpool_offline": "Goes out of service",
     "zpool_online": "Comes back into service",
@@ -89,7 +89,7 @@ def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     sentences = [
         (name.replace("_", " ").capitalize(), sentence)
         for name, sentence in plan.items()
-        if isinstance(sentence, str) and name not in SAID_APART
+        if isinstance(sentence, str) and name not in SHOWN_ELSEWHERE
     ]
     return {
         "plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")},

@@ -16,7 +16,7 @@ from app.accounts.models import User
 from app.core.compiled_queries import WrittenOnce
 from app.ledger.models import Blob, LedgerEvent
 from app.ledger.services import blob
-from app.ledger.words import said
+from app.ledger.words import phrase
 from app.runs import services
 from app.runs.models import Order, Run
 from app.runs.pages import by_hand, ending, look_again, panels, phases, safety
@@ -302,7 +302,7 @@ def events(run: Run) -> list[dict[str, Any]]:
     """The run's ledger events, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
     return [
-        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": said(e.type, e.said["body"]), "comment": commented(e)}
+        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": phrase(e.type, e.said["body"]), "comment": commented(e)}
         for e in found
     ]
 

@@ -11,7 +11,7 @@ from workflows.engine.lint import definition_digest
 from workflows.facts import FleetFacts
 from workflows.rehearsal.play import WHO
 
-NOBODY = FleetFacts({})
+NO_NODES = FleetFacts({})
 WWID = "naa:5000c500a65b207b"  # a command is built from a real one, and shown with a name in its place
 KINDS = {
     "CHECK": "questions only",
@@ -45,11 +45,11 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
         "kind": KINDS[step.kind],
         "who": WHO[step.kind],
         "argv": argv(runbook, step),
-        "guards": [said(guard) for guard in step.guards],
-        "warns": [said(warns) for warns in step.warns],
-        "until": said(step.until) if isinstance(step, WaitStep) else None,
-        "alarm": said(step.alarm) if isinstance(step, WaitStep) and step.alarm else None,
-        "needed": said(step.needed) if step.needed else None,
+        "guards": [guard_text(guard) for guard in step.guards],
+        "warns": [guard_text(warns) for warns in step.warns],
+        "until": guard_text(step.until) if isinstance(step, WaitStep) else None,
+        "alarm": guard_text(step.alarm) if isinstance(step, WaitStep) and step.alarm else None,
+        "needed": guard_text(step.needed) if step.needed else None,
         "leads": [_title(runbook, slug) for slug in step.branches],
         "then": _title(runbook, step.then) if step.then else "",
         "fails_to": _title(runbook, step.fails_to) if step.fails_to else "",
@@ -58,7 +58,7 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
     }
 
 
-def said(guard: Guard | Warns) -> dict[str, Any]:
+def guard_text(guard: Guard | Warns) -> dict[str, Any]:
     """A guard's name is a sentence; its docstring says why it is asked, and its code with which words it refuses."""
     sentence = guard.__name__.replace("_", " ")
     why = " ".join((guard.__doc__ or "").split("\n\n")[0].split())
@@ -85,7 +85,7 @@ def _named(text: str) -> str:
 
 
 def _asked(runbook: Runbook, step: ExecuteStep | PlanStep) -> Mapping[str, str]:
-    return step.params(NOBODY, _names(runbook))
+    return step.params(NO_NODES, _names(runbook))
 
 
 def _names(runbook: Runbook) -> dict[str, str]:

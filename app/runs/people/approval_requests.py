@@ -23,7 +23,7 @@ REMIND_SECONDS = 300
 WANTED = "approval-wanted"
 
 
-class Told(NamedTuple):
+class Notified(NamedTuple):
     """One message about this plan: to which channel, what became of it, and when."""
 
     channel: str
@@ -38,15 +38,15 @@ def approvers(run: Run, state: RunState) -> list[str]:
     return [name for name in holders(APPROVE, run.node).values_list("username", flat=True) if name not in {*state.hands, *given}]
 
 
-def told(run_id: int, plan_digest: str) -> list[Told]:
+def notified(run_id: int, plan_digest: str) -> list[Notified]:
     """`notices` keeps it, which this app does not know."""
-    return [Told(*row) for row in import_string(settings.TOLD_OF)(WANTED, run_id, f"{WANTED}:{run_id}:{plan_digest}")]
+    return [Notified(*row) for row in import_string(settings.TOLD_OF)(WANTED, run_id, f"{WANTED}:{run_id}:{plan_digest}")]
 
 
 def around(run: Run, state: RunState, user: User) -> dict[str, Any]:
     return {
         "approvers": approvers(run, state),
-        "told": told(run.pk, state.plan_digest),
+        "told": notified(run.pk, state.plan_digest),
         "may_remind": may(user, OPERATE, run.node),
         "remind_after": _remind_after(run, state),
     }

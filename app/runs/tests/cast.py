@@ -74,7 +74,7 @@ class Played:
         session = open_session(self.host, str(folder / "run"), str(folder))
         self.standing = Standing(self.host, identity, self.journal, session, str(folder), str(policy))
         self.executor = Executor(self.host, identity, self.journal, self, str(folder), str(policy), self.standing)
-        assert sessions.heard(key.pk, self.standing.nonce, timezone.now()) == ""
+        assert sessions.report_received(key.pk, self.standing.nonce, timezone.now()) == ""
 
     def captures(self) -> list[Capture]:
         return [capture for module in COLLECTORS.values() for capture in module.collect(self.host)]

@@ -41,7 +41,7 @@ def plan(run: Run, body: dict, accepts: str) -> None:
     sql(text, DIGEST, run.pk, json.dumps(body), accepts)
 
 
-def told(run: Run, kind: str, person, **body) -> str:
+def recorded(run: Run, kind: str, person, **body) -> str:
     return bytes(ledger.record(kind, {"plan_digest": DIGEST, **body}, person.username, run=str(run.pk), node=run.node).leaf).hex()
 
 
@@ -85,44 +85,44 @@ def test_no_plan_hides_what_it_takes_away(run, body):
 @pytest.mark.parametrize("body", [{}, loss("2", "1"), loss("0", "0"), {"redundancy": {"margin_now": "1"}}])
 def test_a_plan_that_takes_nothing_of_that_weight_asks_for_nothing(run, body, bob):
     plan(run, body, "")
-    approve(bob, told(run, "run.approved", bob))
+    approve(bob, recorded(run, "run.approved", bob))
 
 
 @pytest.mark.parametrize("text", [{}, {"accepts": ""}, {"accepts": "Yes."}])
 def test_nobody_approves_or_breaks_the_glass_without_accepting_it(run, ann, bob, text):
     plan(run, WEIGHTY, WANTED)
     with refused("does not tell that the approver accepted"):
-        approve(bob, told(run, "run.approved", bob, **text))
+        approve(bob, recorded(run, "run.approved", bob, **text))
     with refused("does not tell that who broke the glass accepted"):
-        break_glass(run, ann, told(run, "run.glass-broken", ann, **text))
-    approve(bob, told(run, "run.approved", bob, accepts=WANTED))
-    break_glass(run, ann, told(run, "run.glass-broken", ann, accepts=WANTED))
+        break_glass(run, ann, recorded(run, "run.glass-broken", ann, **text))
+    approve(bob, recorded(run, "run.approved", bob, accepts=WANTED))
+    break_glass(run, ann, recorded(run, "run.glass-broken", ann, accepts=WANTED))
 
 
 def test_an_acceptance_is_of_one_person_and_one_event(run, bob, eve):
     plan(run, WEIGHTY, WANTED)
     eve.memberships.create(role="approver")
-    theirs = told(run, "run.approved", eve, accepts=WANTED)
+    theirs = recorded(run, "run.approved", eve, accepts=WANTED)
     with refused("accepted"):
         approve(bob, theirs)
-    told(run, "run.approved", bob, accepts=WANTED)
+    recorded(run, "run.approved", bob, accepts=WANTED)
     with refused("accepted"):
-        approve(bob, told(run, "run.approved", bob))
+        approve(bob, recorded(run, "run.approved", bob))
 
 
 @pytest.mark.parametrize("text", [{}, {"accepts": "Yes."}])
 def test_nobody_gives_the_order_without_accepting_it(run, ann, bob, text):
     plan(run, WEIGHTY, WANTED)
-    approve(bob, told(run, "run.approved", bob, accepts=WANTED))
+    approve(bob, recorded(run, "run.approved", bob, accepts=WANTED))
     run.fence = locks.take(run, ("pool:1", "disk:naa:1"), timezone.now())
     with refused("does not tell that who gave the order accepted"), transaction.atomic():
         forge(run, ann, plan=Plan.objects.get(pk=DIGEST))
-        told(run, "run.ordered", ann, **text)
+        recorded(run, "run.ordered", ann, **text)
         sql("SET CONSTRAINTS runs_order_accepts IMMEDIATE")
     assert not Order.objects.filter(plan=DIGEST).exists()
     sql("SET CONSTRAINTS runs_order_accepts DEFERRED")
     forge(run, ann, plan=Plan.objects.get(pk=DIGEST))
-    told(run, "run.ordered", ann, accepts=WANTED)
+    recorded(run, "run.ordered", ann, accepts=WANTED)
     sql("SET CONSTRAINTS runs_order_accepts IMMEDIATE")
 
 

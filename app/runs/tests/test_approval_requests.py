@@ -24,7 +24,7 @@ def page(client, reader, run) -> str:
     return " ".join(client.get(run.get_absolute_url()).content.decode().split())
 
 
-def told(run, ann, state: str) -> Notice:
+def notice_in(run, ann, state: str) -> Notice:
     """What the worker makes of the happening: one notice for one channel."""
     at = timezone.now()
     channel, _ = Channel.objects.get_or_create(
@@ -55,7 +55,7 @@ def test_where_nobody_may_it_says_so_and_who_can_change_that(waits, ann, bob, cl
 def test_who_was_told_and_when_or_that_nobody_was(waits, ann, client):
     Happening.objects.update(spread_at=timezone.now())
     assert "Nobody was told outside this portal." in page(client, ann, waits)
-    notice = told(waits, ann, Notice.State.FAILED)
+    notice = notice_in(waits, ann, Notice.State.FAILED)
     assert "on call: could not be delivered" in page(client, ann, waits)
     Notice.objects.filter(pk=notice.pk).update(state=Notice.State.SENT)
     assert "on call: delivered" in page(client, ann, waits)

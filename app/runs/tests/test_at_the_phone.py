@@ -12,7 +12,7 @@ from app.runs import services, tasks
 from app.runs.models import Order, Run
 from app.runs.tests.cast import act, try_out
 from app.runs.tests.test_rack import BAY, BLINK, NEW, OTHER, blink
-from app.runs.tests.walks import told
+from app.runs.tests.walks import event_types
 from twin import rack
 from workflows.engine import events as ev
 from workflows.engine.transitions import LOOK_SECONDS
@@ -149,7 +149,7 @@ def test_with_hands_in_the_rack_the_node_is_looked_at_every_few_seconds(walk, cl
     walk.node.work()
     walk.run.refresh_from_db()
     assert walk.run.step == "insert", "what the look says moves the run, with no report in between"
-    assert "run.waited" in told(walk.run)
+    assert "run.waited" in event_types(walk.run)
 
 
 def one_look(walk) -> None:

@@ -208,7 +208,7 @@ def test_an_order_is_for_one_stay_of_the_node(run):
     """The node was restarted, or copied, between sealing and the poll."""
     key = NodeKey.objects.get()
     assert json.loads(the_order().canonical)["nonce"] == key.nonce != ""
-    assert sessions.heard(key.pk, "z" * 43, timezone.now()) == ""
+    assert sessions.report_received(key.pk, "z" * 43, timezone.now()) == ""
     assert offers() == []
     assert (the_order().status, "restarted" in the_order().reason) == ("REFUSED", True)
 
@@ -217,7 +217,7 @@ def test_nothing_is_sealed_or_started_while_two_machines_have_the_key(run, ann):
     key = NodeKey.objects.get()
     offers()
     for nonce in ("z" * 43, key.nonce):
-        sessions.heard(key.pk, nonce, timezone.now())
+        sessions.report_received(key.pk, nonce, timezone.now())
     order = the_order()
     assert "Two machines use the key" in orders.claim("oss01", order.pk, order.digest)
     with pytest.raises(services.RunRefused, match="Two machines use the key"):

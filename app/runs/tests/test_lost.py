@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from app.ledger.models import LedgerEvent
-from app.ledger.words import said
+from app.ledger.words import phrase
 from app.runs import services
 from app.runs.models import Plan
 from app.runs.tests.cast import act, walk_to
@@ -59,7 +59,7 @@ def test_the_approver_and_the_giver_each_accept_it_and_the_ledger_says_so(weight
         act(weighty, ev.ExecuteAsked, ann)
     approved = LedgerEvent.objects.get(run=str(weighty.pk), type="run.approved")
     assert approved.said["body"]["accepts"] == wanted
-    assert wanted in said("run.approved", approved.said["body"])
+    assert wanted in phrase("run.approved", approved.said["body"])
 
 
 def test_the_form_asks_for_it_and_keeps_what_was_ticked(weighty, bob, client):

@@ -46,7 +46,7 @@ def came_as_far_as(status: str) -> Order:
     return order
 
 
-def said(order: Order, outcome: str, reason: str = "", **more) -> dict:
+def receipt_of(order: Order, outcome: str, reason: str = "", **more) -> dict:
     return json.loads(receipt(order.pk, order.digest, outcome, reason, **more))
 
 
@@ -149,10 +149,10 @@ def test_rights_are_asked_again_until_the_start(run, ann, bob, who, status):
 
 def test_the_same_receipt_twice_is_one_and_another_is_refused_and_kept(run):
     order = came_as_far_as("STARTED")
-    first = said(order, "succeeded", "it exited 0.")
+    first = receipt_of(order, "succeeded", "it exited 0.")
     assert orders.receipt("oss01", order.pk, first) == ""
     assert orders.receipt("oss01", order.pk, first) == ""
-    assert "another receipt" in orders.receipt("oss01", order.pk, said(order, "failed", "it exited 1."))
+    assert "another receipt" in orders.receipt("oss01", order.pk, receipt_of(order, "failed", "it exited 1."))
     order.refresh_from_db()
     assert (order.status, order.receipt["outcome"]) == ("SUCCEEDED", "succeeded")
     second = LedgerEvent.objects.get(type="order.second-receipt").said
@@ -163,7 +163,7 @@ def test_the_same_receipt_twice_is_one_and_another_is_refused_and_kept(run):
 
 def test_a_failure_the_node_cannot_vouch_for_is_unknown(run):
     order = came_as_far_as("STARTED")
-    answer = said(order, "failed", "it exited 1.") | {"probe": {"result": "cannot_tell", "reason": "zpool hangs."}}
+    answer = receipt_of(order, "failed", "it exited 1.") | {"probe": {"result": "cannot_tell", "reason": "zpool hangs."}}
     assert orders.receipt("oss01", order.pk, answer) == ""
     run.refresh_from_db()
     assert run.status == "unknown"
@@ -183,7 +183,7 @@ def test_a_failure_the_node_cannot_vouch_for_is_unknown(run):
 )
 def test_a_receipt_that_is_none_is_not_taken(run, spoiled):
     order = came_as_far_as("STARTED")
-    assert orders.receipt("oss01", order.pk, said(order, "succeeded") | spoiled) != ""
+    assert orders.receipt("oss01", order.pk, receipt_of(order, "succeeded") | spoiled) != ""
     order.refresh_from_db()
     assert order.status == "STARTED"
 
@@ -191,7 +191,7 @@ def test_a_receipt_that_is_none_is_not_taken(run, spoiled):
 def test_captures_that_do_not_hold_are_no_evidence(run):
     order = came_as_far_as("STARTED")
     captures = [{"source": "zpool_status", "key": "", "digest": "0" * 64, "seconds": "0"}]
-    answer = said(order, "unknown", "died.") | {"probe": {"result": "did", "reason": "x"}, "captures": captures}
+    answer = receipt_of(order, "unknown", "died.") | {"probe": {"result": "did", "reason": "x"}, "captures": captures}
     assert orders.receipt("oss01", order.pk, answer) == ""
     run.refresh_from_db()
     assert run.status == "unknown"
@@ -202,7 +202,7 @@ def test_what_is_said_too_late_is_kept_and_changes_nothing(run, monkeypatch):
     order = came_as_far_as("CLAIMED")
     later(sealing.ORDER_SECONDS + 1, monkeypatch)
     orders.sweep()
-    assert orders.receipt("oss01", order.pk, said(order, "succeeded", "it exited 0.")) == ""
+    assert orders.receipt("oss01", order.pk, receipt_of(order, "succeeded", "it exited 0.")) == ""
     order.refresh_from_db()
     run.refresh_from_db()
     assert (order.status, order.receipt["outcome"], run.status) == ("EXPIRED", "succeeded", "stopped")
@@ -260,7 +260,7 @@ def test_the_nodes_late_word_ends_the_doubt(run, oss01, monkeypatch):
     order = came_as_far_as("STARTED")
     later(900, monkeypatch)
     orders.sweep()
-    assert orders.receipt("oss01", order.pk, said(order, "succeeded", "it exited 0.")) == ""
+    assert orders.receipt("oss01", order.pk, receipt_of(order, "succeeded", "it exited 0.")) == ""
     run.refresh_from_db()
     assert (the_order().status, run.step) == ("SUCCEEDED", "resilver")
 

@@ -6,7 +6,7 @@ from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.people import owners, presence
 from app.runs.tests.cast import begin
-from app.runs.tests.walks import told
+from app.runs.tests.walks import event_types
 
 pytestmark = pytest.mark.django_db
 NASTY = "<script>alert(1)</script> & <b>bold</b>"
@@ -40,7 +40,7 @@ def test_a_run_is_handed_over_and_the_colleague_says_i_have_it(run, ann, eve, cl
     assert page(client, eve, "/runs/").index("You see to these") < page(client, eve, "/runs/").index("All others")
     assert press(client, eve, run, act="have-it").status_code == 302
     assert "handed run" not in page(client, eve, "/ledger/")
-    assert told(run)[-2:] == ["run.handed-over", "run.taken"]
+    assert event_types(run)[-2:] == ["run.handed-over", "run.taken"]
     assert "You see to these" not in page(client, ann, "/runs/")
 
 
@@ -55,7 +55,7 @@ def test_a_run_goes_only_to_a_colleague_who_may_act_and_does_not_have_it(run, an
     answer = press(client, ann, run, act="hand-over", to=to)
     assert answer.status_code == 409
     assert "cannot take this run" in answer.content.decode()
-    assert "run.handed-over" not in told(run)
+    assert "run.handed-over" not in event_types(run)
 
 
 def test_seeing_to_a_run_is_no_hand_in_it_and_takes_no_right_away(run, ann, bob, client):
@@ -79,7 +79,7 @@ def test_a_comment_says_something_and_comes_from_somebody_who_may_act(run, ann, 
     assert press(client, looker, run, act="comment", text="Hello.").status_code == 409
     with pytest.raises(services.RunRefused, match="cannot be kept"):
         owners.comment(run.pk, ann, "a\0b")
-    assert "run.comment" not in told(run)
+    assert "run.comment" not in event_types(run)
 
 
 def test_two_who_look_at_a_run_see_each_other(run, ann, eve, client):

@@ -176,8 +176,8 @@ def test_a_message_that_is_delivered_again_and_again_moves_a_run_once(cast):
 
 def test_two_machines_are_told_of_once(cast):
     key = NodeKey.objects.get()
-    sessions.heard(key.pk, "z" * 43, timezone.now())
-    answers = at_once(lambda: sessions.heard(key.pk, key.nonce, timezone.now()))
+    sessions.report_received(key.pk, "z" * 43, timezone.now())
+    answers = at_once(lambda: sessions.report_received(key.pk, key.nonce, timezone.now()))
     assert len(set(answers)) == 1
     assert "Two machines" in answers[0]
     assert LedgerEvent.objects.filter(type="node.duplicate").count() == 1

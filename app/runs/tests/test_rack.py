@@ -11,7 +11,7 @@ from app.runs import open_loops, services
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.pages import run_page, safety
 from app.runs.tests.cast import RESILVER_SECONDS, Played, act, try_out
-from app.runs.tests.walks import Walk, told
+from app.runs.tests.walks import Walk, event_types
 from twin import rack
 from twin.tables import TXG_SECONDS
 from workflows.engine import events as ev
@@ -53,7 +53,7 @@ def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
     ordered = Order.objects.filter(run=run).exclude(effect="pure").order_by("sealed_at").values_list("operation", "status")
     wanted = ("zpool_offline", "locate_led", "zpool_replace", "locate_led", "fault_led_off")
     assert list(ordered) == [(name, "SUCCEEDED") for name in wanted]
-    assert told(run).count("loop.opened") == told(run).count("loop.closed") == 2
+    assert event_types(run).count("loop.opened") == event_types(run).count("loop.closed") == 2
     shown = walk.page(client)
     assert "Put back what was switched on: walked when this run ends" in shown
     assert "saw it switched off again: The locate light of bay 3" in shown

@@ -14,7 +14,7 @@ from app.runs.pages import qr
 from app.runs.people import technician_link
 from app.runs.tests.cast import act, try_out
 from app.runs.tests.test_rack import BAY, BLINK, NEW, OTHER, blink
-from app.runs.tests.walks import told
+from app.runs.tests.walks import event_types
 from app.tests.test_permissions_by_route import PATHS
 from twin import rack
 from workflows.engine import events as ev
@@ -62,7 +62,10 @@ def test_what_is_done_is_done_under_the_typed_name_and_the_name_of_who_made_the_
     assert walk.run.step == "check"
     done = LedgerEvent.objects.get(run=str(walk.run.pk), type="run.done-by-hand")
     assert done.actor == "technician:Joe Doe (link of ann)"
-    assert [what for what in told(walk.run) if what.startswith("technician-link")] == ["technician-link.made", "technician-link.opened"]
+    assert [what for what in event_types(walk.run) if what.startswith("technician-link")] == [
+        "technician-link.made",
+        "technician-link.opened",
+    ]
 
 
 def test_one_link_holds_for_the_whole_visit_and_ends_with_it(walk, phone):
@@ -116,7 +119,7 @@ def test_it_holds_on_the_way_back_and_ends_with_the_run(walk, phone, ann):
 
 def test_its_holder_ends_the_visit(walk, phone):
     assert phone.post("/t/", {"act": "leave"}).headers["Location"] == "/t/"
-    assert told(walk.run)[-1] == "technician-link.left"
+    assert event_types(walk.run)[-1] == "technician-link.left"
     assert "Joe Doe has ended this visit." in shown(phone)
     assert scan(phone, walk).status_code == 410
 
@@ -125,7 +128,7 @@ def test_a_wrong_answer_is_refused_with_its_reason_and_may_be_given_again(walk, 
     answer = scan(phone, walk, walk.run.params["old_serial"])
     assert answer.status_code == 409
     assert "is the disk that is to go. Scan the new one." in answer.content.decode()
-    assert told(walk.run)[-1] == "run.refused"
+    assert event_types(walk.run)[-1] == "run.refused"
     assert scan(phone, walk).status_code == 302
 
 
@@ -169,7 +172,7 @@ def test_it_is_dead_when_it_is_revoked(walk, phone, ann, client):
     form = {"act": "revoke-link", "link": link.pk, "version": walk.run.version}
     assert client.post(f"{walk.run.get_absolute_url()}act/", form).status_code == 302
     assert "revoked" in scan(phone, walk).content.decode()
-    assert told(walk.run)[-1] == "technician-link.revoked"
+    assert event_types(walk.run)[-1] == "technician-link.revoked"
 
 
 def test_it_is_dead_when_its_time_is_over(walk, phone):

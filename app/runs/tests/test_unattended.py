@@ -13,7 +13,7 @@ from app.runs import open_loops, services, tasks
 from app.runs.models import OpenLoop, Order, ResourceLock, Run
 from app.runs.ordering import locks, orders, unattended
 from app.runs.tests.cast import Played, act
-from app.runs.tests.walks import told
+from app.runs.tests.walks import event_types
 from twin import demo, stories
 from twin.store import Store
 from workflows.engine import events as ev
@@ -287,7 +287,7 @@ def test_the_ledger_tells_of_every_move(raised, node, ann):
     sweep(run)
     node.work()
     sweep(run)
-    since = told(run)[told(run).index("run.turned-back") :]
+    since = event_types(run)[event_types(run).index("run.turned-back") :]
     assert [kind for kind in since if kind in ("run.plan-asked", "run.planned", "run.ordered")] == [
         "run.plan-asked",
         "run.planned",

@@ -68,5 +68,5 @@ class Walk:
         return " ".join(client.get(self.run.get_absolute_url()).content.decode().split())
 
 
-def told(run: Run) -> list[str]:
+def event_types(run: Run) -> list[str]:
     return list(LedgerEvent.objects.filter(run=str(run.pk)).order_by("run_seq").values_list("type", flat=True))

@@ -59,7 +59,7 @@ def _of_one_wwid(fleet: FleetFacts, wwid: str, seen: Seen) -> Conflict | None:
 
 def _two_bays(wwid: str, seen: Seen) -> Conflict | None:
     for node, disk in seen:
-        bays = sorted({s.value for s in _told(disk, "bay") if not s.hint})
+        bays = sorted({s.value for s in _values_of(disk, "bay") if not s.hint})
         if len({bay.rpartition("/")[2] for bay in bays}) > 1:  # two expanders of one shelf may each give it an id of its own
             return Conflict(
                 "one-wwid",
@@ -74,7 +74,7 @@ def _two_bays(wwid: str, seen: Seen) -> Conflict | None:
 
 
 def _two_serials(fleet: FleetFacts, wwid: str, seen: Seen) -> Conflict | None:
-    here = {s.value for _, disk in seen for s in _told(disk, "serial") if s.origin == "kernel"}
+    here = {s.value for _, disk in seen for s in _values_of(disk, "serial") if s.origin == "kernel"}
     before = [(plain(serial), when) for serial, when in (fleet.remembered[wwid].serials if wwid in fleet.remembered else ())]
     if len(here) > 1:
         what = f"{_where(seen)} read the serial numbers {' and '.join(sorted(here))} from one WWID"
@@ -114,7 +114,7 @@ def _one_serial(by_wwid: dict[str, list[tuple[NodeFacts, DiskFacts]]]) -> Iterat
     by_serial: dict[tuple[str, str, str], list[str]] = {}
     for wwid, seen in by_wwid.items():
         disk = seen[0][1]
-        if known(disk.serial) and disk.model and _tells(serial := plain(disk.serial)):
+        if known(disk.serial) and disk.model and _is_telling(serial := plain(disk.serial)):
             by_serial.setdefault((disk.vendor, disk.model, serial), []).append(wwid)
     for (_, model, serial), wwids in by_serial.items():
         apart = _apart({wwid: by_wwid[wwid] for wwid in wwids}) if len(wwids) > 1 else ()
@@ -133,7 +133,7 @@ def _one_serial(by_wwid: dict[str, list[tuple[NodeFacts, DiskFacts]]]) -> Iterat
             )
 
 
-def _tells(serial: str) -> bool:
+def _is_telling(serial: str) -> bool:
     return len(serial) >= SERIAL_DIGITS_MIN and len(set(serial)) > 1
 
 
@@ -182,7 +182,7 @@ def _pools(fleet: FleetFacts) -> Iterator[Conflict]:
             )
 
 
-def _told(disk: DiskFacts, kind: str) -> tuple:
+def _values_of(disk: DiskFacts, kind: str) -> tuple:
     return disk.identity.witness(kind).statements if isinstance(disk.identity, Identity) else ()
 
 

@@ -130,7 +130,7 @@ def _copies(fleet: FleetFacts) -> Iterator[Damage]:
 
 def _of_copies(fleet: FleetFacts, node: NodeFacts, disk: DiskFacts, copies: Copies) -> Iterator[Damage]:
     label = copies.labels[0] if copies.labels else None
-    for kind, claim in _said_of(copies):
+    for kind, claim in _claims_of(copies):
         yield Damage(
             kind,
             node,
@@ -146,7 +146,7 @@ def _of_copies(fleet: FleetFacts, node: NodeFacts, disk: DiskFacts, copies: Copi
         )
 
 
-def _said_of(copies: Copies) -> Iterator[tuple[str, str]]:
+def _claims_of(copies: Copies) -> Iterator[tuple[str, str]]:
     where = f"on {copies.partition}"
     if copies.unread:
         yield "unread", f"the disk gives an error when label {_copy_list(copies.unread)} {where} is read."

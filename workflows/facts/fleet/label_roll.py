@@ -45,13 +45,13 @@ class Roll:
 def roll(seen: Census, pool: PoolFacts) -> Roll:
     """Of a pool whose guid and tree are known."""
     leaves = {leaf.guid: leaf for _, leaf in lookup.pool_leaves(pool) if known(leaf.guid)}
-    groups = {guid: _by_disk(seen, pool, guid, guid in leaves) for guid in {*_told(seen, pool), *leaves}}
+    groups = {guid: _by_disk(seen, pool, guid, guid in leaves) for guid in {*_vdevs_listed(seen, pool), *leaves}}
     entries = [entry for guid, disks in groups.items() for entry in _entries(guid, disks, leaves.get(guid))]
     uncarried = tuple(leaf for guid, leaf in leaves.items() if not groups[guid])
     return Roll(tuple(sorted(entries, key=lambda e: (not e.grave, not e.misfit, e.nodes, len(e.disk), e.disk))), uncarried)
 
 
-def _told(seen: Census, pool: PoolFacts) -> set[int]:
+def _vdevs_listed(seen: Census, pool: PoolFacts) -> set[int]:
     return {vdev for guid, vdev in seen.by_vdev if guid == pool.guid}
 
 

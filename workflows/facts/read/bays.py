@@ -42,10 +42,10 @@ def _bays(enclosure: Any, model: str) -> Iterable[BayFacts]:
                 enclosure=enclosure.name,
                 slot=slot.number,
                 name=slot.name,
-                status=_said(slot.status, "status", slot),
-                locate=_said(slot.locate, "locate light", slot),
-                fault=_said(slot.fault, "fault light", slot),
-                fault_asked=_said(slot.fault_asked, "fault light", slot),
+                status=_bit_or_unknown(slot.status, "status", slot),
+                locate=_bit_or_unknown(slot.locate, "locate light", slot),
+                fault=_bit_or_unknown(slot.fault, "fault light", slot),
+                fault_asked=_bit_or_unknown(slot.fault_asked, "fault light", slot),
                 device=slot.device,
                 evidence=KERNEL_LINK,
                 model=model,
@@ -65,5 +65,5 @@ def bay_of(bays: Known[tuple[BayFacts, ...]], names: Iterable[str], links: Itera
     return Unknown("No enclosure names this disk.")
 
 
-def _said(value: Any, what: str, slot: Any) -> Known[Any]:
+def _bit_or_unknown(value: Any, what: str, slot: Any) -> Known[Any]:
     return Unknown(f"The {what} of {slot.name} could not be read.") if value is None else value

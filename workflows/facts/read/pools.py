@@ -49,7 +49,7 @@ def read_pools(sources: Sources, labels: LabelIndex, resolve: Resolve) -> Listed
     if not known(read):
         return Listed(read)
     by_guid = sources.reading("zpool_status_guid")
-    guids, doubt, release = _said_guids(sources), sources.doubt(source), _release(sources)
+    guids, doubt, release = _guids_by_source(sources), sources.doubt(source), _release(sources)
     pools = tuple(_pool(pool, _twin(pool, by_guid), guids.get(pool.name, {}), labels, resolve, doubt, release) for pool in read.value)
     why = Unknown(not_understood("The zpool status of this node", read.unread[0])) if read.unread else None
     if why is not None and not pools:
@@ -136,7 +136,7 @@ def _pool(
     doubt: str,
     release: tuple[int, int] | None,
 ) -> PoolFacts:
-    claims = _told(guids, labels.pool_guids(_guids(pool, twin)))
+    claims = _claims(guids, labels.pool_guids(_guids(pool, twin)))
     guid = _pool_guid(claims, labels)
 
     def join(vdev: Any, other: Known[Any]) -> VdevFacts:
@@ -246,7 +246,7 @@ def _pairs(vdevs: tuple, twin: Known[Any], of: Callable[[Any], tuple]) -> Iterat
     yield from zip(vdevs, of(twin) if known(twin) else [twin] * len(vdevs), strict=True)
 
 
-def _told(guids: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[str, int], ...]:
+def _claims(guids: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[str, int], ...]:
     """Who says which guid of the pool."""
     return (*guids.items(), *(("the labels of its disks", guid) for guid in sorted(by_label)))
 
@@ -259,7 +259,7 @@ def _pool_guid(claims: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known
     return guids.pop() if guids else Unknown(f"No label of its disks could be read. {labels.blind}".rstrip())
 
 
-def _said_guids(sources: Sources) -> dict[str, dict[str, int]]:
+def _guids_by_source(sources: Sources) -> dict[str, dict[str, int]]:
     """The guids that ZFS itself says, by pool and by source: the kernel's statistics (since 2.2), the JSON (2.3), `zpool get` (always)."""
     found: dict[str, dict[str, int]] = {}
     kernel, json = sources.read("kstat_pools"), sources.reading("zpool_status_json")

@@ -94,7 +94,7 @@ class Sources:
         """
         texts = {where: body["text"] for where, body in self._bodies.items() if body["outcome"] == "data"}
         parsed = {where: _parsed(where.partition("/")[0], text) for where, text in texts.items()}
-        return {where: value for where, value in parsed.items() if isinstance(value, Unparsed) and not _tells_less(where, texts[where])}
+        return {where: value for where, value in parsed.items() if isinstance(value, Unparsed) and not _is_shorter(where, texts[where])}
 
     def absent(self) -> dict[str, str]:
         """Every source that this node has not, and why; one that was not asked so that no disk wakes is not among them."""
@@ -185,7 +185,7 @@ def _parsed(source: str, text: str) -> Any:
     return Unparsed(f"no source is called {source}") if collector is None else collector.parse(text)
 
 
-def _tells_less(where: str, text: str) -> bool:
+def _is_shorter(where: str, text: str) -> bool:
     source = where.partition("/")[0]
     if not hasattr(COLLECTORS.get(source), "read"):
         return False

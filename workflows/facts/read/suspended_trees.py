@@ -28,12 +28,12 @@ def _stands_still(pool: PoolFacts) -> bool:
 
 def _thawed(pool: PoolFacts, runs: Mapping[str, Known[bool]], why: str) -> PoolFacts:
     assert known(pool.tops)
-    return replace(pool, tops=tuple((kind, _told(top, runs, why)) for kind, top in pool.tops))
+    return replace(pool, tops=tuple((kind, _with_state(top, runs, why)) for kind, top in pool.tops))
 
 
-def _told(vdev: VdevFacts, runs: Mapping[str, Known[bool]], why: str) -> VdevFacts:
+def _with_state(vdev: VdevFacts, runs: Mapping[str, Known[bool]], why: str) -> VdevFacts:
     if vdev.children:
-        return replace(vdev, children=tuple(_told(child, runs, why) for child in vdev.children))
+        return replace(vdev, children=tuple(_with_state(child, runs, why) for child in vdev.children))
     return replace(vdev, gone=_gone(vdev, runs, why)) if vdev.kind == "disk" and vdev.state in IN_SERVICE else vdev
 
 

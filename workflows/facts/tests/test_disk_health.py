@@ -10,12 +10,12 @@ from workflows.facts.read.disk_health import findings
 from workflows.tests.incident import WELL
 
 
-def said(**changes):
+def kinds_of(**changes):
     return replace(WELL, **changes)
 
 
 def kinds(**changes):
-    return [(one.kind, one.severity) for one in findings(said(**changes))]
+    return [(one.kind, one.severity) for one in findings(kinds_of(**changes))]
 
 
 def test_a_disk_that_is_well_has_no_finding():
@@ -24,7 +24,7 @@ def test_a_disk_that_is_well_has_no_finding():
 
 def test_a_disk_that_says_nothing_has_no_finding():
     nothing = Unknown("The disk does not say.")
-    mute = said(
+    mute = kinds_of(
         temperature=nothing, temperature_trip=nothing, power_on_hours=nothing, grown_defects=nothing, pending_defects=nothing, errors=(),
         non_medium=nothing, self_tests=nothing, background=nothing, percent_used=nothing, silent="it has no SMART",
     )  # fmt: skip
@@ -94,9 +94,9 @@ SHORT, LONG = "Background short", "Background long"
 )
 def test_a_failed_test_counts_until_a_long_one_has_passed(tests, fails):
     newest_first = tuple(SelfTestFacts(None, what, result, "words") for what, result in tests)
-    assert [one.severity for one in findings(said(self_tests=newest_first))] == fails
+    assert [one.severity for one in findings(kinds_of(self_tests=newest_first))] == fails
 
 
 def test_the_certain_ones_come_first():
-    found = findings(said(grown_defects=5000, passed=False, verdict="FAILED!"))
+    found = findings(kinds_of(grown_defects=5000, passed=False, verdict="FAILED!"))
     assert [one.certain for one in found] == [True, False]

@@ -27,13 +27,13 @@ def body(text, outcome="data", reason=""):
     return {"outcome": outcome, "text": text, "reason": reason, "exit_code": "0", "stderr": ""}
 
 
-def said(source, pattern):
+def matches(source, pattern):
     (path,) = (CAPTURES / source).glob(pattern)
     return body(path.read_text())
 
 
-SMART = said("smart", "*failing-json.json")
-LOGS = said("sg_logs", "*failed-self-test.txt")
+SMART = matches("smart", "*failing-json.json")
+LOGS = matches("sg_logs", "*failed-self-test.txt")
 
 
 def condition(**sources) -> ConditionFacts:
@@ -100,7 +100,7 @@ def test_what_was_asked_through_another_path_is_of_the_same_disk():
 
 
 def modes(pattern):
-    return read_modes(Sources({"drive_modes/sdda": said("drive_modes", pattern)}), [Device])
+    return read_modes(Sources({"drive_modes/sdda": matches("drive_modes", pattern)}), [Device])
 
 
 def test_a_cache_the_kernel_does_not_know_of_is_never_flushed():

@@ -17,7 +17,7 @@ HEALTHY = "healthy-raidz2"
 SDA, SDB = "naa:5000c500a65b200b", "naa:5000c500a65b201b"
 
 
-def told(changes, name=HEALTHY):
+def with_texts(changes, name=HEALTHY):
     """The step's captures with other texts from some sources."""
     values = {where: Capture(*where.split("/")[:1], where.partition("/")[2], "data", text) for where, text in changes.items()}
     return node_facts("oss01", captures(name) | values, 1.0, ())
@@ -55,7 +55,7 @@ def test_it_hears_every_source_that_speaks():
 
 def test_links_of_the_disk_that_had_the_name_before_are_stale_and_refuse():
     links = text("disk_links").replace("5000c500a65b200b", "5000c500a65b2fff")
-    found = of(told({"disk_links": links}))
+    found = of(with_texts({"disk_links": links}))
     assert found.verdict == "disagree"
     assert "udev" in found.reason
     assert "5000c500a65b2fff" in found.reason
@@ -80,7 +80,7 @@ def test_who_is_alone_against_two_is_stale():
 def test_a_stored_device_id_of_another_disk_is_stale_and_harmless():
     """The seed case: the label of one member stores the device id of another."""
     label = text("zdb_label/sda1").replace("scsi-35000c500a65b200b-part1", "scsi-35000c500a65b2fff-part1")
-    found = of(told({"zdb_label/sda1": label}))
+    found = of(with_texts({"zdb_label/sda1": label}))
     assert found.verdict == "agreed"
     assert [s.by for s in found.witness("wwid").stale] == ["the device id in the label on sda1"]
     assert "as old as the last import" in found.reason
@@ -88,20 +88,20 @@ def test_a_stored_device_id_of_another_disk_is_stale_and_harmless():
 
 def test_a_pool_that_serves_another_vdev_from_it_contradicts_its_label():
     label = text("zdb_label/sda1").replace("12993330246094236820", "77")
-    found = of(told({"zdb_label/sda1": label}))
+    found = of(with_texts({"zdb_label/sda1": label}))
     assert found.verdict == "disagree"
     assert found.witness("label").contradicted
 
 
 def test_a_smart_report_about_another_disk_is_heard_as_such():
     smart = "smartctl 7.3\nLogical Unit id:      0x5000c500a65b201b\nSerial number:        ZA20001X\n"
-    found = of(told({"smart/sda": smart}))
+    found = of(with_texts({"smart/sda": smart}))
     assert (found.verdict, found.witness("wwid").value, found.witness("serial").value) == ("disagree", SDA, "ZA20000X")
 
 
 def test_a_smart_report_about_this_disk_agrees():
     smart = "smartctl 7.3\nLogical Unit id:      0x5000c500a65b200b\nSerial number:        ZA20000X\n"
-    found = of(told({"smart/sda": smart}))
+    found = of(with_texts({"smart/sda": smart}))
     assert found.verdict == "agreed"
     assert "smartctl (sda)" in {s.by for s in found.witness("serial").sure}
 
@@ -124,7 +124,7 @@ def test_the_portals_memory_of_another_serial_number_disputes_it():
 
 
 def test_the_bay_it_was_in_before_is_stale_and_harmless():
-    bays = told({"enclosure": ENCLOSURES})
+    bays = with_texts({"enclosure": ENCLOSURES})
     found = of(bays, SDA, Remembered((), (("0x500605b0000272bf/9", "oss01, until 2026-11-20 09:00 UTC"),)))
     assert (found.verdict, found.witness("bay").value) == ("agreed", "0x500605b0000272bf/3")
     assert "The disk was moved since." in found.reason
@@ -153,7 +153,7 @@ def second_path():
     again = [line.replace("/sda/", "/sdz/").replace("2:0:0:0", "3:0:0:0") for line in lines if line.startswith("/sys/block/sda/")]
     again = [line.replace("sda1:", "sdz1:").replace("/sda1/", "/sdz1/").replace("/sda9/", "/sdz9/") for line in again]
     labels = {"zdb_label/sdz1": text("zdb_label/sda1")}
-    return told({"block": "\n".join([f"{listing} sdz", *lines, *again, ""]), "enclosure": ENCLOSURES} | labels)
+    return with_texts({"block": "\n".join([f"{listing} sdz", *lines, *again, ""]), "enclosure": ENCLOSURES} | labels)
 
 
 def test_two_paths_are_one_disk_in_one_bay():

@@ -23,7 +23,7 @@ def joined(collected) -> NodeFacts:
     return node_facts("oss01", collected, 1.0, ())
 
 
-def told(where, text, name=DRIFT) -> dict[str, Capture]:
+def with_text(where, text, name=DRIFT) -> dict[str, Capture]:
     """The step's captures, with another text from one source."""
     source, _, key = where.partition("/")
     return captures(name) | {where: Capture(source, key, "data", text)}
@@ -87,7 +87,7 @@ def test_no_zfs_tools_is_not_no_pools():
 
 
 def test_no_pools_is_no_pools():
-    assert joined(told("zpool_status", "no pools available\n")).pools == ()
+    assert joined(with_text("zpool_status", "no pools available\n")).pools == ()
 
 
 def test_no_enclosures_is_no_bays():
@@ -101,13 +101,13 @@ def test_two_runs_that_differ_in_shape_give_no_guid(where):
     """A replacement began between the two runs."""
     lines = text(where).splitlines(keepends=True)
     fewer = "".join(line for line in lines if "was /dev" not in line)
-    facts = joined(told(where, fewer))
+    facts = joined(with_text(where, fewer))
     assert not any(known(leaf.guid) for leaf in leaves(facts) if leaf.was is None)
     assert "changed between them" in leaves(facts)[0].guid.reason
 
 
 def test_two_disks_that_claim_one_vdev_are_not_chosen_between():
-    facts = joined(told("zdb_label/sda1", text("zdb_label/sdc1")))
+    facts = joined(with_text("zdb_label/sda1", text("zdb_label/sdc1")))
     (leaf,) = [leaf for leaf in leaves(facts) if leaf.name == "/dev/sdc1"]
     assert "2 disks carry the label" in leaf.wwid.reason
 
@@ -115,7 +115,7 @@ def test_two_disks_that_claim_one_vdev_are_not_chosen_between():
 def test_a_label_that_contradicts_the_open_path_is_not_believed():
     """sda1's and sdc1's labels were read before the names moved."""
     facts = joined(
-        told("zdb_label/sda1", text("zdb_label/sdc1")) | {"zdb_label/sdc1": replace(captures(DRIFT)["zdb_label/sda1"], key="sdc1")}
+        with_text("zdb_label/sda1", text("zdb_label/sdc1")) | {"zdb_label/sdc1": replace(captures(DRIFT)["zdb_label/sda1"], key="sdc1")}
     )
     doubted = {leaf.name: leaf.wwid.reason for leaf in leaves(facts) if not known(leaf.wwid) and leaf.was is None}
     assert set(doubted) == {"/dev/sda1", "/dev/sdc1"}
@@ -123,7 +123,7 @@ def test_a_label_that_contradicts_the_open_path_is_not_believed():
 
 
 def test_labels_that_name_two_pools_give_no_pool_guid():
-    facts = joined(told("zdb_label/sdc1", text("zdb_label/sdc1").replace("pool_guid: 221738468679772958", "pool_guid: 5")))
+    facts = joined(with_text("zdb_label/sdc1", text("zdb_label/sdc1").replace("pool_guid: 221738468679772958", "pool_guid: 5")))
     assert "different guids" in pool(facts).guid.reason
     assert ("the labels of its disks", 5) in pool(facts).disputed
 
@@ -134,7 +134,7 @@ def test_zpool_get_tells_the_guid_where_no_label_was_read():
 
 
 def test_labels_and_zpool_get_that_differ_are_a_finding_and_no_choice():
-    facts = joined(told("zpool_get", text("zpool_get").replace("221738468679772958", "5")))
+    facts = joined(with_text("zpool_get", text("zpool_get").replace("221738468679772958", "5")))
     assert "5 by zpool get" in pool(facts).guid.reason
     (found,) = [f for f in findings(FleetFacts({"oss01": facts})) if f.kind == "guid"]
     assert (found.tone, "221738468679772958 by the labels of its disks" in found.sentence) == ("bad", True)
@@ -156,7 +156,9 @@ def second_path(block_text, name="sdc", other="sdx"):
 
 
 def test_two_paths_to_one_disk_are_one_disk():
-    facts = joined(told("block", second_path(text("block"))) | {"zdb_label/sdx1": replace(captures(DRIFT)["zdb_label/sdc1"], key="sdx1")})
+    facts = joined(
+        with_text("block", second_path(text("block"))) | {"zdb_label/sdx1": replace(captures(DRIFT)["zdb_label/sdc1"], key="sdx1")}
+    )
     assert disk(facts).names == ("sdc", "sdx")
     assert [label.partition for label in disk(facts).labels] == ["sdc1", "sdx1"]
     assert len(facts.disks) == len(played(DRIFT).disks)
@@ -164,14 +166,14 @@ def test_two_paths_to_one_disk_are_one_disk():
 
 
 def test_one_path_that_does_not_answer_leaves_the_disk_unknown_and_the_member_found():
-    facts = joined(told("block", second_path(text("block"))))
+    facts = joined(with_text("block", second_path(text("block"))))
     assert disk(facts).labels == Unknown("The label of sdx1 was not read.")
     assert [leaf.wwid for leaf in leaves(facts) if leaf.name == "/dev/sdc1"] == [SDC]
 
 
 def test_paths_that_disagree_about_the_size_give_no_size():
     lines = second_path(text("block")).replace("/sys/block/sdx/size:", "/sys/block/sdx/size:1")
-    assert "disagree about its size" in disk(joined(told("block", lines))).size_bytes.reason
+    assert "disagree about its size" in disk(joined(with_text("block", lines))).size_bytes.reason
 
 
 @pytest.mark.parametrize(
@@ -191,14 +193,16 @@ def test_it_says_who_uses_a_disk(mounts, swaps, expected):
     ]
     block = text("block") + "/sys/block/sde/sde1/partition:1\n/sys/block/sde/sde1/size:2048\n/sys/block/sde/sde1/holders:\n"
     facts = joined(
-        told("mounts", "\n".join(lines) + "\n") | told("block", block) | {"mounts": Capture("mounts", "", "data", "\n".join(lines) + "\n")}
+        with_text("mounts", "\n".join(lines) + "\n")
+        | with_text("block", block)
+        | {"mounts": Capture("mounts", "", "data", "\n".join(lines) + "\n")}
     )
     assert disk(facts, "naa:5000c500a65b208b").in_use == expected
 
 
 def test_it_says_what_holds_a_disk():
     held = text("block").replace("/sys/block/sde/holders:", "/sys/block/sde/holders:dm-3")
-    reported = told("block", held) | {
+    reported = with_text("block", held) | {
         "mounts": Capture("mounts", "", "data", "/proc/mounts:a /b c rw 0 0\n/proc/swaps:Filename Type Size\n")
     }
     assert disk(joined(reported), "naa:5000c500a65b208b").in_use == ("held by dm-3",)
@@ -235,7 +239,7 @@ def test_a_report_on_another_disk_says_nothing_about_this_one():
     assert "is about naa:5000c500a65b201b" in disk(facts, wwid).health.reason
 
 
-def bays_said(*links):
+def bays_reported(*links):
     slots = [
         f"/sys/class/enclosure/{e}/{name}/{what}"
         for e, name, number, device in links
@@ -249,20 +253,20 @@ def bays_said(*links):
 
 
 def test_a_disk_has_the_bay_that_links_to_it():
-    facts = joined(told("enclosure", bays_said(("6:0:89:0", "68", 68, "sdc"), ("6:0:89:0", "69", 69, ""))))
+    facts = joined(with_text("enclosure", bays_reported(("6:0:89:0", "68", 68, "sdc"), ("6:0:89:0", "69", 69, ""))))
     bay = disk(facts).bay
     assert (bay.enclosure_id, bay.slot, bay.evidence) == ("0x50050cc11ac016e2", 68, 1)
     assert len(facts.bays) == 2
 
 
 def test_one_enclosure_by_two_paths_is_one_enclosure():
-    facts = joined(told("enclosure", bays_said(("6:0:89:0", "68", 68, ""), ("7:0:89:0", "68", 68, "sdc"))))
+    facts = joined(with_text("enclosure", bays_reported(("6:0:89:0", "68", 68, ""), ("7:0:89:0", "68", 68, "sdc"))))
     assert [(bay.slot, bay.device) for bay in facts.bays] == [(68, "sdc")]
     assert disk(facts).bay.slot == 68
 
 
 def test_a_disk_in_two_bays_is_in_none():
-    facts = joined(told("enclosure", bays_said(("6:0:89:0", "68", 68, "sdc"), ("6:0:89:0", "69", 69, "sdc"))))
+    facts = joined(with_text("enclosure", bays_reported(("6:0:89:0", "68", 68, "sdc"), ("6:0:89:0", "69", 69, "sdc"))))
     assert "linked to 2 bays" in disk(facts).bay.reason
 
 

@@ -17,7 +17,7 @@ from workflows.tests.incident import disk
 
 SHELF, OTHER_SHELF = "0x50050cc11ac016e2", "0x50050cc11ac01f4a"
 PORT = "0x5000c500a6754ab9"
-NOBODY = Unknown("No enclosure names this disk.")
+NO_ENCLOSURE = Unknown("No enclosure names this disk.")
 
 
 def bay(slot, device=None, status="OK"):
@@ -27,7 +27,7 @@ def bay(slot, device=None, status="OK"):
 BAYS = (bay(68),)
 
 
-def where(linked=NOBODY, bays=BAYS, **levels):
+def where(linked=NO_ENCLOSURE, bays=BAYS, **levels):
     places = Map({int(level[1:]): {PORT: place} for level, place in levels.items()})
     witnesses = witnesses_of(linked, places, (PORT,))
     return settled(linked, witnesses, bays)
@@ -51,21 +51,21 @@ def test_witnesses_that_agree_leave_no_dispute():
 
 def test_two_places_at_the_best_level_are_no_place():
     places = Map({3: {PORT: (SHELF, 68), "0x5000c500a6754aba": (OTHER_SHELF, 2)}})
-    found = settled(NOBODY, witnesses_of(NOBODY, places, (PORT, "0x5000c500a6754aba")), ())
+    found = settled(NO_ENCLOSURE, witnesses_of(NO_ENCLOSURE, places, (PORT, "0x5000c500a6754aba")), ())
     assert not known(found)
     assert "bay 68" in found.reason
     assert "bay 2" in found.reason
 
 
 def test_without_the_enclosure_driver_the_place_is_known_and_the_lights_are_not():
-    found = where(bays=NOBODY, l3=(SHELF, 68))
+    found = where(bays=NO_ENCLOSURE, l3=(SHELF, 68))
     assert (found.slot, found.evidence) == (68, 3)
     assert not known(found.status)
     assert not known(found.locate)
 
 
 def test_an_older_look_is_only_asked_when_nobody_else_speaks():
-    lost = disk("sdq", "naa:5000c500a65b2f2b", bay=NOBODY)
+    lost = disk("sdq", "naa:5000c500a65b2f2b", bay=NO_ENCLOSURE)
     found = with_older(lost, {"naa:5000c500a65b2f2b": (SHELF, 68)}, (bay(68),))
     assert (found.bay.slot, found.bay.evidence) == (68, 6)
     seated = disk("sdq", "naa:5000c500a65b2f2b", slot=3)
@@ -73,12 +73,12 @@ def test_an_older_look_is_only_asked_when_nobody_else_speaks():
 
 
 def test_the_only_bay_left_is_a_suggestion():
-    lost, seated = disk("sdq", "naa:5000c500a65b2f2b", bay=NOBODY), disk("sda", "naa:5000c500a65b3a1b", slot=1)
+    lost, seated = disk("sdq", "naa:5000c500a65b2f2b", bay=NO_ENCLOSURE), disk("sda", "naa:5000c500a65b3a1b", slot=1)
     found = with_only_one_left((lost, seated), (bay(1), bay(68), bay(69, status="not installed")))
     assert [d.bay.slot for d in found] == [68, 1]
     assert (found[0].bay.evidence, found[0].bay_witnesses) == (7, (BayWitness(7, SHELF, 68),))
-    assert with_only_one_left((lost, seated), (bay(1), bay(68), bay(69)))[0].bay == NOBODY
-    assert with_only_one_left((lost, replace(lost, wwid="naa:5000c500a65b2f3b")), (bay(68),))[0].bay == NOBODY
+    assert with_only_one_left((lost, seated), (bay(1), bay(68), bay(69)))[0].bay == NO_ENCLOSURE
+    assert with_only_one_left((lost, replace(lost, wwid="naa:5000c500a65b2f3b")), (bay(68),))[0].bay == NO_ENCLOSURE
 
 
 @dataclass

@@ -31,7 +31,7 @@ GONE = {
 }
 
 
-def said(without=()):
+def collected(without=()):
     """What a real node said after its shelf had lost six disks at once."""
     return {
         source: Capture(source, "", "data", (CAPTURES / source / name).read_text())
@@ -41,7 +41,7 @@ def said(without=()):
 
 
 def node(without=()):
-    return node_facts("oss20", said(without), 1.0, ())
+    return node_facts("oss20", collected(without), 1.0, ())
 
 
 def leaves(facts):
@@ -87,10 +87,10 @@ def test_where_the_kernel_was_not_asked_nothing_is_known_of_them(without):
 
 
 def test_a_member_whose_name_can_move_and_whose_label_nobody_read_is_not_known():
-    text = said()["zpool_status"].text.replace(
+    text = collected()["zpool_status"].text.replace(
         "/dev/disk/by-id/wwn-0x5000c500aa270003-part1", "/dev/sdc1                                     "
     )
-    pool, members = leaves(node_facts("oss20", {**said(), "zpool_status": Capture("zpool_status", "", "data", text)}, 1.0, ()))
+    pool, members = leaves(node_facts("oss20", {**collected(), "zpool_status": Capture("zpool_status", "", "data", text)}, 1.0, ()))
     assert [known(leaf.gone) for leaf in members] == [False, *[True] * 5]
     assert not known(pool_margin(pool))
 

@@ -14,7 +14,7 @@ from workflows.triage import triage
 CASES = Path(__file__).parent / "cases"
 
 # case -> (reader, what is told of it)
-TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
+EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "alerts-cleared": ("alerts", ()),
     "alerts-new": ("alerts", ("disk-failing watch", "vdev-degraded act")),
     "alerts-online": (
@@ -106,6 +106,25 @@ TOLD: dict[str, tuple[str, tuple[str, ...]]] = {
     "storcli-show": ("storcli", ("disk-failing act",)),
     "storcli-topology": ("storcli", ("disk-failing act", "hba-fault act", "hba-fault watch")),
     "storcli-two": ("storcli", ("disk-failing act",)),
+    "areca-disk": ("areca", ("disk-failing act",)),
+    "areca-drive": ("areca", ("disk-failing watch",)),
+    "areca-sets": ("areca", ("hba-fault act",)),
+    "areca-volumes": ("areca", ("hba-fault watch",)),
+    "fmadm-faulty": ("fmadm", ("disk-faulted act",)),
+    "fmadm-log": ("fmadm", ("disk-faulted watch",)),
+    "megacli-adapter": ("megacli", ("hba-fault act",)),
+    "megasasctl-ill": ("megasasctl", ("disk-failing watch", "hba-fault watch")),
+    "megasasctl-plain": ("megasasctl", ("disk-failing watch", "hba-fault act")),
+    "mfiutil-battery": ("mfiutil", ("hba-fault watch",)),
+    "mfiutil-config": ("mfiutil", ("disk-failing act", "hba-fault act")),
+    "mfiutil-drives": ("mfiutil", ("disk-failing act",)),
+    "mfiutil-volumes": ("mfiutil", ("hba-fault act",)),
+    "tw_cli-alarms": ("tw_cli", ("hba-fault watch",)),
+    "tw_cli-battery": ("tw_cli", ("hba-fault watch",)),
+    "tw_cli-info": ("tw_cli", ("hba-fault act",)),
+    "tw_cli-port": ("tw_cli", ("disk-failing watch",)),
+    "tw_cli-show": ("tw_cli", ("disk-failing act", "disk-failing act", "hba-fault act")),
+    "tw_cli-well": ("tw_cli", ()),
     "udevadm-info": ("udevadm", ()),
     "zed_mail-data": ("zed_mail", ("data-errors act",)),
     "zed_mail-faulted": ("zed_mail", ("disk-faulted act",)),
@@ -133,15 +152,15 @@ def answer(name: str):
     return triage([(name, text(name))])
 
 
-@pytest.mark.parametrize("name", sorted(TOLD))
+@pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_an_output_is_known_by_its_own_text_and_judged(name):
     found = answer(name)
-    reader, reported = TOLD[name]
+    reader, reported = EXPECTED[name]
     assert [read.source for read in found.reads if read.outcome == "read"] == [reader]
     assert tuple(sorted(f"{s.slug} {s.severity}" for s in found.situations)) == tuple(sorted(reported))
 
 
-@pytest.mark.parametrize("name", sorted(name for name, (_, reported) in TOLD.items() if reported))
+@pytest.mark.parametrize("name", sorted(name for name, (_, reported) in EXPECTED.items() if reported))
 def test_what_is_told_marks_the_lines_it_was_read_from(name):
     found = answer(name)
     for situation in found.situations:
@@ -150,7 +169,7 @@ def test_what_is_told_marks_the_lines_it_was_read_from(name):
         assert situation.evidence
 
 
-@pytest.mark.parametrize("name", sorted(TOLD))
+@pytest.mark.parametrize("name", sorted(EXPECTED))
 @pytest.mark.parametrize("reader", sorted(READERS))
 def test_no_reader_raises_for_what_another_tool_printed(reader, name):
     lines = text(name).split("\n")

@@ -104,7 +104,7 @@ def delete_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "wwid": params.get("old_wwid", "")}
 
 
-def what_the_trial_said(text: str) -> Mapping[str, str]:
+def from_the_trial(text: str) -> Mapping[str, str]:
     """One of three sentences; what is none of them proves nothing."""
     line = text.partition("\n")[0].rstrip(".")
     return {"tried": next((end for end in (zdb_without.OPENS, zdb_without.OPENS_ANYWAY, zdb_without.DOES_NOT) if line.endswith(end)), "")}
@@ -280,7 +280,7 @@ RUNBOOK = Runbook(
             TRY_GUARDS,
             "The pool is read by zdb with all disks, and once more where this one is hidden from it. Nothing is imported, written, or taken away. "
             "On a large pool it takes minutes. Where it cannot be tried, this goes on without that evidence.",
-            learns=what_the_trial_said,
+            learns=from_the_trial,
             learned=("tried",),
             fails_to="weigh",
             fails_means="The pool was not tried out, so what follows is weighed without that evidence.",

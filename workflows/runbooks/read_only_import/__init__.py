@@ -49,7 +49,7 @@ def import_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "force": force}
 
 
-def what_the_dry_run_said(text: str) -> Mapping[str, str]:
+def from_the_dry_run(text: str) -> Mapping[str, str]:
     """Its own words, as far as they are known. An empty answer means that no rewind helps, or that it was imported."""
     back, loss = _BACK_TO.search(text), _LOSS.search(text)
     if back and (loss or text.endswith(back[0])):
@@ -194,7 +194,7 @@ RUNBOOK = Runbook(
             "Always with readonly=on: where nothing has to be discarded, this imports the pool although it is called a dry run.",
             approvals=1,
             opens=HELD,
-            learns=what_the_dry_run_said,
+            learns=from_the_dry_run,
             learned=("dry_run", "rewind_to", "rewind_loss"),
         ),
         verify(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from twin import scenarios
 from twin.build import add_pool, guid_of, member, top
 from twin.model import Bay, Node, Pool
-from workflows.rehearsal.hand import SAID, CannotSuppose, Hand
+from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
 
 if TYPE_CHECKING:
     from workflows.rehearsal.play import Play
@@ -60,7 +60,7 @@ def _pulls_it(play: Play) -> str:
         if bay.wwid is None:
             raise CannotSuppose("The lit bay is empty by the report, so there is nothing to pull.")
         play.kept["pulled"] = scenarios.unplug(node, bay.wwid)
-    return SAID
+    return ASSUMED_DONE
 
 
 def _reads_it(play: Play) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workflows.analysis.links import Link, links, look_again, read_quiet, told, watched_seconds
+from workflows.analysis.links import Link, links, look_again, phy_texts, read_quiet, watched_seconds
 from workflows.engine.core import (
     END,
     CheckStep,
@@ -105,7 +105,7 @@ def watch_it(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
     link = guards.the_link(facts, params)
     if not known(link) or not known(link.node.ages) or "sas_phys" not in link.node.ages:
         return {}
-    return {"quiet": look_again(told(link.phys), params.get("quiet", ""), at - link.node.ages["sas_phys"]).text}
+    return {"quiet": look_again(phy_texts(link.phys), params.get("quiet", ""), at - link.node.ages["sas_phys"]).text}
 
 
 def how_quiet_it_is(facts: FleetFacts, params: Params) -> Progress:

@@ -19,7 +19,7 @@ from workflows.facts.tests.played import fleet
 from workflows.situations import detect_all
 from workflows.situations._cures import REPLACING
 from workflows.situations._gating import GATED_BY, _held_back
-from workflows.situations.tests.test_disk_hangs import GENUINE, log, told
+from workflows.situations.tests.test_disk_hangs import GENUINE, log, with_captures
 from workflows.situations.tests.test_label_corrupt import TRUTH
 from workflows.situations.tests.test_resilvers import then
 from workflows.tests.incident import FLEET
@@ -31,7 +31,7 @@ STUCK = "disk-removed/6-resilver-running"
 FACTS = {
     "the incident": lambda: FLEET,
     "a resilver that stands still": lambda: then(STUCK, STUCK, 1800.0),
-    "a disk whose abort never ended": lambda: told(log(GENUINE[: GENUINE.index("[  265.")])),
+    "a disk whose abort never ended": lambda: with_captures(log(GENUINE[: GENUINE.index("[  265.")])),
     **{f"labels: {name}": (lambda name=name: fleet(name)) for name in TRUTH},
     **{f"a pool: {name}": (lambda name=name: of_pool(POOLS[name][0])) for name in POOLS},
 }

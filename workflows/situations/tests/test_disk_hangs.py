@@ -17,7 +17,7 @@ GENUINE = LOG[LOG.index("[    6.") :]
 STUCK = "zdb -l /dev/{}1: stuck after 20.0 s"
 
 
-def told(*more: Capture, name: str = HEALTHY, **changes) -> FleetFacts:
+def with_captures(*more: Capture, name: str = HEALTHY, **changes) -> FleetFacts:
     collected = dict(captures(name)) | {f"{c.source}/{c.key}" if c.key else c.source: c for c in more}
     return FleetFacts({"oss01": replace(node_facts("oss01", collected, 1.0, ()), **changes)})
 
@@ -37,7 +37,7 @@ def only(facts):
 
 def test_the_genuine_abort_that_has_no_end_is_acted_upon():
     begun = GENUINE[: GENUINE.index("[  265.")]
-    found = only(told(log(begun)))
+    found = only(with_captures(log(begun)))
     assert (found.severity, found.sure, found.subject["wwid"], found.subject["pool"]) == ("act", True, SDE, "ost_0")
     assert "sde (naa:5000c500a65b204b)" in found.meaning
     assert "never ended" in found.meaning
@@ -47,9 +47,9 @@ def test_the_genuine_abort_that_has_no_end_is_acted_upon():
 
 def test_an_abort_that_failed_is_over_when_the_disk_answers_again():
     """The same log, and the labels and pages of the disk were read after it."""
-    assert "1 of these attempts failed" in only(told(log(GENUINE))).meaning
-    assert only(told(log(GENUINE))).severity == "watch"
-    assert only(told(log(GENUINE), *silent("sde"))).severity == "act"
+    assert "1 of these attempts failed" in only(with_captures(log(GENUINE))).meaning
+    assert only(with_captures(log(GENUINE))).severity == "watch"
+    assert only(with_captures(log(GENUINE), *silent("sde"))).severity == "act"
 
 
 ABORT = "[{0}.000000] sd 2:0:4:0: attempting task abort! scmd({0})\n[{0}.000001] sd 2:0:4:0: task abort: SUCCESS scmd({0})\n"
@@ -58,11 +58,11 @@ ABORT = "[{0}.000000] sd 2:0:4:0: attempting task abort! scmd({0})\n[{0}.000001]
 @pytest.mark.parametrize(("times", "severities"), [(1, []), (2, ["watch"])])
 def test_aborts_that_come_again_are_watched_and_one_is_chance(times, severities):
     text = "".join(ABORT.format(100 + n) for n in range(times))
-    assert [s.severity for s in disk_hangs.detect(told(log(text)))] == severities
+    assert [s.severity for s in disk_hangs.detect(with_captures(log(text)))] == severities
 
 
 def test_the_agents_own_question_tells_it():
-    found = only(told(*silent("sde")))
+    found = only(with_captures(*silent("sde")))
     assert (found.severity, found.subject["wwid"]) == ("act", SDE)
     assert ("zdb_label/sde1", f"The node's ZFS label of sde1 was not read: {STUCK.format('sde')}.") in [
         (e.source, e.line) for e in found.evidence
@@ -79,7 +79,7 @@ def test_the_agents_own_question_tells_it():
     ],
 )
 def test_every_way_the_agent_says_so_is_understood(why):
-    assert only(told(*silent("sde", why=why))).severity == "act"
+    assert only(with_captures(*silent("sde", why=why))).severity == "act"
 
 
 ONCE = ["zdb -l /dev/{}1: timeout after 20.0 s", "zdb_label/{}1 was asked at 03:14:15 and has not answered; second try 03:14:45."]
@@ -88,18 +88,18 @@ ONCE = ["zdb -l /dev/{}1: timeout after 20.0 s", "zdb_label/{}1 was asked at 03:
 @pytest.mark.parametrize("why", ONCE)
 def test_one_question_that_ran_out_of_time_once_has_no_disk_pulled(why):
     """As seen on a real node short of CPU, of two healthy members in turn."""
-    found = only(told(*silent("sde", why=why)))
+    found = only(with_captures(*silent("sde", why=why)))
     assert (found.severity, found.sure) == ("watch", False)
     assert "Pull it" not in found.meaning
     assert "pull nothing" in found.meaning
-    assert [s.severity for s in disk_hangs.detect(told(*silent("sdb", "sde", "sdf", why=why)))] == ["watch"] * 3
+    assert [s.severity for s in disk_hangs.detect(with_captures(*silent("sdb", "sde", "sdf", why=why)))] == ["watch"] * 3
 
 
 @pytest.mark.parametrize("why", ONCE)
 def test_two_questions_in_vain_or_an_abort_beside_one_are_more_than_chance(why):
     smart = Capture("smart", "sde", "failed", "", why.format("sde"))
-    assert only(told(smart, *silent("sde", why=why))).severity == "act"
-    assert only(told(log(GENUINE), *silent("sde", why=why))).severity == "act"
+    assert only(with_captures(smart, *silent("sde", why=why))).severity == "act"
+    assert only(with_captures(log(GENUINE), *silent("sde", why=why))).severity == "act"
 
 
 @pytest.mark.parametrize(
@@ -107,30 +107,30 @@ def test_two_questions_in_vain_or_an_abort_beside_one_are_more_than_chance(why):
     ["zdb_label/{}1 is not asked while smart/sdz, asked at 03:14:15, has not answered.", "zdb -l /dev/{}1 exited 1", "permission denied"],
 )
 def test_what_is_no_silence_of_this_disk_says_nothing(why):
-    assert disk_hangs.detect(told(*silent("sde", why=why))) == ()
+    assert disk_hangs.detect(with_captures(*silent("sde", why=why))) == ()
 
 
 def test_several_at_once_are_one_situation_about_what_they_share():
-    found = only(told(*silent("sdb", "sde", "sdf")))
+    found = only(with_captures(*silent("sdb", "sde", "sdf")))
     assert "3 disks" in found.title
     assert "Pull none" in found.meaning
 
 
 def test_a_question_that_hardly_anybody_answers_accuses_no_disk():
-    assert disk_hangs.detect(told(*silent("sda", "sdb", "sdc", "sdd", "sde"))) == ()
+    assert disk_hangs.detect(with_captures(*silent("sda", "sdb", "sdc", "sdd", "sde"))) == ()
 
 
 def test_a_slow_disk_that_answers_late_is_not_called_hanging():
     """slow-disk/1-writing: zdb gave up on it there, and its I/O was finished all the time."""
-    assert [s.slug for s in detect_all(told(name="slow-disk/1-writing")) if s.severity == "act"] == ["slow-disk"]
+    assert [s.slug for s in detect_all(with_captures(name="slow-disk/1-writing")) if s.severity == "act"] == ["slow-disk"]
 
 
 def test_it_explains_the_import_that_waits_for_it():
     failed = Capture("zpool_import", "", "failed", "", "zpool import: stuck after 60.0 s")
-    found = detect_all(told(failed, *silent("sde"), name="import-blocked-labels/1-labels-0-1-garbage"))
+    found = detect_all(with_captures(failed, *silent("sde"), name="import-blocked-labels/1-labels-0-1-garbage"))
     assert [(s.slug, s.severity, bool(s.cause)) for s in found][:2] == [("disk-hangs", "act", False), ("import-blocked", "watch", True)]
 
 
 def test_a_disk_that_only_the_log_knows_is_named_by_the_log():
-    found = only(told(log(GENUINE[: GENUINE.index("[  265.")]), disks=Unknown("lost")))
+    found = only(with_captures(log(GENUINE[: GENUINE.index("[  265.")]), disks=Unknown("lost")))
     assert found.title.startswith("sde (2:0:4:0)")

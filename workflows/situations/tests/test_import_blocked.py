@@ -54,7 +54,7 @@ def test_going_back_in_time_is_offered_only_where_the_labels_prove_that_no_top_l
     counted = {
         where: re.sub(r"(?m)^ +vdev_children: 1$", f"    vdev_children: {count}" if count else "", text) for where, text in texts.items()
     }
-    (found,) = import_blocked.detect(told(name, **counted))
+    (found,) = import_blocked.detect(with_captures(name, **counted))
     assert expected in found.meaning
     assert ("rewind-import" in {answer.runbook for answer in found.answers}) is offered
     assert ("rewind-import" in manuals(found)) is offered
@@ -83,7 +83,7 @@ def test_a_pool_that_another_node_has_imported_is_where_it_belongs():
     assert import_blocked.detect(FleetFacts({"oss01": played(DIVERGED), "oss09": imported})) == ()
 
 
-def told(name: str, *more: Capture, **texts: str) -> FleetFacts:
+def with_captures(name: str, *more: Capture, **texts: str) -> FleetFacts:
     collected = dict(captures(name))
     for where, text in texts.items():
         collected[where] = replace(collected[where], text=text)
@@ -97,14 +97,14 @@ def test_a_disk_that_diverged_blocks_even_what_could_be_imported():
     lines = [line for line in listed.split("\n") if not line.startswith((" status:", "status:", "   see:"))]
     fine = "\n".join(lines).replace("FAULTED  corrupted data", "ONLINE").replace("state: FAULTED", "state: ONLINE")
     fine = fine.replace("cannot be imported due to damaged devices or data.", "can be imported using its name or numeric identifier.")
-    (found,) = import_blocked.detect(told(DIVERGED, zpool_import=fine))
+    (found,) = import_blocked.detect(with_captures(DIVERGED, zpool_import=fine))
     assert (found.severity, found.subject["wwid"]) == ("act", "naa:5000c500a65b203b")
 
 
 def test_two_disks_that_diverge_are_for_a_second_person():
     """Composed by us: a second disk with the label of the other life. Nobody knows then which life is the true one."""
     stray = captures(DIVERGED)["zdb_label/sde1"].text.replace("txg: 22\n", "txg: 230\n").replace("'oss01'", "'oss08'")
-    (found,) = import_blocked.detect(told(DIVERGED, **{"zdb_label/sde1": stray}))
+    (found,) = import_blocked.detect(with_captures(DIVERGED, **{"zdb_label/sde1": stray}))
     assert (found.sure, "wwid" in found.subject) == (False, False)
 
 
@@ -124,7 +124,7 @@ def with_timeline(texts: dict[str, str]) -> FleetFacts:
         .replace("oss07", "oss01")
     )
     lines = [Capture("zdb_uberblocks", key, "data", text) for key, text in texts.items()]
-    return told(DIVERGED, *lines, **{"zdb_label/sdd1": alike})
+    return with_captures(DIVERGED, *lines, **{"zdb_label/sdd1": alike})
 
 
 PEERS = {name: uberblocks(20, 21, 22) for name in ("sda1", "sdb1", "sdc1", "sde1", "sdf1")}
@@ -166,7 +166,7 @@ def silenced(name: str, *disks: str) -> FleetFacts:
     """As import-blocked-labels/4: `zpool import` hangs on a disk that answers nothing, so its label is not known either."""
     failed = [Capture("zpool_import", "", "failed", "", "zpool import: stuck after 60.0 s")]
     failed += [Capture("zdb_label", f"{d}1", "failed", "", f"zdb -l /dev/{d}1: stuck after 20.0 s") for d in disks]
-    return told(name, *failed)
+    return with_captures(name, *failed)
 
 
 def test_a_disk_that_hangs_the_import_is_named():

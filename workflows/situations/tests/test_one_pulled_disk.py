@@ -9,7 +9,7 @@ from agents.collectors.base import Capture
 from workflows.analysis.judgement import judge_node
 from workflows.facts import FleetFacts, NodeFacts, known, node_facts
 from workflows.facts.tests.played import captures
-from workflows.facts.tests.test_suspended_trees import said
+from workflows.facts.tests.test_suspended_trees import collected
 from workflows.situations import detect_all
 
 STATUS = ("zpool_status", "zpool_status_guid", "zpool_status_json", "zpool_status_slow")
@@ -58,7 +58,7 @@ def test_disks_that_said_once_that_they_were_reset_and_are_there_have_no_hba_to_
 
 
 def test_a_whole_shelf_that_went_is_still_told():
-    reported = without_status(said(()))
+    reported = without_status(collected(()))
     assert "act" in found(reported).values()
 
 

@@ -10,12 +10,12 @@ from workflows.triage.answer import Triage, triage
 CASES = Path(__file__).parent / "cases/disks"
 
 
-def told(name: str) -> Triage:
+def triaged(name: str) -> Triage:
     return triage([(name, (CASES / f"{name}.txt").read_text())])
 
 
 def one(name: str, slug: str) -> Situation:
-    (found,) = (s for s in told(name).situations if s.slug == slug)
+    (found,) = (s for s in triaged(name).situations if s.slug == slug)
     return found
 
 
@@ -38,7 +38,7 @@ def one(name: str, slug: str) -> Situation:
     ],
 )
 def test_each_text_is_read_and_told(name, expected):
-    read = told(name)
+    read = triaged(name)
     ours = ("disk-failing", "disk-worn", "disk-hot", "link-crc", "enclosure-fault", "path-lost")
     assert {each.outcome for each in read.reads} == {"read"}
     assert [(s.severity, s.slug) for s in read.situations if s.slug in ours] == expected
@@ -81,7 +81,7 @@ def test_sectors_that_no_other_disk_holds_are_saved_first():
 
 
 def test_why_a_disk_says_nothing_is_told_and_raises_nothing():
-    notes = [note for read in told("no-answer").reads for note in read.notes]
+    notes = [note for read in triaged("no-answer").reads for note in read.notes]
     assert [word for word in ("it sleeps", "USB bridge", "it has no SMART") if not any(word in note for note in notes)] == []
 
 

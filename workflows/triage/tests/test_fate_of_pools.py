@@ -53,12 +53,12 @@ GATED = {"bad-intent-log", "both-degraded", "checksums-on-all", "many-away", "me
 }  # fmt: skip
 
 
-def said(name):
+def reason_of(name):
     return triage([(name, (CASES / f"{name}.txt").read_text())])
 
 
 def only(name, slug) -> Situation:
-    (found,) = [one for one in said(name).situations if one.slug == slug]
+    (found,) = [one for one in reason_of(name).situations if one.slug == slug]
     return found
 
 
@@ -73,7 +73,7 @@ def test_every_text_has_what_must_be_said_of_it():
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_told_what_is_so_and_nothing_else(name):
     verdict, left, situations = EXPECTED[name]
-    found = said(name)
+    found = reason_of(name)
     (node,) = found.fleet.nodes.values()
     (pool,) = node.pools_read
     margins = [losses(pool, top) for role, top in pool.tops_read if role == "data"]
@@ -84,7 +84,7 @@ def test_it_is_told_what_is_so_and_nothing_else(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_while_a_pool_is_gated_nobody_is_told_to_replace_anything(name):
-    found = said(name).situations
+    found = reason_of(name).situations
     assert any(one.gate for one in found) is (name in GATED)
     for one in found if name in GATED else ():
         assert is_gated(one)
@@ -95,13 +95,13 @@ def test_while_a_pool_is_gated_nobody_is_told_to_replace_anything(name):
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - GATED))
 def test_no_meaning_tells_to_replace_a_disk_as_that_is_a_cure(name):
-    for one in said(name).situations:
+    for one in reason_of(name).situations:
         assert not re.search(r"\breplace\b", one.meaning, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nowhere_is_a_false_alarm_of_loss(name):
-    for one in said(name).situations:
+    for one in reason_of(name).situations:
         assert "than it can rebuild" not in one.meaning
         assert ("lacks more disks than it can do without" in one.meaning) <= (EXPECTED[name][1] == -1)
 
@@ -109,13 +109,13 @@ def test_nowhere_is_a_false_alarm_of_loss(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_command_names_a_vdev_by_a_name_that_can_lead_to_another_disk(name):
     moving = re.compile(r"(?:/dev/)?(?:sd[a-z]+|nvme[0-9]+n[0-9]+)")
-    argvs = [argv for one in said(name).situations for cure in one.cures for argv in cure.argv]
+    argvs = [argv for one in reason_of(name).situations for cure in one.cures for argv in cure.argv]
     assert not [argv for argv in argvs if any(moving.fullmatch(word) for word in argv)]
 
 
 def test_every_replacement_comes_after_a_look_at_the_way_to_the_disk():
     for name in NAMES:
-        for one in said(name).situations:
+        for one in reason_of(name).situations:
             if "replace" in kinds(one):
                 assert "reseat" in kinds(one)[: kinds(one).index("replace")]
 
@@ -170,7 +170,7 @@ def test_of_a_dead_replacement_the_new_half_is_detached_by_its_guid():
 
 
 def test_a_spare_that_is_filled_is_not_waited_for():
-    for one in said("spare-filled").situations:
+    for one in reason_of("spare-filled").situations:
         assert "being replaced" not in one.title
         assert "wait" not in kinds(one)
     assert "there is nothing to wait for" in only("spare-filled", "spare-in-use").meaning
@@ -183,7 +183,7 @@ def test_a_spare_that_is_being_filled_is_waited_for():
 
 
 def test_of_two_distributed_spares_no_third_disk_is_asked():
-    found = said("two-distributed-spares").situations
+    found = reason_of("two-distributed-spares").situations
     assert [one.subject["vdev_guid"] for one in found if one.slug != "rebuild-unverified"] == ["sdb", "sdb"]  # that is of the whole pool
     assert "asks for no further disk" in only("two-distributed-spares", "spare-in-use").meaning
 
@@ -200,6 +200,6 @@ def test_after_a_suspension_no_clear_is_advised_beside_the_pools_own_situation()
 
 
 def test_a_degraded_disk_is_looked_at_by_its_cable_and_port_first():
-    (found, _) = [one for one in said("both-degraded").situations if one.slug == "disk-faulted"]
+    (found, _) = [one for one in reason_of("both-degraded").situations if one.slug == "disk-faulted"]
     assert "look there first" in found.meaning
     assert kinds(found)[0] == "reseat"

@@ -107,7 +107,7 @@ HARMLESS = {  # read, and nothing in it asks for anything
     "field/zpool-status-c-temp",
     "field/zpool-iostat-latency",
 }
-TOLD = {
+EXPECTED = {
     "field/btt-d2c",
     "field/freebsd-iostat-x",
     "field/freebsd-resilver-status",
@@ -123,7 +123,7 @@ def answered(name: str) -> dict:
 
 def test_every_file_has_an_expectation():
     there = {path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.txt")}
-    assert there == CASES.keys() | HARMLESS | TOLD
+    assert there == CASES.keys() | HARMLESS | EXPECTED
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -144,7 +144,7 @@ def test_no_replacement_is_advised_while_the_pool_forbids_it(name):
         assert not any(cure["kind"] == "replace" for cure in one["advice"]), one["slug"]
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() | HARMLESS | TOLD))
+@pytest.mark.parametrize("name", sorted(CASES.keys() | HARMLESS | EXPECTED))
 def test_none_is_refused_as_a_whole(name):
     assert any(text["outcome"] in ("read", "partly") for text in answered(name)["texts"])
 

@@ -33,7 +33,7 @@ def read(text: str) -> Triage:
     return triage([("paste", text)])
 
 
-def told(answer: Triage) -> set[tuple[str, str]]:
+def kinds_of(answer: Triage) -> set[tuple[str, str]]:
     return {(found.severity, found.slug) for found in answer.situations if found.slug not in ("scrub-overdue", "features-disabled")}
 
 
@@ -115,7 +115,7 @@ WATCHED = ("resilvered (mirror-0)", "copy is slow")  # a rebuild checks no check
 def test_a_line_of_a_pool_that_serves_is_read_and_is_no_trouble(text: str) -> None:
     answer = read(text)
     assert [one.outcome for one in answer.reads] == ["read"], [(one.reason, one.unread) for one in answer.reads]
-    assert all(severity == "info" for severity, _ in told(answer)) or any(words in text for words in WATCHED), told(answer)
+    assert all(severity == "info" for severity, _ in kinds_of(answer)) or any(words in text for words in WATCHED), kinds_of(answer)
 
 
 CANNOT = "action: The pool cannot be imported due to damaged devices or data."
@@ -146,7 +146,7 @@ LISTED = (  # lines, state, the slug that tells of it ("" where nothing keeps th
 def test_a_listing_is_read_and_what_it_says_is_told(lines: tuple[str, ...], state: str, slug: str, indent: str) -> None:
     answer = read(listing(*lines, state=state, indent=indent))
     assert [one.outcome for one in answer.reads] == ["read"], [(one.reason, one.unread) for one in answer.reads]
-    assert {found for _, found in told(answer)} == ({slug} if slug else set())
+    assert {found for _, found in kinds_of(answer)} == ({slug} if slug else set())
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_listing_with_one_member_ill_is_told_by_one_situation(leaf: str, statu
 def test_a_field_that_no_release_prints_yet_is_raised_and_hides_nothing(line: str, make) -> None:
     answer = read(make(CAN if make is listing else SCANS[3], line))
     assert [one.outcome for one in answer.reads] == ["partly"]
-    assert told(answer) == {("watch", "unexplained")}
+    assert kinds_of(answer) == {("watch", "unexplained")}
     assert any(line.strip() in found.title for found in answer.situations)
     assert not answer.good
 
@@ -200,7 +200,7 @@ def test_rows_that_were_left_out_are_named_and_are_no_word_of_zfs(gap: str, inde
     assert one.outcome == "partly"
     assert [why for _, why in one.unread] == ["rows were left out of the text here"]
     assert not answer.good
-    assert not told(answer)
+    assert not kinds_of(answer)
     assert all(leaf.note == "" for pool in answer.fleet.nodes["pasted"].pools_read for _, top in pool.tops_read for leaf in top.leaves())
 
 
@@ -208,7 +208,7 @@ def test_a_pool_without_a_tree_is_told_as_such() -> None:
     answer = read("  pool: vault\n state: UNAVAIL\nconfig: The configuration cannot be determined.\n")
     (one,) = answer.reads
     assert [why for _, why in one.unread] == ["zpool itself could not tell which vdevs the pool has"]
-    assert ("act", "pool-down") in told(answer)
+    assert ("act", "pool-down") in kinds_of(answer)
 
 
 @pytest.mark.parametrize("text", ["all pools are healthy", "pool 'vault' is healthy"])

@@ -50,7 +50,7 @@ def plain(name: str) -> Triage:
     return triage([("paste", text_of(name))])
 
 
-def told(found: Triage) -> dict:
+def shown(found: Triage) -> dict:
     """What a reader is told, without the names of hosts and digests."""
     return {
         "sources": [(read.source, read.outcome, read.reason) for read in found.reads if read.source],
@@ -70,5 +70,5 @@ def test_a_wrapped_text_tells_the_same(wrapper, name):
     if (wrapper, name) in NOT_THE_SAME:
         pytest.skip("this wrapper is part of what the text says")
     found = triage([("paste", WRAPPERS[wrapper](text_of(name)))])
-    assert told(found)["sources"] == told(plain(name))["sources"]
-    assert told(found) == told(plain(name))
+    assert shown(found)["sources"] == shown(plain(name))["sources"]
+    assert shown(found) == shown(plain(name))

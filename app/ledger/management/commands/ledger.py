@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from app.core.job_progress import told_to
+from app.core.job_progress import reported_to
 from app.ledger import checkpoints, grants, key_change, outside, redact
 from app.ledger.audit import Audit, audit
 from app.ledger.bundle import NoSuchRun, bundle
@@ -113,7 +113,7 @@ class Command(BaseCommand):
             yield
             return
         try:
-            with told_to(self.far):
+            with reported_to(self.far):
                 yield
         finally:
             self.line("")

@@ -30,7 +30,7 @@ def label(node, number):
     return node.disks[number].partitions[0].label
 
 
-def nobody_stands_out(node):
+def no_disk_stands_out(node):
     label(node, 3).txg, label(node, 3).writer = 4000, ""
 
 
@@ -66,7 +66,7 @@ def imported(node):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (nobody_stands_out, "No disk stands out from the others, so taking one away would only be a guess."),
+        (no_disk_stands_out, "No disk stands out from the others, so taking one away would only be a guess."),
         (another_suspect, "The disk that tells another story is sdb (naa:5000c500a65b201b), not naa:5000c500a65b203b."),
         (two_absent, "lacks 2 disks already and can do without 2. Taking another away helps nobody."),
         (held, "is in use: held by dm-3. It stays."),
@@ -229,7 +229,7 @@ def test_called_off_while_it_is_imported_the_pool_is_let_go_of_before_the_disk_c
 # --- after the comparison
 
 
-def said(walk) -> str:
+def plan_text(walk) -> str:
     return " | ".join(walk.why_not())
 
 
@@ -269,7 +269,7 @@ def test_it_does_not_write_then(change, words, step, stages):
     before = walk.commands()
     with walk.changing() as node:
         change(node)
-    assert words in said(walk)
+    assert words in plan_text(walk)
     assert walk.commands() == before
 
 
@@ -288,10 +288,10 @@ def test_the_node_does_not_write_to_what_somebody_wrote_to_since_the_plan(stages
 def test_another_disk_than_the_deleted_one_in_the_hand_is_noticed(stages):
     walk = stages.at("pull")
     walk.story = replace(walk.story, hands={"pull": lambda walk: "ZA20003X"})
-    assert "so something is in it. Pull it." in said(walk)
+    assert "so something is in it. Pull it." in plan_text(walk)
     DELETES.hands["pull"](walk)
     walk.story = replace(walk.story, hands={"pull": lambda walk: "ZA20009X"})
-    assert "ZA20009X is not the disk that was deleted" in said(walk)
+    assert "ZA20009X is not the disk that was deleted" in plan_text(walk)
 
 
 def test_while_it_sits_in_its_bay_the_kernel_does_not_look_for_it_under_the_pool(stages):

@@ -11,7 +11,7 @@ from twin import scenarios
 from workflows.engine.core import blockers
 from workflows.facts import Unknown
 from workflows.guards.importing import no_other_node_has_or_may_have_it
-from workflows.runbooks.read_only_import import what_the_dry_run_said
+from workflows.runbooks.read_only_import import from_the_dry_run
 from workflows.tests.partners import aged, partner
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, Stuck, Walk
@@ -28,28 +28,28 @@ def stages(tmp_path_factory):
     return of
 
 
-def said(walk: Walk) -> str:
+def plan_text(walk: Walk) -> str:
     return " | ".join(walk.why_not())
 
 
 def test_a_pool_that_another_node_has_is_refused(stages, tmp_path):
     walk = stages(PLAIN).at("check")
     partner(walk, tmp_path, imported=True)
-    assert "ost_0 is imported on oss02. Importing it here too would destroy it." in said(walk)
+    assert "ost_0 is imported on oss02. Importing it here too would destroy it." in plan_text(walk)
 
 
 def test_a_node_that_sees_its_disks_and_fell_silent_may_have_it(stages, tmp_path):
     walk = stages(PLAIN).at("check")
     partner(walk, tmp_path)
     aged(walk, "oss02", age_seconds=7200.0)
-    assert "oss02 sees disks of it. It may have the pool: oss02 last reported 7200 s ago" in said(walk)
+    assert "oss02 sees disks of it. It may have the pool: oss02 last reported 7200 s ago" in plan_text(walk)
 
 
 def test_a_node_that_cannot_say_what_it_sees_may_have_it(stages, tmp_path):
     walk = stages(PLAIN).at("check")
     partner(walk, tmp_path)
     aged(walk, "oss02", disks=Unknown("sysfs hangs."))
-    assert "oss02 may see the same disks" in said(walk)
+    assert "oss02 may see the same disks" in plan_text(walk)
 
 
 def test_a_partner_that_answers_now_and_has_not_got_it_is_no_hindrance(stages, tmp_path):
@@ -67,7 +67,9 @@ def test_a_host_that_used_it_last_and_has_no_agent_may_have_it(stages):
     walk = stages(PLAIN).at("check")
     with walk.changing() as node:
         used_by(node, 0x5B2F9C77, "oss77")
-    assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and no agent speaks for that host. Fence it first." in said(walk)
+    assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and no agent speaks for that host. Fence it first." in plan_text(
+        walk
+    )
 
 
 def test_a_host_without_a_hostid_that_used_it_last_may_be_any_host(stages):
@@ -135,7 +137,7 @@ def test_it_refuses(change, words, step, stages):
     walk = stages(PLAIN).at(step)
     with walk.changing() as node:
         change(node)
-    assert words in said(walk) or (step == "import" and "The plan is not for what this step would do now" in said(walk))
+    assert words in plan_text(walk) or (step == "import" and "The plan is not for what this step would do now" in plan_text(walk))
     assert walk.commands() == []
 
 
@@ -143,7 +145,7 @@ def test_features_it_does_not_know_are_refused(stages):
     walk = stages(PLAIN).at("check")
     (pool,) = walk.facts().nodes["oss01"].importable
     aged(walk, "oss01", importable=(replace(pool, status="The pool uses the following feature(s) not supported on this system:"),))
-    assert "Import it where they are known." in said(walk)
+    assert "Import it where they are known." in plan_text(walk)
 
 
 def test_a_cache_file_elsewhere_imports_it_at_the_next_boot(stages, tmp_path):
@@ -152,7 +154,7 @@ def test_a_cache_file_elsewhere_imports_it_at_the_next_boot(stages, tmp_path):
     facts = walk.facts()
     cached = (replace(facts.nodes["oss01"].cached[0], guid=int(walk.state.params["pool_guid"])),) if facts.nodes["oss01"].cached else None
     aged(walk, "oss02", cached=Unknown("zdb hangs.") if cached is None else cached)
-    assert "its next boot" in said(walk)
+    assert "its next boot" in plan_text(walk)
 
 
 def test_another_pool_of_its_name_is_refused(stages):
@@ -163,14 +165,14 @@ def test_another_pool_of_its_name_is_refused(stages):
     with walk.changing() as node:
         node.pool("ost_0").imported = False
     aged(walk, "oss01", pools=(replace(pool, guid=4711),))
-    assert "Another pool named ost_0 is imported on oss01. The two cannot be imported together." in said(walk)
+    assert "Another pool named ost_0 is imported on oss01. The two cannot be imported together." in plan_text(walk)
 
 
 def test_old_facts_are_refused(stages):
     walk = stages(PLAIN).at("check")
     ages = dict(walk.facts().nodes["oss01"].ages) | {"zpool_import": 4000.0}
     aged(walk, "oss01", ages=ages)
-    assert "zpool_import of oss01 was read 4000 s ago" in said(walk)
+    assert "zpool_import of oss01 was read 4000 s ago" in plan_text(walk)
 
 
 # --- when it does not come in
@@ -243,7 +245,7 @@ def test_a_pool_that_is_imported_for_writing_is_not_gone_on_with(stages):
     walk = stages(PLAIN).at("use")
     with walk.changing() as node:
         node.pool("ost_0").readonly = False
-    assert "is imported for writing. Stop everything that uses it" in said(walk)
+    assert "is imported for writing. Stop everything that uses it" in plan_text(walk)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +269,7 @@ def test_a_pool_that_is_imported_for_writing_is_not_gone_on_with(stages):
     ],
 )
 def test_it_reads_what_a_dry_run_says(words, learnt):
-    assert what_the_dry_run_said(words) == learnt
+    assert from_the_dry_run(words) == learnt
 
 
 def test_the_state_it_would_go_back_to_must_be_typed(stages):

@@ -29,7 +29,7 @@ def stages(tmp_path_factory):
     return of
 
 
-def said(walk: Walk) -> str:
+def plan_text(walk: Walk) -> str:
     return " | ".join(walk.why_not())
 
 
@@ -134,19 +134,19 @@ def test_it_refuses(change, words, step, stages):
     walk = stages(EVACUATED).at(step)
     with walk.changing() as node:
         change(node)
-    assert words in said(walk)
+    assert words in plan_text(walk)
     assert walk.commands() == []
 
 
 def test_a_pool_that_another_node_has_or_may_have_is_refused(stages, tmp_path):
     walk = stages(EVACUATED).at("check")
     partner(walk, tmp_path, imported=True)
-    assert "ost_0 is imported on oss02." in said(walk)
+    assert "ost_0 is imported on oss02." in plan_text(walk)
     walk = stages(EVACUATED).at("check")
     (tmp_path / "silent").mkdir()
     partner(walk, tmp_path / "silent")
     aged(walk, "oss02", age_seconds=7200.0)
-    assert "oss02 sees disks of it. It may have the pool" in said(walk)
+    assert "oss02 sees disks of it. It may have the pool" in plan_text(walk)
 
 
 def test_a_disk_that_does_not_tell_its_uberblocks_is_waited_for(stages):
@@ -154,7 +154,7 @@ def test_a_disk_that_does_not_tell_its_uberblocks_is_waited_for(stages):
     (line,) = walk.facts().nodes["oss01"].timelines
     mute = replace(line.disks[0], uberblocks=Unknown("zdb did not answer."))
     aged(walk, "oss01", timelines=(replace(line, disks=(mute, *line.disks[1:])),))
-    assert "The uberblocks of sda are not known." in said(walk)
+    assert "The uberblocks of sda are not known." in plan_text(walk)
 
 
 def test_a_checkpoint_is_for_people(stages):
@@ -162,7 +162,7 @@ def test_a_checkpoint_is_for_people(stages):
     (line,) = walk.facts().nodes["oss01"].timelines
     marked = tuple(replace(u, checkpoint_txg=3900) for u in line.disks[0].uberblocks)
     aged(walk, "oss01", timelines=(replace(line, disks=(replace(line.disks[0], uberblocks=marked), *line.disks[1:])),))
-    assert "ost_0 has a checkpoint of txg 3900" in said(walk)
+    assert "ost_0 has a checkpoint of txg 3900" in plan_text(walk)
 
 
 def test_before_0_8_a_newer_label_stands_in_the_way(stages):
@@ -197,19 +197,19 @@ def test_a_landing_further_back_than_was_chosen_is_told_with_what_it_costs(stage
 def test_a_landing_where_no_point_was_is_not_gone_on_with(stages):
     walk = stages("rewind-import, it lands further back").at("landed")
     aged(walk, "oss01", loads={"ost_0": 12})
-    assert "came in at txg 12, which was no point that all its disks hold. End this run." in said(walk)
+    assert "came in at txg 12, which was no point that all its disks hold. End this run." in plan_text(walk)
 
 
 def test_a_pool_that_came_in_elsewhere_by_then_is_not_gone_on_with(stages):
     walk = stages(EVACUATED).at("compare")
     aged(walk, "oss01", loads={"ost_0": 3990})
-    assert "ost_0 came in at txg 3990, and 3991 was chosen. What is newer could not be loaded." in said(walk)
+    assert "ost_0 came in at txg 3990, and 3991 was chosen. What is newer could not be loaded." in plan_text(walk)
 
 
 def test_where_the_log_does_not_say_the_landing_is_not_known(stages):
     walk = stages(EVACUATED).at("compare")
     aged(walk, "oss01", loads={})
-    assert "ZFS's own log does not say any more from which txg ost_0 came in." in said(walk)
+    assert "ZFS's own log does not say any more from which txg ost_0 came in." in plan_text(walk)
 
 
 def test_the_probe_says_from_which_txg_it_was_taken(stages):
@@ -241,7 +241,7 @@ def test_what_lies_too_far_back_is_a_persons_act(stages):
 def test_nothing_goes_on_before_every_disk_is_imaged(words, stages):
     walk = stages(GONE_BACK).at("image")
     walk.story = replace(walk.story, hands={"image": lambda walk: words})
-    assert "6 disks carry a label of the pool. Say that all 6 are imaged" in said(walk)
+    assert "6 disks carry a label of the pool. Say that all 6 are imaged" in plan_text(walk)
 
 
 def test_what_is_lost_is_typed_and_approved_by_somebody_else(stages):

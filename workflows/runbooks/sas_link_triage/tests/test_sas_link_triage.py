@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from twin.stories import weak_cable, weak_disk_link
-from workflows.analysis.links import Quiet, behind, links, look_again, read_quiet, told
+from workflows.analysis.links import Quiet, behind, links, look_again, phy_texts, read_quiet
 from workflows.engine.core import blockers
 from workflows.facts import Growth, Unknown
 from workflows.guards import links as guards
@@ -179,19 +179,19 @@ def test_the_situation_leads_here(bay):
 
 def test_quiet_begins_anew_with_every_new_error(cable):
     phys = cable.facts().nodes["oss01"].fabric.phys
-    first = look_again(told(phys), "", 1000.0)
-    later = look_again(told(phys), first.text, 1700.0)
+    first = look_again(phy_texts(phys), "", 1000.0)
+    later = look_again(phy_texts(phys), first.text, 1700.0)
     assert (first.seconds, later.seconds) == (0, 700)
     reset = (replace(phys[0], counts=(9, 9, 9, 9)), *phys[1:])
-    assert look_again(told(reset), later.text, 1800.0).seconds == 0
-    assert look_again(told(phys[1:]), later.text, 1800.0).seconds == 0
+    assert look_again(phy_texts(reset), later.text, 1800.0).seconds == 0
+    assert look_again(phy_texts(phys[1:]), later.text, 1800.0).seconds == 0
 
 
 def test_what_counted_since_it_was_quiet_is_not_quiet(cable):
     facts = cable.facts()
     weakest = links(facts.nodes["oss01"])[0]
     params = {"node": "oss01", "link": weakest.name}
-    then = look_again(told(weakest.phys), look_again(told(weakest.phys), "", 0.0).text, 700.0)
+    then = look_again(phy_texts(weakest.phys), look_again(phy_texts(weakest.phys), "", 0.0).text, 700.0)
     assert guards.the_link_is_quiet(facts, params | {"quiet": then.text}).outcome == "pass"
     other = replace(then, counts="0" * 16)
     assert "one of its counters changed" in guards.the_link_is_quiet(facts, params | {"quiet": other.text}).reason

@@ -19,7 +19,7 @@ def stages(tmp_path_factory) -> Stages:
     return Stages(MISMATCH, tmp_path_factory.mktemp("mismatch"))
 
 
-def said(walk) -> str:
+def plan_text(walk) -> str:
     return " | ".join(walk.why_not())
 
 
@@ -101,14 +101,14 @@ def test_it_refuses(change, words, step, stages):
     walk = stages.at(step)
     with walk.changing() as node:
         change(node)
-    assert words in said(walk)
+    assert words in plan_text(walk)
     assert walk.commands() == []
 
 
 def test_a_pool_that_another_node_has_imported_is_refused(stages, tmp_path):
     walk = stages.at("check")
     partner(walk, tmp_path, "ost_1", imported=True)
-    assert "is imported on oss01 and on oss02. Fence one of them before anything else." in said(walk)
+    assert "is imported on oss01 and on oss02. Fence one of them before anything else." in plan_text(walk)
 
 
 def test_the_node_refuses_a_disk_that_is_held_by_then(stages):
