@@ -118,6 +118,11 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "metrics of pools",
         "They are numbers of one moment; `zpool status -P -p` tells how each pool is and is read.",
     ),
+    (
+        r"hcil +dev +dev_t +pri +dm_st +chk_st",
+        "`multipathd show paths`",
+        "It tells of paths without their disks; `multipath -ll` tells the same of each disk and is read.",
+    ),
     (r"ioc[0-9] (?:vol_id|phy) [0-9]+ ", "`mpt-status`", "`sas2ircu 0 display` tells the same of newer controllers and is read."),
     (r"\s*MEGARC MegaRAID Configuration Utility", "`megarc`", "`MegaCli64 -PDList -aALL` tells the same of newer controllers and is read."),
     (r"/dev/\S+: \w+, \"[^\"]{1,80}\", ", "`dmraid -r`", "RAID of the BIOS is not judged; `zpool status -P -p` and `lsblk` are read."),
