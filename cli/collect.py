@@ -150,12 +150,12 @@ def _kept(asked: argparse.Namespace, data: bytes, trouble: Trouble) -> Trouble:
     """The same trouble, with where the archive is and what brings it again."""
     code = REFUSED if trouble.kind == "not-taken" else trouble.code
     path = Path(asked.file) if asked.file else _save(asked.host, data)
-    again = shlex.join(["slotlight", "collect", "--from", str(path), *_said(asked)])
+    again = shlex.join(["slotlight", "collect", "--from", str(path), *_options(asked)])
     print(f"{clean(path)} holds what was read. To bring it again:\n  {clean(again)}", file=sys.stderr)  # whole, so that it can be copied
     return Trouble(trouble.text, trouble.do, code, trouble.verdicts, trouble.kind)
 
 
-def _said(asked: argparse.Namespace) -> list[str]:
+def _options(asked: argparse.Namespace) -> list[str]:
     words = [word for name in ("name", "taken_at") if (value := getattr(asked, name)) for word in (f"--{name.replace('_', '-')}", value)]
     return [*words, "--anew"] if asked.anew else words
 

@@ -98,7 +98,7 @@ def _counts(tail: str) -> Row | None:
 
 
 _BUCKET = re.compile(r"[0-9]{1,12}(?:|ns|us|ms|s)")
-_COUNT = re.compile(r"[0-9]{1,20}|[0-9]{1,4}(?:\.[0-9]{1,2})?[KMGTPE]")
+_COUNT = re.compile(r"[0-9]{1,20}|[0-9]{1,4}(?:\.[0-9]{1,2})?[KMGTPE]|-")
 
 
 def _histograms(blocks: list[tuple[str, list[Row]]]) -> tuple[Histogram, ...] | Unparsed:

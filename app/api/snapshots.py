@@ -1,9 +1,8 @@
 """Bringing what was collected on a host without an agent, through the API: the archive is the body, as it is."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import StringConstraints
 
@@ -41,7 +40,7 @@ class SnapshotOut(Schema):
 
 
 @router.post("/snapshots", response=answers(SnapshotOut), auth=Scoped(OPERATE), url_name="api-snapshots", openapi_extra=BODY)
-def snapshots(request: HttpRequest, host: Host = "", taken_at: datetime | None = None, anew: bool = False):
+def snapshots(request: Any, host: Host = "", taken_at: datetime | None = None, anew: bool = False) -> dict[str, Any]:
     """Bring the archive of a host without an agent: what slotlight-collect wrote, or one of the other forms that the guide names. The body is
     the archive itself. `host` and `taken_at` are for archives that do not say them."""
     if taken_at is not None and taken_at.tzinfo is None:

@@ -144,6 +144,7 @@ ROUTES: Mapping[str, str] = {
     "api-disks": API,
     "api-disk": API,
     "api-triage": API,
+    "api-snapshots": API,
     "api-runs": API,
     "api-run-start": API,
     "api-run": API,

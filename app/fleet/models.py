@@ -44,6 +44,9 @@ class Node(models.Model):
     report_digest = models.CharField(max_length=64, blank=True)  # of the set of captures; see agents.reporting.capture_set.set_digest
     set_at = models.DateTimeField(null=True, blank=True)  # when that set began to stand
     asked = models.JSONField(default=dict, blank=True)  # source -> when the node asked it last, by our clock, in seconds since 1970
+    recording = models.JSONField(
+        default=dict, blank=True
+    )  # of a brought node: part of what slotlight-collect wrote -> digest of its evidence
     created_at = models.DateTimeField(auto_now_add=True)
     touched = models.SmallIntegerField(default=0)  # app.fleet.ingest.related_nodes.FORM, once what it touches is written down in that form
 
@@ -57,7 +60,7 @@ class Node(models.Model):
         return reverse("node", args=[self.name])
 
     @property
-    def is_brought(self):
+    def is_brought(self) -> bool:
         """Whether it has no agent, and a person brought what was collected there; see `app/snapshots`."""
         return self.state == self.State.BROUGHT
 

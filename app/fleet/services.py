@@ -184,6 +184,11 @@ def last_captures(node: Node, at: datetime) -> tuple[dict[str, dict], dict[str, 
     return current, {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before.get(pk, {}).items()}
 
 
+def blobs(digests: set[str]) -> dict[str, bytes]:
+    """Kept evidence by digest."""
+    return {digest: bytes(data) for digest, data in _kept(list(digests))} if digests else {}
+
+
 def bodies(digests: set[str]) -> dict[str, dict]:
     """Kept captures by digest."""
     return {digest: json.loads(bytes(data)) for digest, data in _kept(list(digests))} if digests else {}

@@ -22,6 +22,7 @@ PAGES = (
     "start",
     "proxy",
     "add-a-node",
+    "bring-a-host",
     "people",
     "policy-file",
     "runbooks",

@@ -9,7 +9,7 @@ from django.utils import timezone
 from app.realtime.publish import ring
 from app.runs import open_loops, services
 from app.runs.models import Order, Run
-from app.runs.ordering import orders, unattended
+from app.runs.ordering import answers_from_recording, orders, unattended
 
 
 @shared_task
@@ -46,6 +46,7 @@ def sweep() -> None:
     """Every 15 s: end what ran out of time, ring every due run, and wake every agent that has an order waiting."""
     orders.sweep()
     ring_due()
+    answers_from_recording.answer_all()
     for run_id in unattended.due(timezone.now()):
         go_on.delay(run_id)
     for node in Order.objects.filter(status__in=("SEALED", "OFFERED")).values_list("node", flat=True).distinct():

@@ -22,6 +22,8 @@ from app.fleet.models import Node
 from app.fleet.services import facts_of
 from app.ledger import services as ledger
 from app.realtime.publish import ring
+from app.runs import tasks
+from app.runs.ordering import answers_from_recording
 from app.snapshots.models import Snapshot
 from confined import Stopped
 from workflows.facts import known
@@ -75,8 +77,10 @@ def bring(data: bytes, user: User, asked: Asked) -> Brought:
         node = _node(name, found, asked, taken_at)
         kept = _keep(node, found, digest, user, taken_at, now)
         _record(kept, user, found)
+        tasks.soon(tasks.facts_arrived, name)
     for topic in ("fleet", f"node:{name}"):
         ring(topic)
+    answers_from_recording.answer_open(name)
     return Brought(kept, True)
 
 
@@ -156,7 +160,7 @@ def _has_an_agent(name: str) -> str:
 
 
 def _refuse_if_older(node: Node, taken_at: datetime) -> None:
-    if taken_at < node.last_report_at:
+    if node.last_report_at is not None and taken_at < node.last_report_at:
         raise NotTaken(
             f"What is known of {node.name} was taken at {node.last_report_at:%Y-%m-%d %H:%M:%S} UTC, which is later than this"
             f" ({taken_at:%Y-%m-%d %H:%M:%S}). Collect it again."
@@ -181,6 +185,8 @@ def _keep(node: Node, found: reading.Snapshot, digest: str, user: User, taken_at
         raise NotTaken(f"{bad} Nothing of it was kept.") from None
     lacks = [{"what": one.what, "why": one.why} for one in found.lacks]
     recording = {part: ledger.keep(data, "text/plain") for part, data in sorted(found.recording.items())}
+    node.recording = recording
+    node.save(update_fields=["recording"])
     return Snapshot.objects.create(
         node=node, digest=digest, form=found.form, taken_at=taken_at, brought_at=now, brought_by=user, hostid=found.hostid[:64],
         boot_id=found.boot_id[:64], holds=list(found.holds), lacks=lacks, others=found.others, recording=recording,

@@ -23,5 +23,5 @@ class Snapshot(models.Model):
     class Meta:
         ordering = ["-taken_at"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.form} of {self.node}, taken {self.taken_at}"

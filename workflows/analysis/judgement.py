@@ -52,11 +52,12 @@ COMPARED = frozenset(
 # source that only people paste -> the source whose part it tells
 COVERED_BY_PASTED: Mapping[str, str] = {
     "zpool_list_text": "zpool_list",
+    "fmadm": "zpool_events",
     "status_rows": "zpool_status",
     "multipath_ll": "multipath",
     "sesutil": "enclosure",
     "iostat_errors": "smart",
-} | dict.fromkeys(("storcli", "sas_ircu", "megacli", "arcconf", "ssacli", "nvme"), "smart")
+} | dict.fromkeys(("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "nvme"), "smart")
 OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
 REFUSED = "refused"  # commands that did not take place: a situation each, and no state of anything

@@ -26,6 +26,9 @@ def allowed(*operations: ModuleType) -> Guard:
             return unknown(node.reason)
         if not params.get("pool_guid"):
             return unknown("The run names no pool guid, so whether the node's policy allows it cannot be told.")
+        if node.brought:
+            given = all(can_be_given(one.NAME) for one in operations)
+            return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)
         if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):
             return refuse(f"{node.node}: {OLDER.reason} Update the agent first (run the install line again on the node), then begin here.")
         if not known(node.policy):

@@ -65,7 +65,7 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     each = list(sections(lines, r"(?:Device #[0-9]+|-{5,}|Logical [Dd](?:evice|rive) number [0-9]+|Controller Information)"))
     drives = tuple(_drive(section) for section in each if _is_drive(section))
     volumes = tuple(_volume(section) for section in each if re.match("Logical [Dd](?:evice|rive) number", section.title))
-    status = next(((found.group(1), line.strip()) for line in lines if (found := _STATUS.match(line))), None)
+    status = next(((state.group(1), line.strip()) for line in lines if (state := _STATUS.match(line))), None)
     found = Controller(drives, status, volumes, tuple(_parts(lines)), tuple(_counted(lines)))
     return found if found.is_useful or any(map(_OPERATION.match, lines)) else refused("arcconf getconfig", lines[0] if lines else "")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Situation
+from workflows.engine.core import Severity, Situation
 from workflows.pasted.base import Reader, Where, plural, refused
 
 _COUNTS = re.compile(r"([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,3}): ([0-9]{1,12})\b")
@@ -66,7 +66,7 @@ def _judged(value: Disks, where: Where) -> Iterator[Situation]:
 HARD_OF_EMPTY = 8  # drives for discs and card readers count a few hard errors at each boot
 
 
-def _situation(disk: Disk, reasons: Sequence[str], severity: str, is_disk: bool, where: Where) -> Situation:
+def _situation(disk: Disk, reasons: Sequence[str], severity: Severity, is_disk: bool, where: Where) -> Situation:
     serial = disk.words.get("Serial No")
     member = where.member(disk.name, serial)
     counted = [line for line in disk.lines if "Errors:" in line or "Media Error" in line or "Predictive" in line]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
@@ -46,6 +46,7 @@ class Drives:
     drives: tuple[Drive, ...]
     volumes: tuple[Volume, ...] = ()
     parts: tuple[Part, ...] = ()
+    counts: tuple[tuple[str, str], ...] = ()  # of -AdpAllInfo: what is not 0 and should be, in words, with its line
 
 
 _BEGINS = r"(?:Enclosure Device ID:|(?:CacheCade )?Virtual (?:Drive|Disk): ?[0-9]|BBU (?:status|Capacity Info|Design Info|Properties) for Adapter|Physical Disk: [0-9]|PD: [0-9])"
@@ -59,9 +60,28 @@ def parse(lines: Sequence[str]) -> Drives | Unparsed:
     drives = tuple(drive for section in each if section.title.startswith("Enclosure") and (drive := _drive(section)).slot is not None)
     volumes = tuple(_volume(section) for section in each if "Virtual" in section.title and "State" in section.values)
     parts = tuple(_battery(section, lines) for section in each if section.title.startswith("BBU status"))
-    if not (drives or volumes or parts) and not any(map(_EMPTY.match, map(str.strip, lines))):
+    counts = tuple(_counted(lines))
+    if not (drives or volumes or parts or counts) and not any(map(_EMPTY.match, map(str.strip, lines))):
         return refused("MegaCli -PDList", lines[0] if lines else "")
-    return Drives(drives, volumes, parts)
+    return Drives(drives, volumes, parts, counts)
+
+
+COUNTS = {  # as -AdpAllInfo counts them -> (in words, severity)
+    "Degraded": "volumes that are degraded",
+    "Offline": "volumes that are offline",
+    "Critical Disks": "drives that predict their failure",
+    "Failed Disks": "drives that failed",
+    "Memory Correctable Errors": "errors of its own memory that it corrected",
+    "Memory Uncorrectable Errors": "errors of its own memory that it could not correct",
+}
+
+
+def _counted(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        name, colon, value = line.partition(":")
+        count = whole(value.strip()) if colon and name.strip() in COUNTS else None
+        if count:
+            yield f"{count} {COUNTS[name.strip()]}", line.strip()
 
 
 def _volume(section: Section) -> Volume:
@@ -117,7 +137,18 @@ def _serial(inquiry: Sequence[str], firmware: str) -> str | None:
 
 
 def situations(value: Drives, where: Where) -> tuple[Situation, ...]:
-    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
+    found = (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
+    return (*found, *_of_counts(value, where))
+
+
+def _of_counts(value: Drives, where: Where) -> Iterator[Situation]:
+    if value.counts:
+        words = ", ".join(words for words, _ in value.counts)
+        yield Situation(
+            "hba-fault", f"hba-fault:{where.node}:megacli", where.node, "act", f"The RAID controller counts {value.counts[0][0]}",
+            f"Of itself and what is behind it the controller counts {words}. Which they are stands in `MegaCli64 -PDList -aALL` and `-LDInfo -Lall -aALL`.",
+            where.evidence(*(line for _, line in value.counts)), subject={"node": where.node},
+        )  # fmt: skip
 
 
 def notes(value: Drives) -> tuple[str, ...]:
@@ -130,7 +161,9 @@ READER = Reader(
     name="megacli",
     first=r" *Enclosure Device ID: | *Adapter #?[0-9]+(?: -- Virtual Drive Information:|: (?:No Virtual Drive|Get BBU)|$)| *BBU status for Adapter: [0-9]| *(?:CacheCade )?Virtual (?:Drive|Disk): [0-9]+ \([Tt]arget [Ii]d",
     tools=("megacli", "megacli64", "MegaCli", "MegaCli64", "MegaCLI", "CmdTool2"),
-    asks=lambda tool, rest: any(word.lower().lstrip("-") in ("pdlist", "ldpdinfo", "pdinfo", "ldinfo", "adpbbucmd") for word in rest),
+    asks=lambda tool, rest: any(
+        word.lower().lstrip("-") in ("pdlist", "ldpdinfo", "pdinfo", "ldinfo", "adpbbucmd", "adpallinfo") for word in rest
+    ),
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,

@@ -98,12 +98,22 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "the subject of a mail of ZED",
         "Paste the mail itself; `zpool status -P -p` tells how the pool is now.",
     ),
+    (
+        r"latency +read +write +read +write|[0-9]{1,4}(?:ns|us|ms|s)(?: +[0-9.]{1,6}[KMGT]?){9,11}$",
+        "a part of `zpool iostat -w` without the line that names the pool",
+        "The whole output of `zpool iostat -w` is read.",
+    ),
+    (
+        r"-{4,}(?: +-{5}){6}",
+        "a part of `zpool iostat` without its headings",
+        "The whole output of `zpool iostat -v` is read.",
+    ),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health."),
     (
-        r"--------------- ------------------------------------ +-------------- ---------|TIME +EVENT-ID +MSG-ID +SEVERITY",
-        "`fmadm faulty`",
-        "It is not read; `zpool status -P -p` and `iostat -En` are.",
+        r"ZFS Event Daemon [0-9]|Processing events (?:since|after) eid|Registered zedlet |(?:Invoking|Finished) \"[\w.-]{1,80}\" eid=[0-9]",
+        "the log of `zed`",
+        "Its lines with eid= and class= are read as a kernel log; `zpool events -v` and `zpool status -P -p` tell the rest.",
     ),
 )
 _ALL = tuple((re.compile(first), what, instead) for first, what, instead in INSTEAD)
@@ -126,7 +136,12 @@ TOOLS: Mapping[str, str] = {
     "mprutil": "It is not read; `sas3ircu 0 display`, `camcontrol devlist` and `sesutil map` are.",
     "diskinfo": "It tells of one disk; `geom disk list` tells of all and is read.",
     "format": "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health.",
-    "fmadm": "It is not read; `zpool status -P -p` and `iostat -En` are.",
+    "zed": "Its lines with eid= and class= are read as a kernel log; `zpool events -v` and `zpool status -P -p` tell the rest.",
+    "fmadm": "`fmadm faulty` is read.",
+    "fmdump": "`fmdump` without options is read, and `fmadm faulty`.",
+    "tw_cli": "`tw_cli /c0 show` is read.",
+    "cli64": "`cli64 disk info`, `cli64 rsf info` and `cli64 vsf info` are read.",
+    "mfiutil": "`mfiutil show drives`, `show volumes` and `show battery` are read.",
 }
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Situation
+from workflows.engine.core import Severity, Situation
 from workflows.pasted.base import Reader, Sight, Where, refused, unread
 
 # SES-3, element status codes in sesutil's words -> severity; "" is neutral or good
-STATUS = {
+STATUS: Mapping[str, Severity | Literal[""]] = {
     "OK": "",
     "Unsupported": "",
     "Not Installed": "",
@@ -125,7 +126,7 @@ def _judged(value: Enclosures, where: Where) -> Iterator[Situation]:
             yield _fault(element, severity, trouble, known, where)
 
 
-def _fault(element: Element, severity: str, trouble: Sequence[str], known: bool, where: Where) -> Situation:
+def _fault(element: Element, severity: Severity, trouble: Sequence[str], known: bool, where: Where) -> Situation:
     name = element.description or f"element {element.number}"
     member = where.member(element.disk) if element.disk else None
     disk = f" with {element.disk}" if element.disk else ""

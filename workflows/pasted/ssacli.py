@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Situation
+from workflows.engine.core import Severity, Situation
 from workflows.pasted import _drives
 from workflows.pasted._drives import GOOD, Drive, State, busy, lost
 from workflows.pasted._sections import Section, sections
@@ -112,7 +112,7 @@ def _others(value: Controller, where: Where) -> Iterator[Situation]:
             yield _fault(name, f"{name} of the RAID controller: {state}", text, line, "watch", where)
 
 
-def _fault(what: str, title: str, text: str, line: str, severity: str, where: Where) -> Situation:
+def _fault(what: str, title: str, text: str, line: str, severity: Severity, where: Where) -> Situation:
     return Situation(
         "hba-fault", f"hba-fault:{where.node}:{what}", where.node, severity, title,
         f"{title}. {text} See `ssacli ctrl all show config detail`.",

@@ -6,22 +6,22 @@ A mail tells of one moment. Where the tree of the pool was pasted as well, that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.pasted.base import Reader, Where, refused
 
 FIELDS = ("impact", "eid", "class", "state", "host", "time", "vtype", "vpath", "vphys", "vguid", "devid", "pool", "error", "objid", "type", "cksum", "read", "write", "delay", "vread", "vwrite", "vcksum", "size", "offset", "priority")  # fmt: skip
-STATES = {  # of a member -> (situation, severity, what it means)
+STATES: Mapping[str, tuple[str, Severity, str]] = {  # of a member -> (situation, severity, what it means)
     "FAULTED": ("disk-faulted", "act", "ZFS gave it up after too many I/O errors"),
     "DEGRADED": ("disk-faulted", "watch", "ZFS marked it after too many checksum errors; it still serves"),
     "REMOVED": ("disk-missing", "act", "it was pulled, or its link or power went away"),
     "UNAVAIL": ("disk-missing", "act", "ZFS could not open it"),
     "OFFLINE": ("disk-missing", "watch", "somebody took it offline"),
 }  # fmt: skip
-ERRORS = {  # class of an event -> (situation, severity, what it means)
+ERRORS: Mapping[str, tuple[str, Severity, str]] = {  # class of an event -> (situation, severity, what it means)
     "data": ("data-errors", "act", "ZFS found data that it could neither read nor repair from another disk"),
     "io": ("disk-errors", "watch", "an I/O to a member failed"),
     "checksum": ("disk-errors", "watch", "a member returned data whose checksum is wrong"),

@@ -13,7 +13,7 @@ from typing import Any
 from agents.collectors import zpool_list
 from agents.collectors.base import Unparsed
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import PoolFacts, VdevFacts
 from workflows.pasted._rounded import about, percent
 from workflows.pasted.base import Reader, Where, document, refused, unread
@@ -50,7 +50,7 @@ TOOLS = {
     "zpool_status_guid": "zpool status -g",
 }
 NOT_NAMED = "a pool that is not named"
-FILL = ((95, "act"), (90, "watch"), (80, "info"))  # percent; what each means is in `_fills`
+FILL: tuple[tuple[int, Severity], ...] = ((95, "act"), (90, "watch"), (80, "info"))  # percent; what each means is in `_fills`
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ def _contradiction(row: Space, health: str, state: str, tree: PoolFacts, where: 
     )  # fmt: skip
 
 
-def _state(slug: str, pool: str, title: str, where: Where, lines: Sequence[str], text: str, severity: str, gate: bool) -> Situation:
+def _state(slug: str, pool: str, title: str, where: Where, lines: Sequence[str], text: str, severity: Severity, gate: bool) -> Situation:
     return Situation(
         slug, f"{slug}:{where.node}:{pool}", where.node, severity, title,
         f"{text}`zpool list` does not say why. Run `zpool status -P -p{'' if pool == NOT_NAMED else f' {pool}'}`: it names the member, its errors and what is under way.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workflows.snapshot import recorded
-from workflows.snapshot.unpack import FILE_BYTES_MAX, MIB, Entry, Refused, Unpacked, unpack
+from workflows.snapshot.unpack import FILE_BYTES_MAX, MIB, Entry, Refused, Unpacked, Wanted, unpack
 
 COLLECT, SOS, TRUENAS, PVE, SAVED = "slotlight-collect", "sosreport", "TrueNAS debug", "pvereport", "saved outputs"
 SAVED_BYTES_MAX: Final = 4 * MIB
@@ -44,7 +44,7 @@ class Taken:
 def take(data: bytes) -> Taken:
     """The files of an archive that are read here. Raises Refused."""
     names: list[str] = []
-    first = unpack(data, lambda name, _size: names.append(name) is not None, strict=False)
+    first = unpack(data, _noting(names), strict=False)
     if not first.is_archive:
         return Taken(PVE if _is_pve(first.entries[0].data) else SAVED, first)
     form = _form(names)
@@ -56,6 +56,16 @@ def take(data: bytes) -> Taken:
             f"Nothing in this {form} is read here: none of its {found.unpacked.others} files is the output of a command about ZFS or disks."
         )
     return found
+
+
+def _noting(names: list[str]) -> Wanted:
+    """Takes nothing, and notes what is there."""
+
+    def wanted(name: str, _size: int) -> bool:
+        names.append(name)
+        return False
+
+    return wanted
 
 
 def _form(names: list[str]) -> str:

@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from agents.domain.wwid import strip_partition
 from agents.host.host import Ran, Region
+from agents.host.running_commands import IMPORT
 
 VERSION: Final = "1"
 MANIFEST, ANSWERS, FILES = PARTS = ("slotlight-collect/manifest", "slotlight-collect/answers", "slotlight-collect/files")
@@ -36,6 +38,7 @@ ASLEEP_BY_HDPARM = "Device is in STANDBY mode, by hdparm -C; smartctl is not ins
 _ABOUT = ("host", "hostid", "boot_id", "system", "uid", "began", "ended")
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _CODE = re.compile(r"-|[0-9]{1,3}")
+Names = list[str]  # a host has a method of that name
 _MAGIC = re.compile(r"[*?[]")
 
 
@@ -197,7 +200,7 @@ class RecordedHost:
         self._is = recording
         self._paths = recording.paths | {folder for path in recording.paths for folder in _above(path)}
         self._sorted = sorted(self._paths)
-        self._below: dict[str, list[str]] = {}
+        self._below: dict[str, Names] = {}
         for path in self._sorted:
             self._below.setdefault(path.rpartition("/")[0], []).append(path.rpartition("/")[2])
 
@@ -205,6 +208,10 @@ class RecordedHost:
         """Whether it answered SMART, so that nobody has to ask it again."""
         asked = self._is.asked.get(("smartctl", "-j", "-x", "-n", "standby", f"/dev/{disk}"))
         return asked is not None and asked.exit_code is not None and disk not in self._is.asleep
+
+    def left_behind(self) -> tuple[tuple[str, ...], ...]:
+        """A `zpool import` that was at work then is not waited for now: the script did that."""
+        return (IMPORT,)
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         asked = self._is.asked.get(tuple(argv))
@@ -239,7 +246,7 @@ class RecordedHost:
             folders = [f"{folder}/{name}" for folder in folders for name in self._matching(folder, part)]
         return tuple(sorted(folders))
 
-    def _matching(self, folder: str, part: str) -> list[str]:
+    def _matching(self, folder: str, part: str) -> Names:
         if not _MAGIC.search(part):
             return [part] if f"{folder}/{part}" in self._paths else []
         return [name for name in self._below.get(folder, ()) if fnmatch.fnmatchcase(name, part) and name[:1] != "."]
@@ -248,6 +255,13 @@ class RecordedHost:
         self._collected(path)
         if path in self._is.links:
             return self._is.links[path]
+        name = path.removeprefix("/dev/")
+        if (
+            path.startswith("/dev/")
+            and "/" not in name
+            and {f"/sys/block/{name}", f"/sys/block/{strip_partition(name)[0]}/{name}"} & self._paths
+        ):
+            return path  # a device node that is no link
         raise OSError(errno.ENOENT, "not in the archive", path)
 
     def now(self) -> float:

@@ -228,10 +228,10 @@ class _Taking:
 def _tar(stream: IO[bytes] | _Stream, wanted: Wanted, strict: bool) -> Unpacked:
     taking = _Taking(wanted)
     try:
-        with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tar:  # type: ignore[call-overload]
+        with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tar:
             for member in tar:
                 taking.next()
-                tar.members.clear()  # it keeps each of them otherwise
+                tar.members.clear()  # type: ignore[attr-defined]  # it keeps each of them otherwise
                 _entry(tar, member, taking, strict)
     except (tarfile.TarError, EOFError, OverflowError, UnicodeError) as wrong:
         text = (

@@ -22,7 +22,7 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
+from workflows.triage import as_captured, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
@@ -56,9 +56,7 @@ LEFT_OUT = "zpool status -e leaves out what is well, so its tree is not all of t
 ALL_WELL = re.compile(r"all pools are healthy|pool '[^']{1,256}' is healthy")
 EXCERPT = re.compile(r"zpool status\b.* -[a-zA-Z]*e")
 SEVERAL = re.compile(r";|&&")
-ROW = re.compile(r" +\S+ +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL) +[0-9]")
-ROWS_MIN = 2
-UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
+ROWS = "status_rows"
 NO_OUTPUT = "This is no output we know."
 SILENT = "The command stands here without its output."
 AGAIN = {
@@ -69,7 +67,6 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-OF_DISKS = frozenset(("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes"))
 
 
 HINTS = frozenset(
@@ -190,7 +187,8 @@ class _NodeTexts:
         """
         doubt = REBUILT if mended.rebuilt else LEFT_OUT if EXCERPT.search(asked) else ""
         where = f"{source}/{key}" if key else source
-        before, text, value, notes = self.captures.get(where), mended.text, mended.value, ()
+        before, text, value = self.captures.get(where), mended.text, mended.value
+        notes: tuple[str, ...] = ()
         if source == "sg_logs":
             text = f"# sg_logs --page= (pasted)\n{text}"  # parts its pages from those of the next command
         if isinstance(value, Unparsed):
@@ -302,7 +300,9 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         return replace(read, outcome="read", source="sg_inq", reason=time)
     if pieces:
         source = "zdb_children" if pieces.children else "zpool_rows"
-        return replace(read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {UNFINISHED}" if pieces.rows else "")
+        return replace(
+            read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {fragments.UNFINISHED}" if pieces.rows else ""
+        )
     if not piece.source and piece.command and SEVERAL.search(piece.command):
         return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
     if not piece.lines:
@@ -311,8 +311,9 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         if instead := pasted.unreadable(piece.lines, piece.command.split()[0] if piece.command else ""):
             return replace(read, reason=instead, recognised=bool(piece.lines))
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
-        inside = _is_inside_a_tree(piece.lines)
-        return replace(read, reason=piece.hint or (UNFINISHED if inside else why), recognised=bool(piece.hint) or inside)
+        if inside := fragments.is_inside_a_tree(piece.lines):
+            return _take_rows(read, piece, nodes)
+        return replace(read, reason=piece.hint or why, recognised=bool(piece.hint) or inside)
     if len(piece.lines) == 1 and (well := ALL_WELL.fullmatch(piece.lines[0].strip())):
         return replace(read, reason=f"`zpool status -x` says that {well.group()}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
@@ -366,6 +367,14 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read
     return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value))
 
 
+def _take_rows(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read:
+    """Rows of a tree whose beginning is not here. What they say of a member counts; of a listing for import nothing does."""
+    found = _take_pasted(replace(read, source=ROWS), replace(piece, source=ROWS), nodes)
+    if found.outcome == "not read":
+        return replace(read, reason=fragments.UNFINISHED, recognised=True)
+    return replace(found, outcome="partly", reason=fragments.UNFINISHED)
+
+
 def _lines_of(piece: Piece) -> list[str]:
     """The lines with what the command line alone says of them."""
     lines = [f"{piece.path}:{line}" for line in piece.lines if line] if piece.path else piece.lines
@@ -385,11 +394,6 @@ def _pieces(piece: Piece, read: Read, nodes: dict[str, _NodeTexts]) -> Fragments
 def _is_a_piece(found: Fragments) -> bool:
     """Whether it tells anything by itself: a member that is remembered by a name, or two children."""
     return any(row.was for row in found.rows) or len(found.children) > 1
-
-
-def _is_inside_a_tree(lines: list[str]) -> bool:
-    """Rows of a pool's tree without the lines above them that say which pool it is."""
-    return sum(bool(ROW.match(line)) for line in lines) >= ROWS_MIN
 
 
 def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:
@@ -436,23 +440,7 @@ def _by_guid(pools: tuple) -> bool:
 
 
 def _captures(texts: _NodeTexts) -> dict[str, Capture]:
-    """As an agent would hand them over: with what other texts tell of the disks in place of what it reads of the kernel."""
-    captures: dict[str, Capture] = dict(texts.captures)
-    if "zpool_status" not in captures and "zpool_status_guid" in captures:  # then guids are the only names there are
-        captures["zpool_status"] = replace(captures["zpool_status_guid"], source="zpool_status")
-    devices = (*texts.values.get("lsscsi", ()), *_seen(texts))
-    if "block" not in captures and devices:
-        of_disks = [where for where in captures if where.partition("/")[0] in OF_DISKS]
-        text, renamed = listed_disks.block(devices, dict.fromkeys(where.partition("/")[2] for where in of_disks))
-        captures["block"] = Capture("block", "", "data", text)
-        for where in of_disks:
-            source, _, old = where.partition("/")
-            if old in renamed:
-                captures[f"{source}/{renamed[old]}"] = replace(captures.pop(where), key=renamed[old])
-    links = pasted.links(texts.pasted)
-    if "disk_links" not in captures and links:
-        captures["disk_links"] = Capture("disk_links", "", "data", "".join(f"{link} -> /dev/{name}\n" for link, name in links))
-    return captures
+    return as_captured.captures(texts.captures, texts.values.get("lsscsi", ()), texts.pasted)
 
 
 def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
@@ -462,24 +450,6 @@ def _facts(node: str, texts: _NodeTexts) -> NodeFacts:
         fragments=texts.fragments,
         inquiries=texts.inquiries,
     )
-
-
-def _seen(texts: _NodeTexts) -> tuple[ScsiDevice, ...]:
-    """Disks that were named by other tools than lsscsi, one entry a kernel name: each text adds what the others do not say."""
-    listed = {d.node for d in texts.values.get("lsscsi", ()) if isinstance(d, ScsiDevice)}
-    found: dict[str, dict[str, str | None]] = {}
-    for sight in pasted.sights(texts.pasted):
-        if f"/dev/{sight.name}" not in listed and re.fullmatch("[a-z0-9]+", sight.name):
-            fields = found.setdefault(sight.name, {})
-            fields.update(
-                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not fields.get(name)}
-            )
-    return tuple(_device(name, each) for name, each in found.items() if each.get("wwid"))  # a name alone says nothing of what it is
-
-
-def _device(name: str, fields: Mapping[str, str | None]) -> ScsiDevice:
-    hctl, vendor, model = fields.get("hctl") or "", fields.get("vendor") or "", fields.get("model") or ""
-    return ScsiDevice(hctl, "disk", vendor, model, "", f"/dev/{name}", None, None, None, wwn=fields.get("wwid"))
 
 
 def _boot_not_read(facts: NodeFacts) -> NodeFacts:

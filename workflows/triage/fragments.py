@@ -16,6 +16,17 @@ _CHILD = re.compile(r"\s{0,40}children\[\d{1,4}\]:")
 _FIELD = re.compile(r"\s{0,40}([\w.:]{1,40}): (?:'([^']{0,300})'|(\S{1,100}))")
 
 
+UNFINISHED = "These look like rows of `zpool status` whose beginning is not here. Paste the whole output of `zpool status -P -p`."
+ROWS_MIN = 2
+_IN_A_TREE = re.compile(r" +\S{1,300} +(?:ONLINE|(DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL))(?: +[0-9]| {2,}[a-z]|$)")
+
+
+def is_inside_a_tree(lines: Sequence[str]) -> bool:
+    """Rows of a pool's tree without the lines above them that say which pool it is: two, or one that is not as it should be."""
+    rows = [found for line in lines if (found := _IN_A_TREE.match(line.rstrip()))]
+    return len(rows) >= ROWS_MIN or any(found.group(1) for found in rows)
+
+
 def fragments(lines: Sequence[str]) -> Fragments:
     """Rows, and children that have a guid; others are left out."""
     rows = [_row(found) for line in lines if (found := _ROW.fullmatch(line.rstrip()))]

@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
 from agents.domain.wwid import normalise, strip_partition
+from workflows.pasted.base import Sight
 
 
 def completed(now: list[ScsiDevice], before: Iterable[ScsiDevice]) -> tuple[ScsiDevice, ...]:
@@ -62,3 +63,21 @@ def _wwid(device: ScsiDevice) -> str | None:
 def _dotted(wwid: str | None) -> str:
     """The kernel's own spelling of a WWID: "naa.5000…"."""
     return wwid.replace(":", ".", 1) if wwid and wwid.startswith(("naa:", "eui:")) else ""
+
+
+def seen(listed: Iterable[Any], sights: Iterable[Sight]) -> tuple[ScsiDevice, ...]:
+    """Disks that were named by other tools than lsscsi, one entry a kernel name: each text adds what the others do not say."""
+    nodes = {device.node for device in listed if isinstance(device, ScsiDevice)}
+    found: dict[str, dict[str, str | None]] = {}
+    for sight in sights:
+        if f"/dev/{sight.name}" not in nodes and re.fullmatch("[a-z0-9]+", sight.name):
+            values = found.setdefault(sight.name, {})
+            values.update(
+                {name: value for name in ("wwid", "vendor", "model", "hctl") if (value := getattr(sight, name)) and not values.get(name)}
+            )
+    return tuple(_device(name, values) for name, values in found.items() if values.get("wwid"))  # a name alone says nothing of what it is
+
+
+def _device(name: str, values: Mapping[str, str | None]) -> ScsiDevice:
+    hctl, vendor, model = values.get("hctl") or "", values.get("vendor") or "", values.get("model") or ""
+    return ScsiDevice(hctl, "disk", vendor, model, "", f"/dev/{name}", None, None, None, wwn=values.get("wwid"))

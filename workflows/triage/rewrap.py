@@ -14,7 +14,7 @@ from agents.collectors import COLLECTORS
 from agents.collectors._kernel_lines import classify
 from agents.collectors._log_stamps import spelt_out, stamped
 from agents.collectors.base import Reading, Unparsed, UnreadLine
-from workflows.triage import partly, pool_text
+from workflows.triage import cut_off, partly, pool_text
 
 
 class Change(NamedTuple):
@@ -24,6 +24,7 @@ class Change(NamedTuple):
     notes: tuple[str, ...] = ()
     rebuilt: bool = False
     refused: str = ""
+    cut: str = ""  # what is missing at its end
 
 
 _Mend = Callable[[Sequence[str]], Change]
@@ -48,7 +49,8 @@ def read(source: str, lines: Sequence[str]) -> Mended:
     all_tried: list[Mended] = []
     for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
         change = mend(lines)
-        tried = Mended(change.text, parse(change.text), change.notes, rebuilt=change.rebuilt, refused=change.refused)
+        missing = (UnreadLine("", "", change.cut),) if change.cut else ()
+        tried = Mended(change.text, parse(change.text), change.notes, missing, rebuilt=change.rebuilt, refused=change.refused)
         if not isinstance(tried.value, Unparsed):
             return tried
         first = tried
@@ -168,18 +170,14 @@ def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> Cha
     return Change("".join(f"{line}\n" for line in ours if line), (f"{left_out} {what} were left out.",) if left_out else ())
 
 
-_OF_LABEL = re.compile(r"^(?:LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| {1,12}labels = ([0-3 ]{1,12})$)", re.MULTILINE)
+def _cut(whole: Callable[[Sequence[str]], cut_off.Whole]) -> _Mend:
+    """What of it is whole, and what is missing."""
 
+    def cut(lines: Sequence[str]) -> Change:
+        kept, missing = whole(lines)
+        return Change("\n".join(kept) + "\n", cut=missing)
 
-def _cut_labels(lines: Sequence[str]) -> Change:
-    """Copies of which the text does not tell could not be read, as far as anybody here knows."""
-    text = "\n".join(lines) + "\n"
-    digits = {digit for groups in _OF_LABEL.findall(text) for digit in "".join(groups) if digit in "0123"}
-    lacking = [digit for digit in "0123" if digit not in digits]
-    if not digits or not lacking:
-        return Change(text)
-    note = f"It ends before all copies of the label; nothing is known of {', '.join(lacking)}."
-    return Change(text + "".join(f"failed to read label {digit}\n" for digit in lacking), (note,))
+    return cut
 
 
 _MENDS: dict[str, tuple[_Mend, ...]] = {
@@ -190,7 +188,9 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_events": (_events,),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
-    "zdb_label": (_as_is, _cut_labels),
+    "zdb_label": (_as_is, _cut(cut_off.labels)),
+    "zdb_config": (_cut(cut_off.config),),
+    "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),
     "sysctl": (_sysctl,),
     "parameters": (_options,),
     "mdb": (_mdb,),

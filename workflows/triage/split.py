@@ -166,6 +166,10 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         if _NOTICE.match(lines[i - 1] if i else "") and not KEY.match(lines[i + 1] if i + 1 < len(lines) else ""):
             return "", ""  # a field of a mail that ZED sent
         return ("zpool_import" if re.match(r" *id:(?: |$)", after) and not _is_headed(lines, i) else "zpool_status"), ""
+    if _IMPORT_ABOVE.match(line) and _is_import_beheaded(lines, i):
+        return "zpool_import", ""
+    if _LABEL_TITLE.match(line) and re.match(r"-{10,}$", after) and not re.match(r"-{10,}$", lines[i - 1] if i else ""):
+        return "zdb_label", ""  # the rule above its title is not here
     if re.match(r"-{10,}$", line) and re.match(r"LABEL [0-3]", after):
         return "zdb_label", ""
     if line.startswith((f"{ROOT}/", f"{VALUES}/")) or _OPTIONS.match(line):
@@ -196,6 +200,21 @@ def _is_headed(lines: Sequence[str], i: int) -> bool:
         if _POOL.match(line) or asked(line) is not None:
             return False
         if HEADER.match(line):
+            return True
+    return False
+
+
+_IMPORT_ABOVE = re.compile(r" {0,6}(?:id: [0-9]{1,20}$|(?:state|status|action|see|comment|config):(?: |$))")
+_IMPORT_ROW = re.compile(r"\s+\S{0,299}[^\s:] +(?:ONLINE|DEGRADED|OFFLINE|REMOVED|FAULTED|UNAVAIL)(?:  +[a-z].{0,200})?$")
+_LABEL_TITLE = re.compile(r"LABEL [0-3](?: |$)")
+
+
+def _is_import_beheaded(lines: Sequence[str], i: int) -> bool:
+    """Whether this field stands in a listing of `zpool import` whose first lines are not here: its rows have no counters."""
+    for line in lines[i + 1 : i + 1 + POOL_LOOKED_AT]:
+        if _POOL.match(line) or HEADER.match(line) or asked(line) is not None:
+            return False
+        if _IMPORT_ROW.match(line):
             return True
     return False
 
@@ -320,7 +339,7 @@ def _another_report(piece: Piece, line: str) -> bool:
 
 def _is_inside(piece: Piece, source: str) -> bool:
     """A line of a command's own output that only looks like the beginning of another."""
-    return (piece.source == "ses" and source == "drive_modes") or pasted.is_inside(piece.source, source)
+    return (piece.source, source) in (("ses", "drive_modes"), ("fmadm", "kernel_log")) or pasted.is_inside(piece.source, source)
 
 
 def _family(source: str) -> str:

@@ -17,6 +17,7 @@ from app.guide import pages
 from app.ledger.management.commands.ledger import Command as LedgerCommand
 from app.nodes.demo import PEOPLE
 from app.runs.tests.cast import person
+from cli.commands import parser as cli_parser
 from launcher.bootstrap import ROOT
 from launcher.commands import COMMANDS
 from workflows.runbooks import RUNBOOKS
@@ -75,6 +76,8 @@ def test_a_command_is_one_that_its_program_takes(line):
         managed(words[2:])
     elif words[0] == "slotlight-agent" or words[:2] == ["python3", "slotlight-agent.pyz"]:
         _parser().parse_args(words[1 if words[0] == "slotlight-agent" else 2 :])
+    elif words[0] == "slotlight":
+        cli_parser().parse_args(words[1:])
     elif words[:2] == ["docker", "compose"]:
         composed(words[2:])
     else:

@@ -58,8 +58,8 @@ def next_fence() -> int:
 
 def check(keys: tuple[str, ...]) -> None:
     """Raises Held for an empty or wildcard target, and for an order that would touch two disks or pools."""
-    found = [ONE_THING.fullmatch(key) for key in keys]
-    if not keys or None in found or len(set(keys)) != len(keys):
+    found = [match for key in keys if (match := ONE_THING.fullmatch(key))]
+    if not keys or len(found) < len(keys) or len(set(keys)) != len(keys):
         raise Held("It cannot be told exactly what this order touches, so nothing is held and nothing sealed. Have the node look again.")
     for kind in ONE_OF_EACH:
         if sum(match["kind"] == kind for match in found) > 1:

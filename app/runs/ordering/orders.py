@@ -28,7 +28,7 @@ from app.realtime.publish import ring
 from app.runs import folded_reads, rights, services
 from app.runs.models import Order, ResourceLock, Run
 from app.runs.ordering import order_envelope, plan_approvals, sealing, unattended
-from app.runs.ordering.receipts import BadReceipt, Receipt, read, take_captures
+from app.runs.ordering.receipts import BadReceipt, Receipt, keep_captures, read, take_captures
 from workflows.engine import by_hand
 from workflows.engine import events as ev
 from workflows.engine.state import ORDER_IS_OUT, ORDER_MOVES, PURE_ORDER_MOVES
@@ -230,8 +230,8 @@ def end_unstarted(order: Order, why: str, actor: str, now: datetime) -> None:
     _move(order, "REFUSED", now, actor, why)
 
 
-def receipt(node: str, order_id: str, body: dict) -> str:
-    """How an order ended, as the node says. "" is taken. The same bytes again are taken again; other bytes never.
+def receipt(node: str, order_id: str, body: dict, archive: str = "") -> str:
+    """How an order ended, as the node says; or, of a node without an agent, as that archive of it does. "" is taken. The same bytes again are taken again; other bytes never.
 
     The answer to a look is taken also while the ledger cannot be written: looking never stops. All else then raises LedgerDown.
     """
@@ -246,6 +246,8 @@ def receipt(node: str, order_id: str, body: dict) -> str:
             return f"The portal has sealed no such order for {node}."
         if order.receipt_digest == taken.digest:
             return ""
+        if not is_well and archive:
+            return "The ledger cannot be written."
         if not is_well:
             _take_unrecorded(order, taken, node, now)
             return ""
@@ -253,7 +255,7 @@ def receipt(node: str, order_id: str, body: dict) -> str:
         if order.receipt_digest:
             _record(order, "order.second-receipt", node, {"receipt": taken.digest, "first": order.receipt_digest})
             return "This order has another receipt already. Both are kept; a person must look at them."
-        _take(order, taken, node, now, known)
+        _take(order, taken, node, now, known, archive)
     return ""
 
 
@@ -275,20 +277,21 @@ def _take_unrecorded(order: Order, taken: Receipt, node: str, now: datetime) -> 
         log.error("The answer to look %s was taken and the ledger does not know it.", order.id)
 
 
-def _take(order: Order, taken: Receipt, node: str, now: datetime, known: set[str]) -> None:
+def _take(order: Order, taken: Receipt, node: str, now: datetime, known: set[str], archive: str = "") -> None:
     order.receipt, order.receipt_digest = taken.shown, taken.digest
-    evidence, problem = take_captures(node, taken, now)
+    evidence, problem = (keep_captures(taken), "") if archive else take_captures(node, taken, now)
     status = taken.status(order.effect)
     moves = PURE_ORDER_MOVES if order.effect == "pure" else ORDER_MOVES
     fits = status == order.status or status in moves[order.status]
     body = {"receipt": taken.digest, "outcome": taken.outcome, "reason": taken.reason, "argv": taken.argv, "exit_code": taken.exit_code}
     body |= {"captures": list(evidence), "problem": problem}
+    body |= {"archive": archive} if archive else {}
     if fits:
         order.folded = not problem and folded_reads.is_folded(order, taken)
         if not order.folded:
             if order.run is not None and order.operation == "look":
                 folded_reads.tell(order.run, order.run.here)
-            _record(order, "order.receipt", node, body, known)
+            _record(order, "order.receipt", "" if archive else node, body, known)
         _move(order, status, now, f"node:{node}", taken.reason, taken, evidence, problem)
     else:
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.

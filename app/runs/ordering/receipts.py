@@ -6,6 +6,7 @@ from typing import Any
 
 from agents.portal.wire import canonical, sha256_hex
 from app.fleet.ingest import intake
+from app.ledger import services as ledger
 from app.ledger.forms import plain
 
 OUTPUT_CHARS_MAX = 64 * 1024  # of each stream; an agent sends no more
@@ -85,6 +86,11 @@ def take_captures(node: str, receipt: Receipt, now: datetime) -> tuple[tuple[str
     if missing:
         return (), f"{len(missing)} captures of the receipt came without their text."
     return tuple(sorted({capture["digest"] for capture in receipt.captures})), ""
+
+
+def keep_captures(receipt: Receipt) -> tuple[str, ...]:
+    """Keep what an archive answers with, and give the digests. The fleet has it already, as old as the archive is: read anew it is not newer."""
+    return tuple(ledger.keep_all((canonical(body) for body in receipt.bodies.values()), "application/json")) if receipt.bodies else ()
 
 
 def _probe(value: object) -> str:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.operations.base import needs_approval
 from agents.portal.wire import canonical, sha256_hex
@@ -20,6 +20,7 @@ from workflows.engine import events as ev
 from workflows.engine.core import Step
 
 PURE_SECONDS = 90  # a node that does not answer a question in this time is not answering
+BROUGHT_SECONDS = 3600  # what a node without an agent is asked is answered by what a person brings of it
 ORDER_SECONDS = 300  # to be taken and started; the command itself may take longer
 NO_FENCE = 0
 
@@ -40,12 +41,16 @@ class Key(NamedTuple):
     doubled: str
 
 
+NO_AGENT = Key("none", "", "")  # a question to a node that was brought goes to nobody: an archive answers it
+
+
 def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
     """A pure order whose answer the run waits for."""
-    fields = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
-    return _seal(
-        run.node, fields, now, now + timedelta(seconds=PURE_SECONDS), run=run, step=run.step, number=effect.number, destructive=False
-    )
+    fields: dict[str, Any] = {"operation": effect.operation, "effect": "pure", "params": dict(effect.params)}
+    brought = Node.objects.filter(name=run.node, state=Node.State.BROUGHT).exists()
+    until = now + timedelta(seconds=BROUGHT_SECONDS if brought else PURE_SECONDS)
+    key = NO_AGENT if brought else None
+    return _seal(run.node, fields, now, until, run=run, step=run.step, number=effect.number, destructive=False, key=key)
 
 
 def look(key: Key | None, node: str, sources: str, person: User | None, now: datetime, *, keep: bool = True) -> Order:
@@ -162,7 +167,9 @@ def _key_of(node: str) -> Key:
 
 def _good(key: Key | None, node: str) -> Key:
     if key is None or not key.id:
-        raise NotEnrolled(f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it first.")
+        raise NotEnrolled(
+            f"{node} has no enrolled agent, so nothing can be asked of it. Enrol it, or bring it: `slotlight collect {node}`."
+        )
     if key.doubled:
         raise CannotSeal(key.doubled)
     return key

@@ -148,18 +148,25 @@ def _under_way(order: Order, source: str, known: str, usual: float | None, now: 
     return Line(order.pk, source, "info", f"asked {_seconds(waited)} ago", known, end if waited > LATE_SECONDS_MIN else "")
 
 
+BRING_IT = "{node} has no agent: what is brought of it answers this. From your own machine: `slotlight collect {node}`."
+
+
 def of_run(run: Run, now: datetime) -> str:
     """How long a run's question to its node is out already, and what keeps the answer; "" while none is out."""
     out = Order.objects.filter(run=run, effect="pure", status__in=OUT).order_by("sealed_at").first()
     if out is None:
         return silent(run.node, now)
+    if Node.objects.filter(name=run.node, state=Node.State.BROUGHT).exists():
+        return BRING_IT.format(node=run.node)
     asked = f"{run.node} was asked {_seconds((now - out.sealed_at).total_seconds())} ago; after {sealing.PURE_SECONDS} s without an answer the step can be done again."
     return f"{asked} {silent(run.node, now)}".strip()
 
 
 def silent(node: str, now: datetime) -> str:
     """Why no answer can be expected now; "" when it can."""
-    last_report_at = Node.objects.filter(name=node).values_list("last_report_at", flat=True).first()
+    last_report_at, state = Node.objects.filter(name=node).values_list("last_report_at", "state").first() or (None, "")
+    if state == Node.State.BROUGHT:
+        return ""
     if last_report_at is None:
         return f"{node} has never reported. Look at its agent."
     age = (now - last_report_at).total_seconds()

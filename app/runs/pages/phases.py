@@ -73,4 +73,4 @@ def grouped(runbook: Runbook, parts: list[dict[str, Any]], turned: bool = False)
 
 
 def _first(part: dict[str, Any]) -> str:
-    return (part["line"] if "line" in part else part["folded"][0])["step"].slug
+    return str((part["line"] if "line" in part else part["folded"][0])["step"].slug)

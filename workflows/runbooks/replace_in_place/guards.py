@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import wraps
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
@@ -13,6 +14,7 @@ from workflows.guards.member import SERVING
 from workflows.guards.subject import the_pool, the_target
 
 NEW_BAY = {"enclosure": "new_enclosure", "slot": "new_slot", "old_wwid": "wwid", "old_serial": "spare_serial"}
+OF_NEW = "for_the_new_disk_"  # before the name of a guard that is asked of it
 CALLED_OFF = "End this run to call it off: the new disk is taken out again by its guid, and the pool is as it was."
 Line = tuple[VdevFacts, ...]
 
@@ -23,12 +25,13 @@ def about_the_new_disk(params: Params) -> dict[str, str]:
 
 
 def of_the_new_disk(asks: Guard) -> Guard:
-    """The same question about the new disk and its bay."""
+    """The same question about the new disk and its bay, under a name of its own."""
 
+    @wraps(asks)
     def asked(facts: FleetFacts, params: Params) -> Verdict:
         return asks(facts, about_the_new_disk(params))
 
-    asked.__name__, asked.__qualname__, asked.__module__, asked.__doc__ = asks.__name__, asks.__qualname__, asks.__module__, asks.__doc__
+    asked.__name__ = f"{OF_NEW}{asks.__name__}"
     return asked
 
 

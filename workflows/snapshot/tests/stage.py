@@ -126,7 +126,7 @@ def place(folder: Path, argv: Sequence[str], kind: str) -> Path:
     return folder / "answers" / f"{argv[0]}.{key}{kind}"
 
 
-def collect(folder: Path, shell: str, *, noise: str = "", seconds: int = 120) -> tuple[bytes, float]:
+def collect(folder: Path, shell: str, *, noise: str = "", seconds: int = 120, script: str = "") -> tuple[bytes, float]:
     """What the script writes to its output under this shell, and how long that took."""
     standard = "/usr/bin:/bin" if not (folder / "bin").exists() else str(folder / "bin")
     environment = {
@@ -135,8 +135,10 @@ def collect(folder: Path, shell: str, *, noise: str = "", seconds: int = 120) ->
         "SLOTLIGHT_COLLECT_TMP": str(folder),
         "PATH": "/usr/bin:/bin",
     }
+    path = folder / "script"
+    path.write_text(script or SCRIPT.read_text())
     begun = time.monotonic()
-    line = f"{noise}{shlex.join(SHELLS[shell])} -s -- -t {seconds} < {shlex.quote(str(SCRIPT))}"
+    line = f"{noise}{shlex.join(SHELLS[shell])} -s -- -t {seconds} < {shlex.quote(str(path))}"
     ran = subprocess.run(("/bin/sh", "-c", line), env=environment, capture_output=True, timeout=seconds + 60, check=True)
     assert not ran.stderr, ran.stderr
     return ran.stdout, time.monotonic() - begun

@@ -52,7 +52,8 @@ def test_what_was_cut_off_at_its_end_tells_what_is_there():
 
 def test_what_was_cut_off_at_its_beginning_says_what_to_paste():
     found = answer(STATUS[len(STATUS) // 3 :])
-    assert not found.situations
+    assert {(s.slug, s.sure) for s in found.situations} == {("vdev-degraded", False)}
+    assert not found.good
     assert any("Paste the whole output of `zpool status -P -p`." in read.reason for read in found.reads)
 
 

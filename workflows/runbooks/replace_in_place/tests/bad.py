@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from workflows.engine.core import Params
 from workflows.facts import FleetFacts, known
-from workflows.tests.bends import UNREAD, Bad, above, leaf, node, on_disk, one_sibling, pool
+from workflows.runbooks.replace_in_place.guards import OF_NEW, about_the_new_disk
+from workflows.tests import bad_disks
+from workflows.tests.bends import UNREAD, Bad, Bend, above, leaf, node, on_disk, one_sibling, pool
 
 OUT = {"state": "FAULTED", "note": "too many errors"}
 
@@ -34,6 +36,25 @@ UNSURE = (
     Bad("the_new_half_can_be_taken_out", "are not known", pool(tops=UNREAD)),
     Bad("the_replacement_is_over", "are not known", pool(tops=UNREAD)),
     Bad("the_disk_belongs_to_no_pool", "is not known", node(pools=UNREAD)),
+)
+
+
+def of_the_new_disk(bend: Bend) -> Bend:
+    """The same change to the new disk and its bay."""
+    return lambda facts, params: bend(facts, about_the_new_disk(params))
+
+
+ASKED_OF_IT = (
+    "exactly_this_bay_is_lit",
+    "no_other_bay_is_lit",
+    "the_bay_is_dark",
+    "the_bay_is_empty",
+    "the_disk_belongs_to_no_pool",
+    "the_disk_sits_in_the_bay_meant",
+)
+REFUSED, UNSURE = (
+    (*own, *(Bad(f"{OF_NEW}{bad.guard}", bad.says, of_the_new_disk(bad.bend)) for bad in (*own, *shared) if bad.guard in ASKED_OF_IT))
+    for own, shared in ((REFUSED, bad_disks.REFUSED), (UNSURE, bad_disks.UNSURE))
 )
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why
 ANSWERS = {  # what judges an answer at the rack -> a phrase with which it refuses a wrong one

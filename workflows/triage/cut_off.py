@@ -1,0 +1,91 @@
+"""Labels, configurations and histograms whose end was not pasted: what is whole of them stays, and what was cut is left out and named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agents.collectors.zpool_iostat_w import BUCKETS
+
+
+class Whole(NamedTuple):
+    """The lines that can be read, and what is missing behind them; "" where nothing is."""
+
+    lines: list[str]
+    missing: str
+
+
+_TOLD = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| {1,12}labels = ([0-3 ]{1,12})$")
+_TITLE = re.compile(r"LABEL [0-3](?: |$)")
+_RULE = re.compile(r"-{10,}$")
+_TREE = re.compile(r" {4}vdev_tree:$")
+_FIELD = re.compile(r" {4}[^ ]")
+_POOL = re.compile(r"[A-Za-z0-9]\S{0,255}:$")
+_HISTOGRAM = re.compile(r"\S{1,255} +total_wait +disk_wait")
+_BUCKET = re.compile(r"[0-9]{1,12}(?:ns|us|ms|s)? +[0-9]")
+UNKNOWN = "-"  # a count that is not known
+RULE = "-" * 36
+
+
+def labels(lines: Sequence[str]) -> Whole:
+    """The last label without its tree where that is not whole; without that label where others stand before it, or it does not say whose it is."""
+    kept = list(lines) if not lines or not _TITLE.match(lines[0]) else [RULE, *lines]
+    told = {digit for line in kept if (found := _TOLD.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
+    lacking = [digit for digit in "0123" if digit not in told]
+    if not told or not lacking:
+        return Whole(kept, "")
+    titles = [i for i, line in enumerate(kept) if _TITLE.match(line)]
+    begin = titles[-1] if titles else len(kept)
+    if _ends_in_tree(kept[begin:]):
+        kept = kept[: begin - 1] if len(titles) > 1 else _without_tree(kept)
+    if titles and not any(line.startswith("    guid: ") for line in kept[begin:]) and len(titles) > 1:
+        kept = kept[: begin - 1]
+    told = {digit for line in kept if (found := _TOLD.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
+    lacking = [digit for digit in "0123" if digit not in told]
+    missing = f"it ends before all copies of the label, and nothing is known of {', '.join(lacking)}"
+    return Whole([*kept, *(f"failed to read label {digit}" for digit in lacking)], missing)
+
+
+def config(lines: Sequence[str]) -> Whole:
+    """The last pool without its vdevs where these are not whole; without that pool where its guid is not there either."""
+    kept = list(lines)
+    names = [i for i, line in enumerate(kept) if _POOL.match(line)]
+    if not names:
+        return Whole(kept, "")
+    last = kept[names[-1] :]
+    if _ends_in_tree(last):
+        kept, missing = [*kept[: names[-1]], *_without_tree(last)], "the vdevs of its last pool are not all here"
+    else:
+        missing = "" if any(_TREE.match(line) for line in last) else "its last pool has no vdevs here"
+    if missing and not any(line.startswith("    pool_guid: ") for line in last) and len(names) > 1:
+        return Whole(kept[: names[-1]], "its last pool is not whole")
+    return Whole(kept, missing)
+
+
+def histograms(lines: Sequence[str]) -> Whole:
+    """Each histogram with a row for every bucket; those that are not there count something that is not known."""
+    kept: list[str] = []
+    missing, rows, width = "", BUCKETS, 0
+    for line in (*lines, ""):
+        if _BUCKET.match(line):
+            rows, width = rows + 1, len(line.split()) - 1
+        elif rows < BUCKETS and width and (_HISTOGRAM.match(line) or line == "" or _RULE.match(line)):
+            missing = "a histogram ends before its last bucket"
+            kept += [f"{2 ** (at + 1) - 1}ns{f' {UNKNOWN}' * width}" for at in range(rows, BUCKETS)]
+            rows = BUCKETS
+        if _HISTOGRAM.match(line):
+            rows, width = 0, 0
+        kept.append(line)
+    return Whole(kept, missing)
+
+
+def _ends_in_tree(lines: Sequence[str]) -> bool:
+    """Whether nothing of the label's own stands behind its vdevs: a label of today goes on with its features."""
+    own = [line for line in lines if _FIELD.match(line)]
+    return bool(own) and bool(_TREE.match(own[-1]))
+
+
+def _without_tree(lines: Sequence[str]) -> list[str]:
+    begin = next(i for i, line in enumerate(lines) if _TREE.match(line))
+    return list(lines[:begin])
