@@ -81,7 +81,7 @@ def witness(args: argparse.Namespace) -> int:
     if args.accept:
         print(log.accept(getpass.getuser(), LocalHost().now()))
         return 0
-    print(log.said)
+    print(log.as_text)
     return 1 if log.why_observe_only else 0
 
 

@@ -69,7 +69,7 @@ class Ruling:
 
     outcome: str
     reason: str
-    told: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     by_hand: bool = False  # it is refused as an order only: a person may give the command, under the same guards
 
 

@@ -42,7 +42,7 @@ ILL_SECONDS = 8.0
 # while a trial write that is taken back never leaves the server's memory.
 SPILL = "SELECT count(*) FROM (SELECT n FROM generate_series(1, 20000) AS n ORDER BY n DESC) AS spilled"
 UNREADABLE = "is gone or cannot be read by the user that the portal runs as. Put it back from the backup of the data folder"
-last = SimpleNamespace(at=0.0, said={}, ill={})  # `ill`: part -> since when it has been found ill without a pause
+last = SimpleNamespace(at=0.0, found={}, ill={})  # `ill`: part -> since when it has been found ill without a pause
 asking: dict[str, Future] = {}
 lock = threading.Lock()
 log = logging.getLogger(__name__)
@@ -133,14 +133,14 @@ POOL = ThreadPoolExecutor(len(PARTS) + 1, "ready")  # the one more writes down t
 def parts() -> dict[str, str]:
     """Asked at most once a second, however often somebody wants to know; answered within ANSWER_SECONDS_MAX, whatever is ill."""
     with lock:
-        if not last.said or time.monotonic() - last.at > BELIEVED_SECONDS:
+        if not last.found or time.monotonic() - last.at > BELIEVED_SECONDS:
             begun = {name: _asked(name) for name in PARTS}
             wait(begun.values(), timeout=ANSWER_SECONDS_MAX)
-            last.said, last.at = {name: _state_of(name, asked) for name, asked in begun.items()}, time.monotonic()
-            last.ill = {name: last.ill.get(name, last.at) for name, why in last.said.items() if why}
-            if last.said["database"]:
+            last.found, last.at = {name: _state_of(name, asked) for name, asked in begun.items()}, time.monotonic()
+            last.ill = {name: last.ill.get(name, last.at) for name, why in last.found.items() if why}
+            if last.found["database"]:
                 POOL.submit(outages.note)
-        return last.said
+        return last.found
 
 
 def stays_ill(part: str) -> str:
@@ -148,7 +148,7 @@ def stays_ill(part: str) -> str:
     nobody in this process has asked lately. Asks nothing."""
     now = time.monotonic()
     is_known = now - last.at <= ANSWER_AGE_SECONDS_MAX and now - last.ill.get(part, now) >= ILL_SECONDS
-    return last.said.get(part, "") if is_known else ""
+    return last.found.get(part, "") if is_known else ""
 
 
 def nearly_full() -> str:

@@ -76,31 +76,31 @@ class Launcher:
         environment = {name: value for name, value in os.environ.items() if name not in outside} | {"NO_COLOR": "1"}
         argv = [sys.executable, "-m", "launcher", "--port", "0", "--data", str(data)]
         self.process = subprocess.Popen(argv, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.said: list[str] = []
+        self.output: list[str] = []
         self.url = self._until_ready()
         threading.Thread(target=self._listen, daemon=True).start()
-        self._until(lambda: any("Sign in as approver" in line for line in self.said))
+        self._until(lambda: any("Sign in as approver" in line for line in self.output))
 
     def _until_ready(self) -> str:
         for line in self.process.stdout:
-            self.said.append(line)
+            self.output.append(line)
             if found := re.search(r"is ready after .*(http://\S+/)", line):
                 return found[1]
-        raise SystemExit("./run did not start:\n" + "".join(self.said))
+        raise SystemExit("./run did not start:\n" + "".join(self.output))
 
     def _listen(self) -> None:
         for line in self.process.stdout:
-            self.said.append(line)
+            self.output.append(line)
 
     def _until(self, so) -> None:
         deadline = time.monotonic() + 30
         while not so():
             if time.monotonic() > deadline:
-                raise SystemExit("./run did not say what is waited for:\n" + "".join(self.said))
+                raise SystemExit("./run did not say what is waited for:\n" + "".join(self.output))
             time.sleep(0.05)
 
     def password(self, name: str) -> str:
-        return next(found[1] for line in self.said if (found := re.search(rf"Sign in as {name} with (\S+)", line)))
+        return next(found[1] for line in self.output if (found := re.search(rf"Sign in as {name} with (\S+)", line)))
 
     def processor_seconds(self) -> dict[str, float]:
         """What each part has used so far, with its own children."""

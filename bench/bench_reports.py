@@ -64,14 +64,16 @@ def main() -> int:
 
 def measure(portal: Portal, nodes: list[Node]) -> None:
     enrol(portal, nodes)
-    first = nodes[0].said
+    first = nodes[0].collected
     print(f"{NODES} nodes, each with {len(first)} captures of {sum(len(c.text) for c in first) // 1024} KiB")
     send(portal, "first report, with every text", nodes, 1, lambda node, turn: node.full())
     one_by_one(portal, nodes[0])
     unchanged = send(portal, "unchanged", nodes, HEARTBEATS, lambda node, turn: node.unchanged())
     replayed(portal, nodes[0])
-    moving = send(portal, "changed: a resilver moved on", nodes, CHANGES, lambda node, turn: node.changed(resilvering(node.said, turn)))
-    changed = send(portal, "changed: errors and a label", nodes, CHANGES, lambda node, turn: node.changed(erring(node.said, turn)))
+    moving = send(
+        portal, "changed: a resilver moved on", nodes, CHANGES, lambda node, turn: node.changed(resilvering(node.collected, turn))
+    )
+    changed = send(portal, "changed: errors and a label", nodes, CHANGES, lambda node, turn: node.changed(erring(node.collected, turn)))
     check(nodes)
     goal("unchanged reports", unchanged, GOAL_UNCHANGED)
     goal("changed reports", min(moving, changed), GOAL_CHANGED)
@@ -120,27 +122,27 @@ class Node:
     """An agent's side: its key, its counter, what the portal knows of it."""
 
     def __init__(self, number: int, collected: list[Capture]) -> None:
-        self.name, self.said, self.told = name_of(number), collected, collected
+        self.name, self.collected, self.reported = name_of(number), collected, collected
         self.key = secrets.token_bytes(32)
         self.counter = itertools.count(1)
         self.address = ""
 
     def full(self) -> Request:
         return self._signed(
-            self._of(self.said) | ABOUT | {"captures": listed(self.said), "bodies": {c.digest: c.body() for c in self.said}}
+            self._of(self.collected) | ABOUT | {"captures": listed(self.collected), "bodies": {c.digest: c.body() for c in self.collected}}
         )
 
     def unchanged(self) -> Request:
-        return self._signed(self._of(self.told))
+        return self._signed(self._of(self.reported))
 
     def changed(self, collected: list[Capture]) -> Request:
-        fresh = [new for new, old in zip(collected, self.told, strict=True) if new.digest != old.digest]
-        self.told = collected
+        fresh = [new for new, old in zip(collected, self.reported, strict=True) if new.digest != old.digest]
+        self.reported = collected
         more = {"changed": listed(fresh), "gone": [], "bodies": {c.digest: c.body() for c in fresh}}
         return self._signed(self._of(collected) | ABOUT | more)
 
     def set(self) -> str:
-        return self._of(self.told)["set"]
+        return self._of(self.reported)["set"]
 
     def _of(self, collected: list[Capture]) -> dict:
         places = {place(c.source, c.key): c.digest for c in collected}
@@ -176,18 +178,18 @@ class Portal:
         environment = {name: value for name, value in os.environ.items() if name not in outside} | {"NO_COLOR": "1"}
         argv = [sys.executable, "-m", "launcher", "--port", "0", "--no-demo", "--data", str(data)]
         self.process = subprocess.Popen(argv, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.said: list[str] = []
+        self.output: list[str] = []
         for line in self.process.stdout:
-            self.said.append(line)
+            self.output.append(line)
             if found := re.search(r"is ready after .*(http://\S+/)", line):
                 self.address = urlsplit(found[1]).netloc
                 threading.Thread(target=self._listen, daemon=True).start()
                 return
-        raise SystemExit("./run did not start:\n" + "".join(self.said))
+        raise SystemExit("./run did not start:\n" + "".join(self.output))
 
     def _listen(self) -> None:
         for line in self.process.stdout:
-            self.said.append(line)
+            self.output.append(line)
 
     def environment(self) -> dict[str, str]:
         from launcher.datafolder import DataFolder
@@ -243,7 +245,7 @@ def send(portal: Portal, what: str, nodes: list[Node], turns: int, make: Callabl
     took = sorted(took for node in answers for took, *_ in node)
     for request, (_, status, headers, body) in zip(itertools.chain(*requests), itertools.chain(*answers), strict=True):
         if status != 200 or json.loads(body).get("missing") != []:
-            raise SystemExit(f"{what}: a report was answered {status}: {body[:300]!r}\n{''.join(portal.said[-40:])}")
+            raise SystemExit(f"{what}: a report was answered {status}: {body[:300]!r}\n{''.join(portal.output[-40:])}")
         verify_answer(request.key, status, headers, body, request.nonce)
     count = len(took)
     sizes = statistics.mean(len(request.data) for request in itertools.chain(*requests))

@@ -96,7 +96,7 @@ class Browser:
 
     def __init__(self, number: int) -> None:
         self.node = f"poll{number % max(1, POLLS):04d}"
-        self.heard: dict[str, float] = {}
+        self.events: dict[str, float] = {}
         self.open = asyncio.Event()
 
     async def listen(self, address: tuple[str, int], cookie: str) -> None:
@@ -108,7 +108,7 @@ class Browser:
         self.open.set()
         while line := await reader.readline():
             if line.startswith(b"event: "):
-                self.heard[line[7:].decode().strip()] = time.perf_counter()
+                self.events[line[7:].decode().strip()] = time.perf_counter()
 
 
 def _request(path: str, headers: dict[str, str]) -> bytes:
@@ -172,11 +172,11 @@ async def rung(topic: str, browsers: list[Browser]) -> list[float]:
     from app.realtime.publish import ring
 
     for browser in browsers:
-        browser.heard.pop(topic, None)
+        browser.events.pop(topic, None)
     begun = time.perf_counter()
     await asyncio.to_thread(ring, topic)
     await asyncio.sleep(PAUSE_SECONDS)
-    return [(browser.heard[topic] - begun) * 1000 for browser in browsers if topic in browser.heard]
+    return [(browser.events[topic] - begun) * 1000 for browser in browsers if topic in browser.events]
 
 
 def report(what: str, took: list[float], wanted: int) -> None:

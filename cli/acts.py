@@ -96,7 +96,7 @@ def snippet(found: dict[str, Any]) -> str:
 
 def _act(asked: argparse.Namespace, door: Portal, found: dict[str, Any]) -> dict[str, Any]:
     word, field = ACTS[asked.act]
-    words = sys.stdin.read() if asked.act == "paste" and not asked.said else " ".join(asked.said)
+    words = sys.stdin.read() if asked.act == "paste" and not asked.words else " ".join(asked.words)
     body: dict[str, Any] = {"version": found["version"] if asked.version is None else asked.version}
     if asked.act in FIRST:
         body[FIRST[asked.act][0]], words = _first(asked, words)
@@ -152,7 +152,7 @@ def loop(asked: argparse.Namespace, portal: Ask) -> int:
         raise Trouble(
             f"There is no open loop {asked.id}. Perhaps it is closed already.", "slotlight loops shows those that stand open.", ABSENT
         )
-    words = " ".join(asked.said).strip()
+    words = " ".join(asked.words).strip()
     if asked.act and not words:
         raise Trouble("close takes how you know that it is over.", f"slotlight loop {asked.id} close WORDS", USAGE)
     if asked.act:

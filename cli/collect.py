@@ -152,7 +152,7 @@ def _kept(asked: argparse.Namespace, data: bytes, trouble: Trouble) -> Trouble:
     path = Path(asked.file) if asked.file else _save(asked.host, data)
     again = shlex.join(["slotlight", "collect", "--from", str(path), *_options(asked)])
     print(f"{clean(path)} holds what was read. To bring it again:\n  {clean(again)}", file=sys.stderr)  # whole, so that it can be copied
-    return Trouble(trouble.said, trouble.do, code, trouble.verdicts, trouble.kind)
+    return Trouble(trouble.text, trouble.do, code, trouble.verdicts, trouble.kind)
 
 
 def _options(asked: argparse.Namespace) -> list[str]:

@@ -57,7 +57,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="ACT",
         help=", ".join(acts.ACTS) + "; why: what stands against choices; snippet: the command that was shown, to give it by hand",
     )
-    run.add_argument("said", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the confirmation, the evidence, the reason")
+    run.add_argument(
+        "words", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the confirmation, the evidence, the reason"
+    )
     run.add_argument("--yes", action="store_true", help=f"do not ask before {', '.join(acts.ASKED_FIRST)}")
     run.add_argument(
         "--accepted", default="", metavar="WORDS", help="with --yes: what is lost, word by word as the run says it must be accepted"
@@ -66,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     loop = _command(commands, "loop", "one open loop; with close, say that it is over", acts.loop)
     loop.add_argument("id", type=int)
     loop.add_argument("act", nargs="?", default="", choices=["", "close"], metavar="close")
-    loop.add_argument("said", nargs="*", metavar="WORDS", help="how you know that it is over")
+    loop.add_argument("words", nargs="*", metavar="WORDS", help="how you know that it is over")
     loop.add_argument("--version", type=int, default=None, help="the version of its run that you have read")
     _collect(commands)
     _ledger(commands)
@@ -138,9 +140,9 @@ def _print(trouble: Trouble, as_json: bool) -> None:
     from cli.show import text
 
     if as_json:
-        print(json.dumps({"detail": trouble.said, "do": trouble.do, "verdicts": trouble.verdicts}))
+        print(json.dumps({"detail": trouble.text, "do": trouble.do, "verdicts": trouble.verdicts}))
         return
-    print(text(trouble.said), file=sys.stderr)
+    print(text(trouble.text), file=sys.stderr)
     for one in trouble.verdicts:
         if one.get("outcome") != "pass":
             print(text(f"{one.get('outcome')}: {one.get('reason')}", "  "), file=sys.stderr)

@@ -251,7 +251,7 @@ def triage(asked: argparse.Namespace, portal: Ask) -> int:
     except Trouble as trouble:
         if trouble.kind not in ("too-large", "stopped"):
             raise
-        raise Trouble(trouble.said, trouble.do, TRIAGE_STOPPED) from None
+        raise Trouble(trouble.text, trouble.do, TRIAGE_STOPPED) from None
     show_found(asked, found, lambda: _triaged(found))
     if not any(one["outcome"] in ("read", "partly") for one in found["texts"]):
         return USAGE

@@ -15,7 +15,7 @@ class Trouble(Exception):
 
     def __init__(self, text: str, do: str = "", code: int = REFUSED, verdicts: list[Any] | None = None, kind: str = "") -> None:
         super().__init__(text)
-        self.said, self.do, self.code, self.verdicts, self.kind = text, do, code, verdicts or [], kind
+        self.text, self.do, self.code, self.verdicts, self.kind = text, do, code, verdicts or [], kind
 
 
 def of_answer(status: int, body: dict[str, Any]) -> Trouble:

@@ -113,7 +113,7 @@ class Visitor:
     def __init__(self, portal: Portal, name: str, address: str = "", **headers: str) -> None:
         """Comes from `address`, if one is given, and `says` more headers of its own."""
         self.portal, self.name, self.cookies = portal, name, {}
-        self.source, self.says = (address, 0) if address else None, headers
+        self.source, self.headers = (address, 0) if address else None, headers
         self.page = Page(0, "/")
         self.go("/")
         self.press("Sign in", login=name, password=PASSWORD)
@@ -130,7 +130,7 @@ class Visitor:
         headers = {
             "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
             "Referer": f"{self.portal.url}{self.page.path}",
-            **{name.replace("_", "-"): value for name, value in self.says.items()},
+            **{name.replace("_", "-"): value for name, value in self.headers.items()},
         }
         body = urlencode(form) if form is not None else None
         if body is not None:
@@ -216,7 +216,7 @@ class Visitor:
             time.sleep(LOOK_AGAIN_SECONDS)
         return self.page
 
-    def until_says(self, words: str, path: str = "", seconds: float = PATIENCE_SECONDS) -> Page:
+    def until_shows(self, words: str, path: str = "", seconds: float = PATIENCE_SECONDS) -> Page:
         return self.until(lambda page: words in page.text, repr(words), path, seconds)
 
     def step(self, title: str, seconds: float = PATIENCE_SECONDS) -> Page:

@@ -71,7 +71,7 @@ class Stamped:
 
     at_us: int
     printed: str  # as it stands there: "138671.416334", "Nov 25 02:37:04"
-    said: str
+    message: str
     ours: bool = True  # False for what another program said
 
 

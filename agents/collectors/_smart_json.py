@@ -39,7 +39,7 @@ class SmartLink:
 
     port: int
     phy: int
-    said: str  # "phy enabled; 12 Gbps"
+    text: str  # "phy enabled; 12 Gbps"
     gbit: float | None
     address: str | None
     attached: str | None

@@ -79,7 +79,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def _kept(text: str) -> tuple[str, int]:
     lines = text.splitlines()
-    places = [i for i, line in enumerate(lines) if (found := stamped(line)) and _is_wanted(found.said)]
+    places = [i for i, line in enumerate(lines) if (found := stamped(line)) and _is_wanted(found.message)]
     kept = sorted({*places[-TELLING_KEPT:], *range(max(0, len(lines) - LAST_KEPT), len(lines))})
     return "".join(f"{lines[i]}\n" for i in kept), len(lines) - len(kept)
 
@@ -119,14 +119,14 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     events: list[KernelEvent] = []
     unexplained: list[KernelEvent] = []
     for i, one in enumerate(found):
-        classified = classify(one.said.strip())  # a driver of SAS devices begins its lines with a blank
+        classified = classify(one.message.strip())  # a driver of SAS devices begins its lines with a blank
         if classified:
             whose = _whose(found[i + 1 : i + 2]) if classified[0] == "task-abort-begun" else ()
             events.append(
-                KernelEvent(one.at_us, classified[0], one.said, tuple({**dict(whose), **dict(classified[1])}.items()), one.printed)
+                KernelEvent(one.at_us, classified[0], one.message, tuple({**dict(whose), **dict(classified[1])}.items()), one.printed)
             )
-        elif counts(one.said):
-            unexplained.append(KernelEvent(one.at_us, UNEXPLAINED, one.said, (), one.printed))
+        elif counts(one.message):
+            unexplained.append(KernelEvent(one.at_us, UNEXPLAINED, one.message, (), one.printed))
     return events, unexplained
 
 
@@ -139,7 +139,7 @@ def begins(line: str) -> bool:
     if one is None:
         return not line.startswith((" ", "\t")) and classify(line) is not None
     return one.ours and (
-        line.lstrip("<0123456789>").startswith("[") or " kernel" in line[:120] or classify(one.said) is not None or counts(one.said)
+        line.lstrip("<0123456789>").startswith("[") or " kernel" in line[:120] or classify(one.message) is not None or counts(one.message)
     )
 
 
@@ -156,5 +156,5 @@ def goes_on(line: str) -> bool:
 
 def _whose(after: Sequence[Stamped]) -> tuple[tuple[str, str], ...]:
     """The disk whose command is aborted, from the line that follows."""
-    found = _ABORTED.fullmatch(after[0].said[:LINE_MAX]) if after else None
+    found = _ABORTED.fullmatch(after[0].message[:LINE_MAX]) if after else None
     return tuple((name, value) for name, value in found.groupdict().items() if value) if found else ()

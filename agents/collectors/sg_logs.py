@@ -45,7 +45,7 @@ class SelfTest:
     hours: int | None  # the disk's age when it ended
     what: str
     result: int
-    said: str
+    text: str
     lba: int | None = None  # where it failed, where that was told
 
     @property

@@ -45,7 +45,7 @@ class Smart:
     silent: str = ""  # why it says nothing of its health: it sleeps, has no SMART, was not reached
 
     @property
-    def tells_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether neither a verdict nor any number is there that could say how the disk is: a list of disks, or who it is."""
         more = self.details
         numbers = (

@@ -107,22 +107,22 @@ class _Fields:
     """The fields of one object, and what of them could not be read."""
 
     def __init__(self, document: dict[str, Any], unread: list[UnreadLine], of: str) -> None:
-        self.said, self.unread, self._of = document, unread, of
+        self.document, self.unread, self._of = document, unread, of
 
     def miss(self, key: str, why: str, rounded: bool = False, missing: bool = False) -> None:
-        line = f'{self._of}: "{key}": {json.dumps(self.said[key])[:80]}' if key in self.said else f"{self._of}: {key}"
+        line = f'{self._of}: "{key}": {json.dumps(self.document[key])[:80]}' if key in self.document else f"{self._of}: {key}"
         self.unread.append(UnreadLine(line, _FIELD_OF.get(key, "config"), why, rounded, missing))
 
     def word(self, key: str) -> str:
         """A name; "" where there is none."""
-        value = self.said.get(key)
+        value = self.document.get(key)
         if not isinstance(value, str) or not value:
-            self.miss(key, f"{key} is no word" if key in self.said else f"{key} is missing")
+            self.miss(key, f"{key} is no word" if key in self.document else f"{key} is missing")
             return ""
         return value
 
     def prose(self, key: str) -> str:
-        value = self.said.get(key, "")
+        value = self.document.get(key, "")
         if not isinstance(value, str):
             self.miss(key, f"{key} is no text")
             return ""
@@ -130,7 +130,7 @@ class _Fields:
 
     def number(self, key: str) -> int | None:
         """A whole number, printed as such or as a string of digits; one that is rounded is none."""
-        value = self.said.get(key)
+        value = self.document.get(key)
         digits = str(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
         if COUNTER.fullmatch(digits):
             return int(digits)
@@ -142,7 +142,7 @@ class _Fields:
 
     def objects(self, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """What an object of objects holds, by name."""
-        value = self.said.get(key, {})
+        value = self.document.get(key, {})
         if not isinstance(value, dict):
             self.miss(key, f"{key} is no object")
             return
@@ -245,27 +245,27 @@ _COLUMNS = {"slow_ios": "SLOW", "power_state": "POWER", "dio_verify_errors": "DI
 
 def _columns(fields: _Fields) -> tuple[tuple[str, str], ...]:
     """Those of them that show trouble, as the text prints them; slow I/Os only where they are rounded."""
-    cells = ((column, str(fields.said.get(key, "-"))) for key, column in _COLUMNS.items())
+    cells = ((column, str(fields.document.get(key, "-"))) for key, column in _COLUMNS.items())
     return tuple((column, value) for column, value in cells if value not in USUAL and not (column == "SLOW" and COUNTER.fullmatch(value)))
 
 
 def _counters(fields: _Fields) -> tuple[tuple[int, int, int] | None, tuple[str, ...]]:
     """The three counters where they are whole, and as printed where they are not; neither where there are none, as of a spare."""
     keys = ("read_errors", "write_errors", "checksum_errors")
-    if not any(key in fields.said for key in keys):
+    if not any(key in fields.document for key in keys):
         return None, ()
     read, write, checksum = (fields.number(key) for key in keys)
     if read is None or write is None or checksum is None:
-        return None, tuple(str(fields.said.get(key, "")) for key in keys)
+        return None, tuple(str(fields.document.get(key, "")) for key in keys)
     return (read, write, checksum), ()
 
 
 def _state(fields: _Fields) -> str:
     """The word the text prints. JSON gives the kernel's own words for a vdev that cannot be opened or was closed."""
-    if "state" not in fields.said:  # fill_vdev_info() finds no vdev by a name that -L has resolved
+    if "state" not in fields.document:  # fill_vdev_info() finds no vdev by a name that -L has resolved
         fields.miss("state", "no state is told of it, as happens with -L; ask without", missing=True)
         return ""
-    state, aux = fields.word("state"), fields.said.get("aux")
+    state, aux = fields.word("state"), fields.document.get("aux")
     if state == "CANT_OPEN":
         return {"CORRUPT_DATA": "FAULTED", "BAD_LOG": "FAULTED", "SPLIT_POOL": "SPLIT"}.get(str(aux), "UNAVAIL")
     word = {"CLOSED": "OFFLINE"}.get(state, state)
@@ -275,7 +275,7 @@ def _state(fields: _Fields) -> str:
 
 
 def _note(fields: _Fields, busy: str) -> str:
-    document, notes = fields.said, []
+    document, notes = fields.document, []
     if "not_present" in document:
         notes.append(f"was {fields.word('was')}")
     elif "aux" in document:
@@ -299,21 +299,21 @@ def _note(fields: _Fields, busy: str) -> str:
 
 def _errors(fields: _Fields) -> str | None:
     """The `errors:` line of the text; None where the JSON counts none."""
-    listed = fields.said.get("errlist")
+    listed = fields.document.get("errlist")
     if isinstance(listed, list) and listed and all(isinstance(name, str) for name in listed):
         return "\n".join((_LISTED, "", *listed))
-    if "error_count" not in fields.said:
+    if "error_count" not in fields.document:
         fields.miss("error_count", "error_count is missing")
         return None
     errors = fields.number("error_count")
     if errors is None:
-        return f"{fields.said['error_count']} data errors" if _ROUNDED.fullmatch(str(fields.said["error_count"])) else None
+        return f"{fields.document['error_count']} data errors" if _ROUNDED.fullmatch(str(fields.document["error_count"])) else None
     return f"{errors} data errors, use '-v' for a list" if errors else "No known data errors"
 
 
 def _scans(pool: _Fields) -> tuple[Scan, ...]:
     """As the text prints them: the newest scrub or resilver, and rebuilds of top-level vdevs."""
-    stats = pool.said.get("scan_stats")
+    stats = pool.document.get("scan_stats")
     if not stats:
         return ()
     if not isinstance(stats, dict):
@@ -334,26 +334,26 @@ def _scan(fields: _Fields) -> Scan | None:
     if function is None or state is None:
         fields.miss("function" if function is None else "state", "scan_stats cannot be read")
         return None
-    if state == "running" and fields.said.get("scrub_pause") not in (None, 0, "0", "-"):
+    if state == "running" and fields.document.get("scrub_pause") not in (None, 0, "0", "-"):
         state = "paused"
     percent = None
     if state in ("running", "paused"):
         issued, total = fields.number("issued"), fields.number("to_examine")
-        skipped = fields.number("skipped") if "skipped" in fields.said else 0
+        skipped = fields.number("skipped") if "skipped" in fields.document else 0
         if issued is not None and total is not None and skipped is not None:
             percent = f"{100 * issued / (total - skipped) if total > skipped else 0:.2f}"
     return _scan_of(fields, function, state, percent, "processed" if function == "scrub" else "")
 
 
 def _error_scrub(fields: _Fields) -> Scan | None:
-    state = _SCAN_STATES.get(str(fields.said.get("err_scrub_state")))
+    state = _SCAN_STATES.get(str(fields.document.get("err_scrub_state")))
     if state is None:
         fields.miss("err_scrub_state", "scan_stats cannot be read")
         return None
-    if state == "running" and fields.said.get("err_scrub_pause") not in (None, 0, "0", "-"):
+    if state == "running" and fields.document.get("err_scrub_pause") not in (None, 0, "0", "-"):
         state = "paused"
-    began, ended = _moment(fields.said.get("err_scrub_start_time")), _moment(fields.said.get("err_scrub_end_time"))
-    return Scan("scrub", state, _raw(fields.said), began=began, ended=ended if state in ("finished", "canceled") else None)
+    began, ended = _moment(fields.document.get("err_scrub_start_time")), _moment(fields.document.get("err_scrub_end_time"))
+    return Scan("scrub", state, _raw(fields.document), began=began, ended=ended if state in ("finished", "canceled") else None)
 
 
 def _rebuild(fields: _Fields, vdev: str) -> Scan | None:
@@ -374,12 +374,12 @@ def _scan_of(fields: _Fields, function: str, state: str, percent: str | None, re
     return Scan(
         function,
         state,
-        _raw(fields.said),
+        _raw(fields.document),
         percent,
         fields.number("errors") if state == "finished" else None,
-        began=_moment(fields.said.get("start_time")),
-        ended=_moment(fields.said.get("end_time")) if over else None,
-        repaired=str(fields.said[repaired]) if repaired in fields.said else None,
+        began=_moment(fields.document.get("start_time")),
+        ended=_moment(fields.document.get("end_time")) if over else None,
+        repaired=str(fields.document[repaired]) if repaired in fields.document else None,
     )
 
 

@@ -100,7 +100,7 @@ def _tests(host: Host, params: Mapping[str, str]) -> tuple[sg_logs.SelfTest, ...
 
 def _newest(host: Host, params: Mapping[str, str]) -> str:
     tests = _tests(host, params)
-    return f"{tests[0].what} at {tests[0].hours} h: {tests[0].said}" if tests else "none"
+    return f"{tests[0].what} at {tests[0].hours} h: {tests[0].text}" if tests else "none"
 
 
 def _runs(host: Host, params: Mapping[str, str]) -> bool:

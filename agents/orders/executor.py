@@ -81,7 +81,7 @@ class Executor:
         if known is not None:
             self._repeat(order, known)
             return
-        self._clock.wait_heard(FIRST_TIME_SECONDS)
+        self._clock.wait_for_portal_time(FIRST_TIME_SECONDS)
         reason = self._refusal(order)
         if reason:
             self._refuse(order, reason)
@@ -121,7 +121,7 @@ class Executor:
             # The handshake took time, and this is the last moment at which looking again costs nothing.
             self._check_facts(order)
             self._check_still_allowed(order)
-            self._check_nobody_is_at_it(order)
+            self._check_not_running(order)
             failpoints.hit("before_intent")
             with self._ready(order) as command:
                 started_at = self._now()
@@ -181,7 +181,7 @@ class Executor:
         if against:
             raise Refused(" ".join(against))
 
-    def _check_nobody_is_at_it(self, order: Order) -> None:
+    def _check_not_running(self, order: Order) -> None:
         """The very command of an order may still hang in the kernel from before, or a person may have given it by hand."""
         running = running_commands.still_running(self._host, order.argv)
         if running:

@@ -46,7 +46,7 @@ class Policy:
             return f"This node's policy does not list the pool {guid}: {self.why} {self._mend(line)}"
         return ""
 
-    def said(self) -> str:
+    def as_text(self) -> str:
         """In one line, as the agent reports it."""
         return json.dumps(asdict(self), sort_keys=True)
 

@@ -76,7 +76,7 @@ class Standing:
         elif self.identity.journal not in ("", self._journal.text("first_generation") or generation):
             self._restored("it is not the one that was made when this agent was enrolled")
 
-    def heard_journal(self, reply: object) -> None:
+    def take_journal(self, reply: object) -> None:
         """The portal's answer says how far this agent's journal had come when it last reported."""
         generation, _, height = str(reply).partition(":")
         if self._journal.broken or not height.isdigit() or self._journal.text(f"past {generation}"):
@@ -105,13 +105,13 @@ class Standing:
         do = "Compare with the portal's runs, then `slotlight-agent journal --accept`."
         self.hold(RESTORED, f"{reason} {do}")
 
-    def heard(self, reply: Reply) -> None:
+    def take_reply(self, reply: Reply) -> None:
         """What an answer says of this agent: that another machine has its key, or how far its journal had come."""
         if reply.status == 409 and reply.value.get("duplicate") is True:
             self.duplicate(reply.reason)
         elif "journal" in reply.value:
             try:
-                self.heard_journal(reply.value["journal"])
+                self.take_journal(reply.value["journal"])
             except JournalError as error:
                 log.error("%s How far it had come cannot be compared with what the portal heard.", error)
 
@@ -164,7 +164,7 @@ class Standing:
             return self.log.why_observe_only
         return approval_proof.check(order, self.log.believed, policy.load(self._policy_path))
 
-    def said(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """What every report says of this agent, beside what it saw."""
         status = {"nonce": self.nonce} if self.nonce else {}
         reasons = self.reasons()

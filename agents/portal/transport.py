@@ -99,7 +99,7 @@ class Portal:
             reply = self._checked(f"{method} {path}", status, answer_headers, answer, nonce)
             if status == 401:
                 raise PortalDown(f"{method} {path} was answered 401. {_excerpt(answer)}")
-            self._clock.heard(reply.value.get("at"), begun)
+            self._clock.take_portal_time(reply.value.get("at"), begun)
             return reply
         raise AssertionError("the last try returns or raises")
 

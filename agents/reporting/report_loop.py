@@ -44,7 +44,7 @@ class Rhythm:
         self._schedule, self._spool, self._clock = schedule, spool, clock
         self._reporter = Reporter(host, identity, portal, policy_path, standing)
         self._next_report = self._next_keep = self._next_late = 0.0
-        self._told: frozenset[str] = frozenset()  # digests of texts the portal is known to have
+        self._known_to_portal: frozenset[str] = frozenset()  # digests of texts the portal is known to have
         self._kept: tuple[str, ...] = ()  # digests of the last report that was kept
         self.pulse = Pulse()  # how the last report went
 
@@ -74,7 +74,7 @@ class Rhythm:
             self._feel(captures, self.pulse.taken_at, str(down))
             raise
         self._feel(captures, self._host.now())
-        self._told = frozenset(kept.digest for kept in captures)
+        self._known_to_portal = frozenset(kept.digest for kept in captures)
         self._kept = ()
         self._spool.forget_dropped()
         # Not all nodes in the same second, however they were started.
@@ -86,11 +86,11 @@ class Rhythm:
 
     def _keep(self, captures: Sequence[Kept]) -> None:
         digests = tuple(kept.digest for kept in captures)
-        if self._clock() < self._next_keep or digests == self._kept or set(digests) == self._told:
+        if self._clock() < self._next_keep or digests == self._kept or set(digests) == self._known_to_portal:
             return
         self._next_keep = self._clock() + KEEP_EVERY_SECONDS
         self._kept = digests
-        self._spool.add(self._late(captures), {kept.digest: kept for kept in captures if kept.digest not in self._told})
+        self._spool.add(self._late(captures), {kept.digest: kept for kept in captures if kept.digest not in self._known_to_portal})
 
     def _late(self, captures: Sequence[Kept]) -> dict[str, Any]:
         about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": self._me.mode}

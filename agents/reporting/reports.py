@@ -51,14 +51,14 @@ class Me:
     @property
     def policy(self) -> str:
         """What the portal would be told no for, before it asks."""
-        return (self._standing.rule() if self._standing else policy.load(self._policy_path)).said()
+        return (self._standing.rule() if self._standing else policy.load(self._policy_path)).as_text()
 
-    def said(self) -> dict[str, str]:
-        return self._standing.said() if self._standing else {}
+    def fields(self) -> dict[str, str]:
+        return self._standing.fields() if self._standing else {}
 
-    def heard(self, reply: Reply) -> None:
+    def take_reply(self, reply: Reply) -> None:
         if self._standing:
-            self._standing.heard(reply)
+            self._standing.take_reply(reply)
 
 
 class Reporter:
@@ -75,7 +75,7 @@ class Reporter:
 
     def send(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> None:
         """Tell the portal in as few words as it understands. Raises PortalDown."""
-        current, before = self._said(captures, ages), self._taken
+        current, before = self._reported_set(captures, ages), self._taken
         self._taken = None
         self._taken = replace(current, captures=()) if self._tell(current, before) else None
         self._last = tuple(capture.digest for capture in captures)
@@ -85,8 +85,8 @@ class Reporter:
         full, wanted = False, set() if before is None else set(current.places.values()) - set(before.places.values())
         lacked = len(current.places) + 1  # texts; each round must leave fewer, or it would go on for ever
         while True:
-            reply = self._portal.ask("POST", "/agent/v1/reports", {**self._report(current, before, wanted, full), **self._me.said()})
-            self._me.heard(reply)
+            reply = self._portal.ask("POST", "/agent/v1/reports", {**self._report(current, before, wanted, full), **self._me.fields()})
+            self._me.take_reply(reply)
             missing, in_full = missing_of(reply), reply.value.get("need") == "full"
             if reply.status != 200:
                 log.error("the portal does not take the report: %s", reply.reason)
@@ -98,7 +98,7 @@ class Reporter:
                 return False
             full, wanted, lacked = full or in_full, missing, len(missing) or lacked
 
-    def _said(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> ReportedSet:
+    def _reported_set(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> ReportedSet:
         times = {"taken_at": iso(self._host.now()), "ages": spoken(ages)}
         about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": self._me.mode}
         places = {place(c.source, c.key): c.digest for c in captures}

@@ -57,7 +57,7 @@ class Schedule:
         self._sources = {source.name: source for source in sources}
         # The few before the many, and those that wake a disk last: by then it is known which ones sleep.
         self._order = sorted(sources, key=lambda source: (source.keyed, source.wakes))
-        self._said: dict[str, dict[str, tuple[Kept, ...]]] = {}
+        self._current: dict[str, dict[str, tuple[Kept, ...]]] = {}
         self._stamps: dict[tuple[str, str], Kept] = {}  # by source and stamp
         self._stamped: dict[tuple[str, str], str] = {}  # by source and key
         self._trouble: dict[tuple[str, str], Trouble] = {}
@@ -128,7 +128,7 @@ class Schedule:
         with self._lock:
             if self._listed is None:
                 order = [*COLLECTORS, OWN]
-                self._listed = tuple(kept for name in order for _, captured in in_order(self._said.get(name, {})) for kept in captured)
+                self._listed = tuple(kept for name in order for _, captured in in_order(self._current.get(name, {})) for kept in captured)
             return self._listed
 
     def ages(self) -> dict[str, float]:
@@ -191,7 +191,7 @@ class Schedule:
         """All but those that take long to say it: one that hangs holds up nobody."""
         smart = self._sources.get(SLEEP)
         if smart is None or smart.begun is None:
-            return smart is None or SLEEP in self._said
+            return smart is None or SLEEP in self._current
         return bool(smart.asking) and all((SLEEP, key) in self._slow for key in smart.asking)
 
     def _begin(self, source: Source, now: float) -> None:
@@ -264,7 +264,7 @@ class Schedule:
             return every
         left = [
             seconds_left(scan.eta)
-            for _, scan in self._noticed.scans(self._heard_last(zpool_status.NAME))
+            for _, scan in self._noticed.scans(self._last_captures(zpool_status.NAME))
             if scan.function in ("resilver", "rebuild") and scan.state == "running"
         ]
         return min([every, *(max(FAST_SECONDS, seconds / 100) for seconds in left)])
@@ -274,7 +274,7 @@ class Schedule:
     def _list(self, job: Job) -> None:
         """Find out which keys a source has, and ask for each."""
         source = self._sources[job.source]
-        recording = self._heard(source)
+        recording = self._recording_host(source)
         keys = source.module.keys(recording)
         unlisted = (
             self._packed(source, "", (Capture(source.name, "", "failed", ""),), self._clock(), recording.hung) if recording.hung else ()
@@ -301,20 +301,20 @@ class Schedule:
 
     def _ask(self, job: Job) -> None:
         source, began = self._sources[job.source], self._clock()
-        recording, asleep = self._heard(source), self._asleep(source, job.key)
+        recording, asleep = self._recording_host(source), self._asleep(source, job.key)
         stamp = source.module.stamp(recording, job.key) if hasattr(source.module, "stamp") and not asleep else ""  # it reads the disk, too
         known = self._stamps.get((source.name, stamp)) if stamp else None
         if asleep:
             answers: tuple[Kept, ...] = (Kept(Capture(source.name, job.key, "nothing", "", asleep), began),)
         elif known is not None:
-            answers = (known.said_again(began, job.key),)
+            answers = (known.repeated(began, job.key),)
         else:
             captures = source.module.collect_one(recording, job.key) if source.keyed else source.module.collect(recording)
             answers = self._packed(source, job.key, (captures,) if source.keyed else captures, began, recording.hung)
         with self._lock:
             self._answered(source, job, answers, stamp, recording.hung)
 
-    def _heard(self, source: Source) -> RecordingHost:
+    def _recording_host(self, source: Source) -> RecordingHost:
         """A source of the group that hangs may try it again; the others leave its tool alone."""
         with self._lock:
             return RecordingHost(self._host, [group for group in self._held if group != source.group], self._seen_awake)
@@ -324,7 +324,7 @@ class Schedule:
         if hung:
             with self._lock:
                 captures = self._in_vain(source, key, captures, hung)
-        last = {kept.key: kept for kept in self._said.get(source.name, {}).get(key, ())}
+        last = {kept.key: kept for kept in self._current.get(source.name, {}).get(key, ())}
         return tuple(Kept(capture, began, last.get(capture.key)) for capture in captures)
 
     def _answered(self, source: Source, job: Job, captures: tuple[Kept, ...], stamp: str, hung: str) -> None:
@@ -354,19 +354,19 @@ class Schedule:
         """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes nobody; "" for none."""
         if source.wakes:
             disk = strip_partition(key)[0]
-            return f"{disk} {ASLEEP}" if who_sleeps(self._heard_of(disk)) else ""
+            return f"{disk} {ASLEEP}" if who_sleeps(self._sleep_captures(disk)) else ""
         if not source.wakes_all:
             return ""
         with self._lock:
-            sleeping = [name for each in self._said.get(SLEEP, {}).values() for name in who_sleeps(each)]
+            sleeping = [name for each in self._current.get(SLEEP, {}).values() for name in who_sleeps(each)]
         return f"{', '.join(sleeping[:NAMED])} {WOULD_WAKE}" if sleeping else ""
 
     def _seen_awake(self, disk: str) -> bool:
-        return any(kept.outcome == "data" and self._clock() - kept.taken <= AWAKE_SECONDS for kept in self._heard_of(disk))
+        return any(kept.outcome == "data" and self._clock() - kept.taken <= AWAKE_SECONDS for kept in self._sleep_captures(disk))
 
-    def _heard_of(self, disk: str) -> tuple[Kept, ...]:
+    def _sleep_captures(self, disk: str) -> tuple[Kept, ...]:
         """What was last said about a disk's sleep."""
-        captures = self._said.get(SLEEP, {})
+        captures = self._current.get(SLEEP, {})
         return captures.get(disk) or tuple(kept for kept in captures.get("", ()) if kept.key == disk)
 
     # What hangs.
@@ -433,7 +433,7 @@ class Schedule:
         reason = f"is not asked while {named(source.name, key)}, asked at {self._wall()}, has not answered."
         for other in self._order:
             if other.group == source.group and other is not source:
-                for key, captures in self._said.get(other.name, {"": ()}).items():
+                for key, captures in self._current.get(other.name, {"": ()}).items():
                     keys = [kept.key for kept in captures] or [key]
                     unasked = (Capture(other.name, key, "failed", "", f"{named(other.name, key)} {reason}") for key in keys)
                     self._keep(other.name, key, tuple(Kept(capture, self._clock()) for capture in unasked))
@@ -445,8 +445,8 @@ class Schedule:
 
     def _keep(self, source: str, key: str, captures: tuple[Kept, ...]) -> None:
         """Under the lock."""
-        self._doubt(source, self._said.get(source, {}).get(key, ()), captures)
-        self._said.setdefault(source, {})[key] = captures
+        self._doubt(source, self._current.get(source, {}).get(key, ()), captures)
+        self._current.setdefault(source, {})[key] = captures
         self._stamped.pop((source, key), None)
         self._listed = None
 
@@ -459,7 +459,7 @@ class Schedule:
 
     def _forget_all_but(self, source: Source, keys: Sequence[str]) -> None:
         """What is gone has nothing to say any more, and stamps nobody has are not needed."""
-        kept, here = self._said.setdefault(source.name, {}), set(keys)
+        kept, here = self._current.setdefault(source.name, {}), set(keys)
         for key in [key for key in kept if key not in here]:
             del kept[key]
             self._listed = None
@@ -475,7 +475,7 @@ class Schedule:
         lines += [f"left_behind:{' '.join(argv)}" for argv in sorted(left_behind)]
         lines += [f"{name}:{text}" for name, text in sorted(self._notes.items()) if text]
         own = Kept(Capture(OWN, "", "data", "\n".join(lines) + "\n"), self._clock())
-        before = self._said.get(OWN, {}).get("")
+        before = self._current.get(OWN, {}).get("")
         if before is not None and before[0].digest == own.digest:
             before[0].taken = own.taken
         else:
@@ -484,12 +484,12 @@ class Schedule:
     def _ask_what_is_news(self) -> None:
         """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of
         disks once an hour is asked of one that came now: else nobody knows its health. Pools are listed seldom, too: a failover waits for it."""
-        if self._noticed.a_scan_ended(self._heard_last(zpool_status.NAME)):
+        if self._noticed.a_scan_ended(self._last_captures(zpool_status.NAME)):
             self._hurry([self._sources[zdb_label.NAME]])
-        if self._noticed.a_disk_came(self._heard_last(block.NAME)):
+        if self._noticed.a_disk_came(self._last_captures(block.NAME)):
             self._hurry(one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
-        if self._noticed.an_export_shows(kept for captures in self._said.get(zdb_label.NAME, {}).values() for kept in captures):
+        if self._noticed.an_export_shows(kept for captures in self._current.get(zdb_label.NAME, {}).values() for kept in captures):
             self._hurry([self._sources[zpool_import.NAME]])
 
-    def _heard_last(self, source: str) -> tuple[Kept, ...]:
-        return self._said.get(source, {}).get("", ())
+    def _last_captures(self, source: str) -> tuple[Kept, ...]:
+        return self._current.get(source, {}).get("", ())

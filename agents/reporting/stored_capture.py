@@ -25,7 +25,7 @@ class Kept:
         self.digest = hashlib.sha256(body).hexdigest()
         self._packed: bytes = last._packed if last is not None and last.digest == self.digest else zlib.compress(body, 1)
 
-    def said_again(self, taken: float, key: str) -> Kept:
+    def repeated(self, taken: float, key: str) -> Kept:
         """The same text, known to hold at another time or for another key."""
         copy = object.__new__(Kept)
         for name in Kept.__slots__:

@@ -175,7 +175,7 @@ class Agent:
     def _hear(self, reply: Reply) -> None:
         """What an answer says beside the orders, before they are looked at: their proofs count against the checkpoint that came with them."""
         before = self._standing.reasons()
-        self._standing.heard(reply)
+        self._standing.take_reply(reply)
         if "next_keys" in reply.value:
             self._follow(reply.value["next_keys"])
         if "log" in reply.value:

@@ -323,11 +323,11 @@ class Transcript:
 
     head: str
     names: dict[str, str] = field(default_factory=dict)
-    said: list[Printed] = field(default_factory=list)
+    outputs: list[Printed] = field(default_factory=list)
 
     def text(self) -> str:
         lines = [self.head, *(f"{word} = {value}" for word, value in self.names.items()), ""]
-        for one in self.said:
+        for one in self.outputs:
             lines.append(one.step if one.is_command else f"* {one.step}")
             if one.is_command:
                 lines += [*_marked("o", one.stdout), *_marked("e", one.stderr)]
@@ -350,19 +350,19 @@ def kept(release: str, scene: str) -> Transcript:
     transcript = Transcript(head)
     for line in lines:
         if line.startswith("$ "):
-            transcript.said.append(Printed(line))
+            transcript.outputs.append(Printed(line))
         elif line.startswith("* "):
-            transcript.said.append(Printed(line[2:]))
+            transcript.outputs.append(Printed(line[2:]))
         elif line.startswith("o> "):
-            transcript.said[-1].stdout += line[3:] + "\n"
+            transcript.outputs[-1].stdout += line[3:] + "\n"
         elif line.startswith("e> "):
-            transcript.said[-1].stderr += line[3:] + "\n"
+            transcript.outputs[-1].stderr += line[3:] + "\n"
         elif line.startswith("o- "):
-            transcript.said[-1].stdout += line[3:]
+            transcript.outputs[-1].stdout += line[3:]
         elif line.startswith("e- "):
-            transcript.said[-1].stderr += line[3:]
+            transcript.outputs[-1].stderr += line[3:]
         elif line.startswith("= "):
-            transcript.said[-1].exit_code = None if line[2:] == HANGS else int(line[2:])
+            transcript.outputs[-1].exit_code = None if line[2:] == HANGS else int(line[2:])
         elif line:
             word, _, value = line.partition(" = ")
             transcript.names[word] = value
@@ -410,4 +410,4 @@ def alike(text: str, names: dict[str, str]) -> str:
 
 def everything_alike(transcript: Transcript) -> list[str]:
     """Every answer of a transcript, so that two of them can be compared."""
-    return [alike(f"{one.step}\n{one.stdout}{one.stderr}= {one.exit_code}", transcript.names) for one in transcript.said]
+    return [alike(f"{one.step}\n{one.stdout}{one.stderr}= {one.exit_code}", transcript.names) for one in transcript.outputs]

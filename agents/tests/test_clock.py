@@ -24,7 +24,7 @@ class Times:
         """The portal says the time at once, and its answer is under way for `took` seconds."""
         begun, portal_time = self.clock.begun(), iso(self.portal)
         self.passes(took)
-        self.clock.heard(portal_time, begun)
+        self.clock.take_portal_time(portal_time, begun)
 
 
 def test_it_trusts_clocks_that_agree():
@@ -103,14 +103,14 @@ def test_a_clock_set_back_makes_nothing_young_again():
 @pytest.mark.parametrize("at", [None, 7, "", "soon", "2026-11-21T03:00:00"])
 def test_what_is_no_time_is_not_heard(at):
     times = Times()
-    times.clock.heard(at, 0.0)
+    times.clock.take_portal_time(at, 0.0)
     assert "has not said" in times.clock.doubt()
 
 
 def test_without_a_steady_clock_the_wall_is_believed():
     clock = Clock(lambda: 7.0)
-    clock.heard("2026-11-21T03:00:00Z", clock.begun())
-    clock.wait_heard(100.0)
+    clock.take_portal_time("2026-11-21T03:00:00Z", clock.begun())
+    clock.wait_for_portal_time(100.0)
     assert (clock.doubt(), clock.earliest(), clock.latest()) == ("", 7.0, 7.0)
 
 

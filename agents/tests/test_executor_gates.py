@@ -130,13 +130,13 @@ class Portals:
         self.clock = Clock(lambda: self.wall, lambda: self.steady)
         stage.executor._clock = self.clock
 
-    def says_the_time(self):
-        self.clock.heard(iso(self.wall), self.steady)
+    def gives_the_time(self):
+        self.clock.take_portal_time(iso(self.wall), self.steady)
 
 
 def test_a_clock_that_jumps_during_the_handshake_stops_the_order(stage):
     portal = Portals(stage)
-    portal.says_the_time()
+    portal.gives_the_time()
     stage.portal.on["start"] = lambda: setattr(portal, "wall", portal.wall + 90)
     receipt = stage.do()
     assert (receipt["outcome"], stage.ran) == ("refused", [])
@@ -153,10 +153,10 @@ def test_a_portal_that_never_says_the_time_gets_nothing_run(stage, monkeypatch):
 def test_a_clock_set_back_does_not_revive_an_order(stage):
     portal = Portals(stage)
     sealed = rig.replace_order(stage.host, expires_at=iso(portal.wall + 100))
-    portal.says_the_time()
+    portal.gives_the_time()
     portal.steady += 200
     portal.wall += 50  # it is set back by 150, and the portal's answer comes before anybody looks
-    portal.clock.heard(iso(portal.wall + 150), portal.steady)
+    portal.clock.take_portal_time(iso(portal.wall + 150), portal.steady)
     receipt = stage.do(sealed)
     assert (receipt["outcome"], stage.ran) == ("refused", [])
 

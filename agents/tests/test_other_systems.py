@@ -25,10 +25,10 @@ class Elsewhere(LocalHost):
 
     def __init__(self, root: str, system: str) -> None:
         super().__init__()
-        self._root, self._says = root, ANSWERS[system]
+        self._root, self._answers = root, ANSWERS[system]
 
     def run(self, argv, timeout_seconds):
-        reported = self._says.get(" ".join(argv[:2]))
+        reported = self._answers.get(" ".join(argv[:2]))
         if reported is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, "not found")
         return Ran(tuple(argv), 0, (CAPTURES / reported).read_bytes(), b"", 0.1)

@@ -28,7 +28,7 @@ class Node:
     """Processes by number, and a `zpool import` that says what it is told to; `asked` counts it, `most` how many were at work at once."""
 
     def __init__(self, *lines, imports=(LISTED,)):
-        self.lines, self.says, self.imports = dict(enumerate(lines, 1)), list(imports), threading.RLock()
+        self.lines, self.listings, self.imports = dict(enumerate(lines, 1)), list(imports), threading.RLock()
         self.asked = self.now_at_it = self.most = 0
         self.meanwhile = lambda: None
 
@@ -44,7 +44,7 @@ class Node:
         self.most = max(self.most, self.now_at_it)
         self.meanwhile()
         self.now_at_it -= 1
-        return Ran(tuple(argv), 0, self.says[min(self.asked, len(self.says)) - 1].encode(), b"", 0.1)
+        return Ran(tuple(argv), 0, self.listings[min(self.asked, len(self.listings)) - 1].encode(), b"", 0.1)
 
 
 @pytest.fixture(autouse=True)

@@ -105,7 +105,7 @@ def test_it_reads_all_that_a_failing_disk_says():
     assert (about.temperature, about.temperature_trip, about.power_on_hours, about.pending_defects) == (41, 60, 41211, 3)
     assert about.errors[0] == ErrorLine("read", 1120394896, 2, "650912.300")
     (test,) = about.self_tests
-    assert (test.failed, test.hours, test.said) == (True, 40011, "Failed in segment")
+    assert (test.failed, test.hours, test.text) == (True, 40011, "Failed in segment")
     (link,) = about.links
     assert (link.port, link.phy, link.gbit, link.attached, link.counters) == (0, 0, 6.0, "0x50050cc11ac0173f", (3120, 3007, 41, 0))
 

@@ -237,10 +237,10 @@ class Prints(LocalHost):
     """An openssl that says this and no more."""
 
     def __init__(self, exit_code, output):
-        self.said = Ran(("openssl",), exit_code, output, b"", 0.0, "timeout" if exit_code is None else "")
+        self.output = Ran(("openssl",), exit_code, output, b"", 0.0, "timeout" if exit_code is None else "")
 
     def run(self, argv, timeout_seconds):
-        return self.said
+        return self.output
 
 
 @pytest.mark.parametrize(

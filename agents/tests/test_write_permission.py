@@ -72,7 +72,7 @@ def test_all_is_well_with_a_whole_journal_before_and_after_a_restart(stage):
     stage.close()
     standing, journal = stage.open()
     assert (standing.reasons(), standing.rule().mode, journal.trouble()) == ((), "operate", "")
-    assert standing.said() == {"nonce": rig.NONCE, "journal": "{}:{}".format(*journal.height())}
+    assert standing.fields() == {"nonce": rig.NONCE, "journal": "{}:{}".format(*journal.height())}
 
 
 def test_a_journal_restored_from_backup_is_noticed_and_holds_until_a_person_accepts(stage):
@@ -84,7 +84,7 @@ def test_a_journal_restored_from_backup_is_noticed_and_holds_until_a_person_acce
     stage.restore()
     standing, journal = stage.open()
     assert "was put back or replaced" in standing.rule().why
-    assert standing.said()["held"] == standing.rule().why
+    assert standing.fields()["held"] == standing.rule().why
     stage.close()
     standing, journal = stage.open()
     assert standing.rule().mode == "observe"  # it is remembered
@@ -128,33 +128,33 @@ def test_after_a_reboot_the_portal_remembers_how_far_the_journal_had_come(stage)
     stage.backup()
     standing, journal = stage.open()
     claim(journal)
-    answered = standing.said()["journal"]
-    standing.heard(Reply(200, {"journal": answered}))
+    answered = standing.fields()["journal"]
+    standing.take_reply(Reply(200, {"journal": answered}))
     assert standing.reasons() == ()
     stage.restore()
     stage.reboot()
     standing, journal = stage.open()
     assert standing.reasons() == ()
-    standing.heard(Reply(200, {"journal": answered}))
+    standing.take_reply(Reply(200, {"journal": answered}))
     assert "the portal knows of" in standing.rule().why
     standing.accept_journal()
-    standing.heard(Reply(200, {"journal": answered}))  # it goes on saying so until it hears of the new generation
+    standing.take_reply(Reply(200, {"journal": answered}))  # it goes on saying so until it hears of the new generation
     assert standing.reasons() == ()
 
 
 def test_the_portal_misses_another_journal_too(stage):
     standing, _ = stage.open()
-    standing.heard(Reply(200, {"journal": "0123456789abcdef:7"}))
+    standing.take_reply(Reply(200, {"journal": "0123456789abcdef:7"}))
     assert "last reported from" in standing.rule().why
     standing.accept_journal()
-    standing.heard(Reply(200, {"journal": "0123456789abcdef:7"}))
+    standing.take_reply(Reply(200, {"journal": "0123456789abcdef:7"}))
     assert standing.reasons() == ()
 
 
 @pytest.mark.parametrize("text", [None, "", "x", "a:b", 7, ["a"]])
 def test_what_the_portal_says_unreadably_of_the_journal_is_nothing(stage, text):
     standing, _ = stage.open()
-    standing.heard(Reply(200, {"journal": text}))
+    standing.take_reply(Reply(200, {"journal": text}))
     assert standing.reasons() == ()
 
 
@@ -185,8 +185,8 @@ def test_a_damaged_journal_is_noticed_and_never_replaced_by_itself(stage, how):
     assert stage.path in standing.rule().why
     assert "journal --start-new" in standing.rule().why
     assert (standing.rule().mode, journal.trouble()) == ("observe", journal.broken)
-    assert "journal" not in standing.said()
-    assert standing.said()["held"] == journal.broken
+    assert "journal" not in standing.fields()
+    assert standing.fields()["held"] == journal.broken
     first = [journal.next_counter(1000.0) for _ in range(2)]
     assert first[0] < first[1]  # requests go on, so reports do
     assert not journal.mended()
@@ -241,8 +241,8 @@ def test_pages_that_go_bad_while_it_runs_are_a_reason_and_no_crash(stage):
     journal._db = Bad()
     assert "malformed" in standing.rule().why
     assert "malformed" in journal.trouble()
-    assert "malformed" in standing.said()["held"]
-    standing.heard(Reply(200, {"journal": "0123456789abcdef:7"}))
+    assert "malformed" in standing.fields()["held"]
+    standing.take_reply(Reply(200, {"journal": "0123456789abcdef:7"}))
     with pytest.raises(JournalError, match="malformed"):
         journal.find("o1")
 
@@ -256,8 +256,8 @@ def test_a_hold_that_cannot_be_written_counts_all_the_same(stage):
 
 def test_a_double_holds_until_the_agent_has_another_key(stage):
     standing, _ = stage.open()
-    standing.heard(Reply(409, {"reason": "Sessions a and b take turns.", "duplicate": True}))
-    standing.heard(Reply(409, {"reason": "Again.", "duplicate": True}))
+    standing.take_reply(Reply(409, {"reason": "Sessions a and b take turns.", "duplicate": True}))
+    standing.take_reply(Reply(409, {"reason": "Again.", "duplicate": True}))
     assert "Sessions a and b take turns." in standing.rule().why
     assert "enrol --again" in standing.rule().why
     stage.close()
@@ -269,7 +269,7 @@ def test_a_double_holds_until_the_agent_has_another_key(stage):
 @pytest.mark.parametrize("reply", [Reply(409, {"reason": "No."}), Reply(409, {"duplicate": "yes"}), Reply(200, {"duplicate": True})])
 def test_another_refusal_is_no_double(stage, reply):
     standing, _ = stage.open()
-    standing.heard(reply)
+    standing.take_reply(reply)
     assert standing.reasons() == ()
 
 
@@ -280,7 +280,7 @@ def test_without_a_folder_for_this_boot_nothing_is_changed(stage):
     standing = Standing(stage.host, stage.who, journal, None, stage.folder, os.path.join(stage.folder, "policy.json"))
     standing.compare_journal()
     assert "doctor" in standing.rule().why
-    assert "nonce" not in standing.said()
+    assert "nonce" not in standing.fields()
 
 
 def test_who_only_looks_sees_the_same_reasons(stage):

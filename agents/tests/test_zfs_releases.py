@@ -80,7 +80,7 @@ def test_what_reaches_the_same_checks_is_ordered_from_0_8_on(operation, release)
 def test_what_rests_on_the_pool(operation, release, pool, outcome, why):
     found = reasons_for(operation, release, **pool)
     assert (found.outcome, why in found.reason) == (outcome, True), found
-    assert bool(found.told) == (outcome == "pass" and bool(why))
+    assert bool(found.warnings) == (outcome == "pass" and bool(why))
 
 
 @pytest.mark.parametrize("operation", [name for name in TABLE if name not in ON_ANY])

@@ -32,14 +32,14 @@ class Clock:
         self._lock = threading.Lock()
         self._offset = now() - steady() if steady else 0.0
         self._jumped = ""
-        self._said: Optional[Tuple[float, float, float]] = None  # portal's time, and between which steady moments it was so
-        self._heard = threading.Event()
+        self._portal_time: Optional[Tuple[float, float, float]] = None  # portal's time, and between which steady moments it was so
+        self._has_portal_time = threading.Event()
 
     def begun(self) -> float:
         """The steady moment at which a request is sent; `heard` wants it back."""
         return self._steady() if self._steady else 0.0
 
-    def heard(self, at: object, begun: float) -> None:
+    def take_portal_time(self, at: object, begun: float) -> None:
         """The portal's signed answer to a request that was sent at `begun` says the time. What is no time is not heard."""
         if self._steady is None or not isinstance(at, str):
             return
@@ -49,15 +49,15 @@ class Clock:
             return
         with self._lock:
             self._look()
-            self._said = (portal_time, begun, self._steady())
+            self._portal_time = (portal_time, begun, self._steady())
             if not self._apart():
                 self._jumped = ""
-        self._heard.set()
+        self._has_portal_time.set()
 
-    def wait_heard(self, seconds: float) -> None:
+    def wait_for_portal_time(self, seconds: float) -> None:
         """Until the portal has said the time once, or not."""
         if self._steady is not None:
-            self._heard.wait(seconds)
+            self._has_portal_time.wait(seconds)
 
     def doubt(self) -> str:
         """Why no time of this node is to be trusted now; "" when it is."""
@@ -67,9 +67,9 @@ class Clock:
             self._look()
             if self._jumped:
                 return f"{self._jumped} It is not trusted until the portal's time agrees with it."
-            if self._said is None:
+            if self._portal_time is None:
                 return "The portal has not said the time yet, so this node's clock cannot be checked."
-            age = self._steady() - self._said[2]
+            age = self._steady() - self._portal_time[2]
             if age > PORTAL_TIME_SECONDS_MAX:
                 return f"The portal last said the time {age:.0f} s ago, so this node's clock cannot be checked."
             return self._apart()
@@ -77,16 +77,16 @@ class Clock:
     def latest(self) -> float:
         """No later moment can be now."""
         with self._lock:
-            return max(self._now(), self._portal()[1]) if self._said else self._now()
+            return max(self._now(), self._portal()[1]) if self._portal_time else self._now()
 
     def earliest(self) -> float:
         """No earlier moment can be now."""
         with self._lock:
-            return min(self._now(), self._portal()[0]) if self._said else self._now()
+            return min(self._now(), self._portal()[0]) if self._portal_time else self._now()
 
     def _portal(self) -> Tuple[float, float]:
         """Between which moments the portal's clock stands now."""
-        reported, begun, ended = self._said  # type: ignore[misc]
+        reported, begun, ended = self._portal_time  # type: ignore[misc]
         steady = self._steady()  # type: ignore[misc]
         return reported + steady - ended, reported + steady - begun
 

@@ -43,7 +43,7 @@ class Log:
         return self._fresh().why_observe_only
 
     @property
-    def said(self) -> str:
+    def as_text(self) -> str:
         """What is held, for a person."""
         held = self._fresh().held
         return self.why_observe_only or (f"holds the checkpoint over {held.size} events" if held.size else "holds no checkpoint yet")

@@ -33,5 +33,5 @@ USER, MEMBERSHIP, FACTOR, LINK, SESSION = register(
     Kind(Membership, "role", "user_id", ("id", "user_id", "team_id", "role", "from_groups", "given_by_id", "counts_at"), later=2),
     Kind(Authenticator, "factor", "user_id", ("id", "user_id", "type", "data", "created_at")),
     Kind(SocialAccount, "link to the identity provider", "user_id", ("id", "user_id", "provider", "uid")),
-    Kind(Session, "session", "", ("session_key", "session_data", "expire_date"), hidden=True, told=has_person, live=open_sessions),
+    Kind(Session, "session", "", ("session_key", "session_data", "expire_date"), hidden=True, is_event=has_person, live=open_sessions),
 )

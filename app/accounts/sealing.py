@@ -52,9 +52,9 @@ def saved(sender: type[Model], instance: Model, update_fields=None, **_) -> None
         if was is not None and _values(kind, was) == _values(kind, row):
             return
         try:
-            _put(kind, row, _mark_of(kind, was, row) if was is not None and kind.told(_values(kind, was)) else row[-1])
+            _put(kind, row, _mark_of(kind, was, row) if was is not None and kind.is_event(_values(kind, was)) else row[-1])
         except seals.KeyLost as lost:
-            if kind.told(_values(kind, row)):
+            if kind.is_event(_values(kind, row)):
                 raise
             log.error("Not sealed, and so not believed: %s. %s", row[len(kind.fields)], lost)  # what a browser does before anybody signs in
 
@@ -65,7 +65,7 @@ def deleted(sender: type[Model], instance: Model, **_) -> None:
     values = tuple(getattr(instance, field) for field in kind.fields)
     name = kind.name(instance.pk)
     with transaction.atomic():
-        if kind.told(values):
+        if kind.is_event(values):
             body = {"identity": name, "what": kind.what, "of": seals.person_of(kind, (*values, name))}
             looking.record_if_possible("identity.ended", body, "portal")
         Seal.objects.filter(pk=name).delete()

@@ -49,7 +49,7 @@ class Kind:
     person: str  # the field that holds the person's key; empty where the content says it
     fields: tuple[str, ...]  # what is sealed of a row
     hidden: bool = False  # its key is a secret
-    told: Callable[[tuple], bool] = always  # whether the end or change of a row with these values is an event
+    is_event: Callable[[tuple], bool] = always  # whether the end or change of a row with these values is an event
     live: Callable[[QuerySet], QuerySet] = QuerySet.all  # the rows that can still open something
     later: int = 0  # how many of the last fields came after seals were made without them: while they are NULL, they stand in none
 

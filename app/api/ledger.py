@@ -102,7 +102,7 @@ def events(
 def event_line(place: LedgerChain) -> dict:
     event = place.event
     plain = {name: getattr(event, name) for name in ("type", "at", "actor", "run", "node")}
-    return plain | {"seq": str(place.seq), "id": event.pk, "body": event.said["body"]}
+    return plain | {"seq": str(place.seq), "id": event.pk, "body": event.parsed["body"]}
 
 
 @router.get("/ledger/events/{int:pk}", response=answers(EventFull), auth=Scoped(READ), url_name="api-ledger-event")
@@ -112,7 +112,7 @@ def event(request, pk: Number):
     one = place.event
     hashes = {"leaf": bytes(one.leaf).hex(), "prev": bytes(place.prev).hex(), "link": bytes(place.link).hex()}
     raw = bytes(one.body).decode() if one.body is not None else ""
-    return event_line(place) | hashes | {"evidence": one.said["evidence"], "raw": raw}
+    return event_line(place) | hashes | {"evidence": one.parsed["evidence"], "raw": raw}
 
 
 def found_event(pk: int) -> LedgerChain:

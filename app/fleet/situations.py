@@ -188,7 +188,7 @@ def _fields(seen: Seen, fleet: FleetFacts) -> dict:
         "meaning": seen.meaning,
         "evidence": [asdict(line) for line in seen.evidence],
         "answers": [{"runbook": a.runbook, "params": dict(a.params), "why": a.why} for a in seen.answers],
-        "cures": [cure.told() for cure in seen.cures],
+        "cures": [cure.as_dict() for cure in seen.cures],
         "gate": seen.gate,
         "subject": dict(seen.subject),
         "sure": seen.sure,

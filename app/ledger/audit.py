@@ -122,7 +122,7 @@ def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
             walk.runs[row.event.run] = (walk.runs.get(row.event.run, (0, ""))[0] + 1, leaf.hex())
         return
     try:
-        fields = row.event.said
+        fields = row.event.parsed
         columns = {name: fields[name] for name in COLUMNS}
         run, run_seq, run_prev, evidence = fields["run"], fields["run_seq"], fields["run_prev"], fields["evidence"]
         whole = canonical(fields) == bytes(row.event.body) and identity(fields) == row.event.identity

@@ -45,7 +45,7 @@ def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
     checkpoints.number_waiting()
     checkpoint = checkpoints.checkpoint_at(closing.chain.seq)
     events = list(events_of(run).filter(run_seq__lte=closing.run_seq).select_related("chain"))
-    return pack(members(events, checkpoint, set(closing.said["body"]["withheld"]), closing.said["body"]["erased"]))
+    return pack(members(events, checkpoint, set(closing.parsed["body"]["withheld"]), closing.parsed["body"]["erased"]))
 
 
 def events_of(run: str):
@@ -58,7 +58,7 @@ def close(run: str, actor: str, withhold: Collection[int]) -> LedgerEvent:
         raise NoSuchRun(run)
     signer = checkpoints.signing_key()
     left_out = [event for event in events if event.body is None or event.run_seq in withhold]
-    evidence = {digest for event in events if event not in left_out for digest in event.said["evidence"]}
+    evidence = {digest for event in events if event not in left_out for digest in event.parsed["evidence"]}
     fields = {
         "key": signer.fingerprint,
         "order_key": sha256(signer.order.spki).hexdigest(),
@@ -71,7 +71,7 @@ def close(run: str, actor: str, withhold: Collection[int]) -> LedgerEvent:
 
 def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint, withheld: set[str], erased: list[str]) -> dict[str, bytes]:
     open_events = [event for event in events if bytes(event.leaf).hex() not in withheld]
-    named = sorted({digest for event in open_events for digest in event.said["evidence"]} - set(erased))
+    named = sorted({digest for event in open_events for digest in event.parsed["evidence"]} - set(erased))
     earlier = checkpoints_of(events, checkpoint)
     return {
         "events.jsonl": b"".join(line(event, withheld) + b"\n" for event in job_progress.over(events, "Writing events")),

@@ -35,12 +35,12 @@ def public_at(size: int, current: bytes) -> bytes:
     """The ledger key that a checkpoint over `size` events must be signed with: the old one up to the event that replaced it."""
     rows = LedgerChain.objects.filter(event__type=LEDGER, seq__gte=size).select_related("event").order_by("seq")
     change = rows.first()
-    return bytes.fromhex(change.event.said["body"]["old"]) if change else current
+    return bytes.fromhex(change.event.parsed["body"]["old"]) if change else current
 
 
 def statements() -> list[str]:
     """Every change as a signed note, oldest first: what an agent that pinned an earlier key follows to the present one."""
-    return [event.said["body"]["statement"] for event in events()]
+    return [event.parsed["body"]["statement"] for event in events()]
 
 
 def stated(name: str, which: str, new: bytes) -> str:
@@ -74,4 +74,4 @@ def _recorded(which: str) -> int:
         new = public(keys.load(waiting(which))).hex()
     except FileNotFoundError:
         return 0  # somebody else has just put it in its place
-    return change.seq if change.event.said["body"]["new"] == new else 0
+    return change.seq if change.event.parsed["body"]["new"] == new else 0

@@ -30,7 +30,7 @@ class LedgerEvent(models.Model):
         return f"{self.type} by {self.actor} at {self.at}"
 
     @property
-    def said(self) -> dict:
+    def parsed(self) -> dict:
         """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body. Of a redacted one, what is left."""
         if self.body is None:
             columns = {name: getattr(self, name) for name in ("type", "at", "actor", "run", "node")}

@@ -97,7 +97,7 @@ def _in_reports(digest: str) -> set[int]:
 
 
 def _places(event: LedgerEvent, digest: str) -> Iterator[Naming]:
-    body = event.said["body"]
+    body = event.parsed["body"]
     for at, values in ((event.at, body), *((each["at"], each) for each in body.get("between") or () if isinstance(each, dict))):
         changed = values.get("changed")
         for place, kept in changed.items() if isinstance(changed, dict) else ():
@@ -112,7 +112,7 @@ def history(node: str, place: str, below: int) -> Iterator[tuple[str, str, Ledge
     """(digest, when, event) of each capture of this place before the event with this row id, that event included, newest first."""
     rows = LedgerEvent.objects.filter(node=node, type__in=terms.TELEMETRY, id__lte=below).exclude(node="").order_by("-id")
     for event in rows[:LOOKED_MAX].iterator(chunk_size=100):
-        body = event.said["body"]
+        body = event.parsed["body"]
         sets = [(event.at, body), *((each["at"], each) for each in reversed(body.get("between") or ()))]
         for at, captures in sets:
             if digest := captures.get("changed", {}).get(place):

@@ -83,7 +83,7 @@ def catch_up(most: int = AT_ONCE) -> bool:
 
 
 def _terms(place: LedgerChain) -> set[str]:
-    fields = place.event.said
+    fields = place.event.parsed
     return of_event(fields["type"], fields["body"])
 
 

@@ -82,7 +82,7 @@ def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
 
 def line_of(row: LedgerChain) -> dict:
     """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
-    body = row.event.said["body"]
+    body = row.event.parsed["body"]
     text = sentence(row.event.type, row.event.actor, body)
     return {"seq": row.seq, "event": row.event, "says": text, "short": short(body, text)}
 
@@ -105,7 +105,7 @@ def short(body: dict, text: str) -> str:
 def event(request: HttpRequest, pk: int) -> HttpResponse:
     number_if_possible()
     place = get_object_or_404(LedgerChain.objects.select_related("event"), event_id=pk)
-    fields = place.event.said
+    fields = place.event.parsed
     signed = LedgerCheckpoint.objects.filter(size__gte=place.seq).order_by("size").first()
     context = {
         "section": "ledger",

@@ -26,7 +26,7 @@ class Entry:
     key: str
     node: str
     run: int | None
-    said: Content
+    content: Content
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class Book(Protocol):
 def messages(entries: Iterable[Entry], book: Book) -> list[Message]:
     groups: dict[tuple[str, str], list[Entry]] = {}
     for one in entries:
-        if not one.said.ends:
-            groups.setdefault((one.kind, one.said.fold), []).append(one)
-        elif one.said.about in book.known:  # else nobody was told of its beginning
-            groups.setdefault((one.kind, book.known[one.said.about]), []).append(one)
-    made = [_of_end(key, group, book) if group[0].said.ends else _of_group(key, group, book) for (_, key), group in groups.items()]
+        if not one.content.ends:
+            groups.setdefault((one.kind, one.content.fold), []).append(one)
+        elif one.content.about in book.known:  # else nobody was told of its beginning
+            groups.setdefault((one.kind, book.known[one.content.about]), []).append(one)
+    made = [_of_end(key, group, book) if group[0].content.ends else _of_group(key, group, book) for (_, key), group in groups.items()]
     return _flood([message for message in made if message], book.alone)
 
 
@@ -87,7 +87,7 @@ def _of_group(fold: str, group: list[Entry], book: Book) -> Message:
     """One message for what has one cause."""
     led = _led(group)
     message = _of_one(led[0], led[1:])
-    before = book.folded(fold) if not led[0].said.leads else None
+    before = book.folded(fold) if not led[0].content.leads else None
     if before is not None and rank(message.severity) >= rank(before.severity):
         return replace(message, into=before.pk, incident=before.incident or message.incident, is_known=True)
     incident = book.known.get(message.incident)
@@ -99,22 +99,22 @@ def _of_end(incident: str, group: list[Entry], book: Book) -> Message | None:
     led = _led(group)
     message = replace(_of_one(led[0], led[1:]), incident=incident, is_known=True, daily=False)
     before = book.last(incident)
-    if led[0].said.daily and not book.alone and (before is None or before.severity != "act"):
+    if led[0].content.daily and not book.alone and (before is None or before.severity != "act"):
         return None
-    is_told_with = incident in book.lasts and before is not None and not led[0].said.leads
+    is_told_with = incident in book.lasts and before is not None and not led[0].content.leads
     return replace(message, into=before.pk) if is_told_with else message
 
 
 def _led(group: list[Entry]) -> list[Entry]:
-    return sorted(group, key=lambda one: (not one.said.leads, rank(one.said.severity)))
+    return sorted(group, key=lambda one: (not one.content.leads, rank(one.content.severity)))
 
 
 def _of_one(lead: Entry, others: list[Entry]) -> Message:
-    content = lead.said
+    content = lead.content
     title = f"{content.title} (and {len(others)} more with the same cause)" if others else content.title
-    lines = (*content.lines, *_listed("With the same cause:", [one.said.title for one in others]))
-    severity = min((one.said.severity for one in (lead, *others)), key=rank)
-    members = tuple(dict.fromkeys(member for one in (lead, *others) for member in one.said.members or (one.said.about,) if member))
+    lines = (*content.lines, *_listed("With the same cause:", [one.content.title for one in others]))
+    severity = min((one.content.severity for one in (lead, *others)), key=rank)
+    members = tuple(dict.fromkeys(member for one in (lead, *others) for member in one.content.members or (one.content.about,) if member))
     first = (lead.kind, lead.key, content.fold, severity, content.urgent, title, lines, content.path, lead.node, lead.run)
     return Message(*first, daily=content.daily, ends=content.ends, incident=content.about, members=members)
 

@@ -34,7 +34,7 @@ def spread(now: datetime) -> None:
         entries = [one for happening in waiting if (one := _read(happening))]
         teams = dict(Node.objects.filter(name__in={one.node for one in entries}).values_list("name", "team_id"))
         for channel in Channel.objects.filter(is_on=True):
-            address(channel, [one for one in entries if one.said.ends or _concerns(channel, one, teams)], now)
+            address(channel, [one for one in entries if one.content.ends or _concerns(channel, one, teams)], now)
         Happening.objects.filter(pk__in=[happening.pk for happening in waiting]).update(spread_at=now)
         ring("notices")
 
@@ -61,7 +61,7 @@ def _read(happening: Happening) -> Entry | None:
 def _concerns(channel: Channel, entry: Entry, teams: Mapping[str, int | None]) -> bool:
     """What belongs to no node concerns everybody."""
     is_near = channel.team_id is None or not entry.node or teams.get(entry.node) == channel.team_id
-    return is_near and rank(entry.said.severity) <= rank(channel.severity)
+    return is_near and rank(entry.content.severity) <= rank(channel.severity)
 
 
 class Book(lasting.Book):
@@ -85,7 +85,7 @@ def address(channel: Channel, entries: list[Entry], now: datetime) -> None:
     for message in messages(entries, book):
         if not (message.ends and service.only_opens):
             _keep(channel, message, now, book.alone)
-    ended = {book.known[one.said.about] for one in entries if one.said.ends and one.said.about in book.known}
+    ended = {book.known[one.content.about] for one in entries if one.content.ends and one.content.about in book.known}
     Incident.objects.filter(channel=channel, key__in=ended - book.lasts).delete()
 
 

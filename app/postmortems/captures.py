@@ -39,7 +39,7 @@ class NodeCaptures:
 
     node: str
     new: list[NewCapture] = field(default_factory=list)
-    heard: list[str] = field(default_factory=list)  # when anything new came
+    received_at: list[str] = field(default_factory=list)  # when anything new came
     other: list[LedgerEvent] = field(default_factory=list)  # what else the ledger says of this node, without the runs' events
     cut_at: str = ""  # older ones of this stretch were not read
 
@@ -66,14 +66,14 @@ def of_node(node: str, since: datetime, until: datetime) -> NodeCaptures:
         elif not event.run and moment(since) <= event.at < moment(until):
             out.other.append(event)
     out.new = [capture for capture in sorted(out.new, key=lambda reported: reported.at) if moment(since) <= capture.at < moment(until)]
-    out.heard = sorted(at for at in out.heard if moment(since) <= at < moment(until))
+    out.received_at = sorted(at for at in out.received_at if moment(since) <= at < moment(until))
     return out
 
 
 def _take(out: NodeCaptures, event: LedgerEvent) -> None:
-    body = event.said["body"]
+    body = event.parsed["body"]
     for at, places_named in (*((each["at"], each) for each in body.get("between") or ()), (event.at, body)):
-        out.heard.append(at)
+        out.received_at.append(at)
         out.new += [NewCapture(place, at, digest, event.pk) for place, digest in (places_named.get("changed") or {}).items()]
 
 

@@ -113,7 +113,7 @@ def _bounded(part: tuple[str, list[Entry]], left_out: list[str]) -> list[Entry]:
 
 
 def _event(event: LedgerEvent) -> Entry:
-    text = sentence(event.type, event.actor, event.said["body"])
+    text = sentence(event.type, event.actor, event.parsed["body"])
     return Entry(event.at, LEDGER, text, event.node, event=str(event.pk), run=event.run)
 
 
@@ -202,7 +202,7 @@ def _folded(entries: list[Entry]) -> Iterator[Entry]:
 def _gaps(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iterator[str]:
     if node_captures.cut_at:
         yield f"Of {node_captures.node}, what it reported before {in_words(node_captures.cut_at)} was not read: there is too much of it. Narrow the time."
-    times = [datetime.fromisoformat(at) for at in node_captures.heard]
+    times = [datetime.fromisoformat(at) for at in node_captures.received_at]
     for earlier, later in pairwise([since, *times, until]):
         if later - earlier > SILENCE:
             minutes = (later - earlier).total_seconds() / 60

@@ -174,7 +174,7 @@ def looked(user: User, postmortem: Postmortem) -> None:
     now = datetime.now(UTC)
     since = moment(now - ONCE_PER)
     recent = LedgerEvent.objects.filter(type=LOOKED).order_by("-id")[:LOOKS_READ]
-    mine = (event.said["body"] for event in recent if event.actor == user.username and event.at > since)
+    mine = (event.parsed["body"] for event in recent if event.actor == user.username and event.at > since)
     if all(body.get("collected") != postmortem.collected_digest for body in mine):
         body = {"postmortem": postmortem.pk, "title": postmortem.title, "collected": postmortem.collected_digest}
         record_if_possible(LOOKED, body, user.username)

@@ -13,7 +13,7 @@ class Act(NamedTuple):
     fields: tuple[str, ...] = ()
     fixed: Mapping[str, str] = {}
 
-    def said(self, form: Mapping[str, str]) -> dict[str, str]:
+    def values_from(self, form: Mapping[str, str]) -> dict[str, str]:
         return {**{name: form.get(name, "")[:WORDS_MAX] for name in self.fields}, **self.fixed}
 
 

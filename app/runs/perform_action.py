@@ -30,7 +30,7 @@ def do(pk: int, version: int, name: str, user: User, proved_at: datetime | None,
         case "revoke-link":
             technician_link.revoke(pk, _number(fields.get("link", "")), user)
         case _:
-            services.act(pk, version, ACTS[name].kind, user, proved_at=proved_at, **ACTS[name].said(fields))
+            services.act(pk, version, ACTS[name].kind, user, proved_at=proved_at, **ACTS[name].values_from(fields))
 
 
 def _number(text: str) -> int:

@@ -111,7 +111,7 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
     assert "SEALED" in shell(anns, "run", run, "execute", "--yes").stdout
     oss01.work()
     assert len([argv for argv in oss01.commands() if argv[:2] == ["zpool", "replace"]]) == 1
-    used = [event.said["body"]["act"] for event in LedgerEvent.objects.filter(type="token.used", run=run).order_by("run_seq")]
+    used = [event.parsed["body"]["act"] for event in LedgerEvent.objects.filter(type="token.used", run=run).order_by("run_seq")]
     assert used[-1] == "run.execute"
     assert "token.used" in shell(anns, "ledger", "search", "--run", run).stdout
     shell(anns, "run", "999", code=4)
@@ -135,7 +135,7 @@ def test_what_is_lost_stands_on_the_command_line_and_is_accepted_there_by_name(s
     assert f'--accepted "{wanted}"' in shown
     assert "accept by name" in " ".join(shell(bobs, "run", number, "approve", "--yes", code=1).stderr.split())
     shell(bobs, "run", number, "approve", "--yes", "--accepted", wanted)
-    assert LedgerEvent.objects.get(type="run.approved", run=number).said["body"]["accepts"] == wanted
+    assert LedgerEvent.objects.get(type="run.approved", run=number).parsed["body"]["accepts"] == wanted
 
 
 def test_a_scan_is_corrected_on_the_command_line(shell, tmp_path):
@@ -150,7 +150,7 @@ def test_a_scan_is_corrected_on_the_command_line(shell, tmp_path):
     shell(anns, "run", run, "correct", NEW)
     walk.run.refresh_from_db()
     assert walk.run.here.params["spare_serial"] == NEW
-    used = [event.said["body"]["act"] for event in LedgerEvent.objects.filter(type="token.used", run=run).order_by("run_seq")]
+    used = [event.parsed["body"]["act"] for event in LedgerEvent.objects.filter(type="token.used", run=run).order_by("run_seq")]
     assert used == ["run.correct", "run.hands", "run.correct"]
 
 
@@ -173,7 +173,7 @@ def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell, m
     assert "Held by" not in shell(eves, *taking, "--yes").stdout
     assert set(ResourceLock.objects.values_list("run_id", flat=True)) == {int(run)}
     event = LedgerEvent.objects.get(type="locks.taken-over", run=run)
-    assert (event.actor, event.said["body"]["reason"]) == ("eve", "ann went home.")
+    assert (event.actor, event.parsed["body"]["reason"]) == ("eve", "ann went home.")
 
 
 def test_an_open_loop_is_closed_on_the_command_line_by_a_word_that_the_node_does_not_contradict(shell, tmp_path):
@@ -189,5 +189,5 @@ def test_an_open_loop_is_closed_on_the_command_line_by_a_word_that_the_node_does
         twin.enclosures[0].bays = []
     walk.node.report()
     assert "Closed. 1 still open." in shell(anns, "loop", one, "close", "The", "shelf", "went", "back.").stdout
-    assert LedgerEvent.objects.get(type="loop.closed").said["body"]["evidence"] == "The shelf went back."
+    assert LedgerEvent.objects.get(type="loop.closed").parsed["body"]["evidence"] == "The shelf went back."
     assert "no open loop" in shell(anns, "loop", one, "close", "again", code=4).stderr

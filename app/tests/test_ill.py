@@ -20,9 +20,9 @@ from cli.problems import DOWN, of_answer
 
 @pytest.fixture(autouse=True)
 def _asked_anew():
-    readiness.last.said, readiness.last.ill = {}, {}
+    readiness.last.found, readiness.last.ill = {}, {}
     yield
-    readiness.last.said, readiness.last.ill = {}, {}
+    readiness.last.found, readiness.last.ill = {}, {}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def stopped(ground):
 
 def test_readiness_is_told_within_two_seconds_of_a_database_that_hangs(wire, stopped):
     wire("GET", "/readyz")
-    readiness.last.said = {}
+    readiness.last.found = {}
     stopped()
     for _ in range(3):
         began = time.monotonic()
@@ -58,7 +58,7 @@ def test_readiness_is_told_within_two_seconds_of_a_database_that_hangs(wire, sto
         answer = json.loads(body)["parts"]
         assert (status, answer["database"]) == (503, "No answer within 1.5 s: database hangs.")
         assert answer["valkey"] == "ok"
-        readiness.last.said = {}
+        readiness.last.found = {}
 
 
 def test_a_database_that_hangs_is_written_down_where_it_is_not_needed(wire, stopped):
@@ -67,7 +67,7 @@ def test_a_database_that_hangs_is_written_down_where_it_is_not_needed(wire, stop
     assert outages.noted() is None
     stopped()
     for _ in range(2):
-        readiness.last.said = {}
+        readiness.last.found = {}
         wire("GET", "/readyz")
     until = time.monotonic() + 5
     while (found := outages.noted()) is None or not found.seconds:

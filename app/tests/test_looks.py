@@ -90,7 +90,7 @@ def test_whoever_is_shown_evidence_is_on_the_record(seen, route):
     [look] = looks()
     assert look.type == EVIDENCE[route]
     if route in ("ledger-blob", "ledger-evidence", "look-answer", "api-evidence"):
-        assert look.said["body"] == {"digest": digest}, "the digest and nothing else"
+        assert look.parsed["body"] == {"digest": digest}, "the digest and nothing else"
 
 
 @pytest.mark.parametrize("route", ["ledger-blob", "ledger-evidence", "look-answer", "api-evidence"])

@@ -111,4 +111,4 @@ def test_an_answer_that_breaks_off_is_not_taken_for_the_whole(portal):
     with pytest.raises(Trouble) as trouble:
         portal.download("runs/7/bundle", "The bundle of run 7")
     assert trouble.value.code == DOWN
-    assert "broke off after 196607 of 196608 bytes" in trouble.value.said
+    assert "broke off after 196607 of 196608 bytes" in trouble.value.text

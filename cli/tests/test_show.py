@@ -40,7 +40,7 @@ def test_a_node_cannot_speak_to_the_terminal(evil):
 def test_each_problem_has_its_exit_code():
     assert of_answer(409, {"type": "urn:slotlight:run-moved", "detail": "x"}).code == MOVED
     assert of_answer(401, {}).code == NOT_ALLOWED
-    assert of_answer(502, {}).said == "The portal answered 502."
+    assert of_answer(502, {}).text == "The portal answered 502."
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ class Bay:
                 element[byte] |= mask
         return bytes(element)
 
-    def told(self, element: bytes) -> dict[str, bool]:
+    def set_leds(self, element: bytes) -> dict[str, bool]:
         """Take a control element; returns what changed."""
         wanted = {name: bool(element[byte] & mask) for name, (byte, mask) in FLAGS.items()}
         changed = {name: on for name, on in wanted.items() if self.flags[name] != on}
@@ -116,12 +116,12 @@ class Shelf:
             for index, element in enumerate(elements_sent[1:]):
                 chosen = next((e for e in (element, elements_sent[0]) if e[0] & SELECT), None)  # the first one speaks for all of its type
                 if chosen:
-                    changes += self._told(kind, index, chosen)
+                    changes += self._changes(kind, index, chosen)
         return changes
 
-    def _told(self, kind: int, index: int, element: bytes) -> list[dict]:
+    def _changes(self, kind: int, index: int, element: bytes) -> list[dict]:
         if kind == ARRAY_SLOT:
-            return [{"bay": self.bays[index].number, **self.bays[index].told(element)}]
+            return [{"bay": self.bays[index].number, **self.bays[index].set_leds(element)}]
         if kind == ENCLOSURE and self.ident != bool(element[1] & 0x80):
             self.ident = not self.ident
             return [{"bay": 0, "ident": self.ident}]

@@ -54,7 +54,7 @@ class Player:
             self.names,
         )
         for step in self.scene.steps:
-            transcript.said.append(self._step(step))
+            transcript.outputs.append(self._step(step))
         return transcript
 
     def _sh(self, line: str, **more) -> str:

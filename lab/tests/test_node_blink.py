@@ -33,7 +33,7 @@ def walk(ann, bob):
 def test_the_line_of_the_page_installs_and_enrols(stage, ann, pool):
     enrolled = stage.enrol(ann)
     fingerprint = re.search(r"is enrolled\. Its key is ([0-9a-f]{16})", enrolled)[1]
-    ann.until_says(fingerprint, f"/nodes/{NODE}/agent/")
+    ann.until_shows(fingerprint, f"/nodes/{NODE}/agent/")
     assert stage.sh("systemctl is-active slotlight-agent slotlight-relay").split() == ["active", "active"]
 
 
@@ -118,7 +118,7 @@ def test_a_shelf_that_does_not_obey_is_found_out_by_reading_the_light_back(stage
     walk.asker.step("Light the bay")
     hands.ask(stage.machine.shelf_folder, shelf=0, mood=mood)
     walk.asker.press("Light the bay")
-    walk.asker.until_says("Make a new plan")
+    walk.asker.until_shows("Make a new plan")
     assert f"It said: read back: bay {SICK + 1} of " in walk.asker.page.current
     assert [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps] == []
     hands.ask(stage.machine.shelf_folder, shelf=0, mood="")

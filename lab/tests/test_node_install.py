@@ -35,7 +35,7 @@ def test_the_pages_line_for_a_private_authority_ends_with_the_first_report(stage
     output = stage.sh(f"cd {FOLDER} && {line}", seconds=600)
     fingerprint = re.search(r"is enrolled\. Its key is ([0-9a-f]{16})", output)[1]
     assert "Enrolled, and the first report arrived." in output
-    ann.until_says(fingerprint, f"/nodes/{NODE}/agent/")
+    ann.until_shows(fingerprint, f"/nodes/{NODE}/agent/")
 
 
 def test_the_agent_and_its_relay_run_as_services(stage):

@@ -14,10 +14,10 @@ class Recording(stage.Stage):
     """A stage whose portal says one thing after the other."""
 
     def __init__(self, *args):
-        self.told = list(args)
+        self.calls = list(args)
 
     def facts(self):
-        return self.told.pop(0) if self.told else None
+        return self.calls.pop(0) if self.calls else None
 
 
 @pytest.fixture(autouse=True)

@@ -102,5 +102,5 @@ class Node:
             return subprocess.Popen(self._argv(PATH, *words), env=environment, stdout=log, stderr=log, **options)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return (self.root / "said").read_text()

@@ -31,7 +31,7 @@ def whole(incident) -> None:
     order = Order.objects.get(effect="at_most_once")
     assert order.status == "SUCCEEDED"
     moves = LedgerEvent.objects.filter(type="run.order-moved", run=str(incident.row.pk))
-    statuses = [event.said["body"]["status"] for event in moves.order_by("pk")]
+    statuses = [event.parsed["body"]["status"] for event in moves.order_by("pk")]
     assert statuses == ["OFFERED", "CLAIMED", "STARTED", "SUCCEEDED"]
     assert LedgerEvent.objects.filter(type="run.ordered", run=str(incident.row.pk)).count() == 1
     assert audit().tampered == []

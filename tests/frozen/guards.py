@@ -130,7 +130,7 @@ def of_story(title: str, folder: Path) -> tuple[Record, Texts]:
 
 def _history(walk: Recorded) -> Iterator[tuple[str, str]]:
     """Its ledger events in their order, and the commands that its nodes ran."""
-    for number, (kind, body) in enumerate(walk.told):
+    for number, (kind, body) in enumerate(walk.records):
         yield f"event {number:03}", f"{kind} {json.dumps(_without_texts(body), sort_keys=True)}"
     for name, host in walk.hosts.items():
         for number, line in enumerate(host.store.logged()):

@@ -138,7 +138,7 @@ def _reports() -> Iterator[tuple[str, str]]:
     yield "bodies", json.dumps([c.body() for c in CAPTURES], sort_keys=True)
     yield "set", set_digest("boot", "0.1.0", "observe", places)
     yield "ages", json.dumps(spoken({"a": 0.0, "b": 0.01, "c": 59.91, "d": 60.1, "e": -3.0}), sort_keys=True)
-    yield "policy", Policy("operate", ("zpool_replace",), ("*",), "it says so.").said()
+    yield "policy", Policy("operate", ("zpool_replace",), ("*",), "it says so.").as_text()
 
 
 def _ledger() -> Iterator[tuple[str, str]]:

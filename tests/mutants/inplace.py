@@ -124,13 +124,13 @@ class _Hunt:
         hypothesis.settings.register_profile("mutants", database=None, derandomize=True, phases=phases)
         hypothesis.settings.load_profile("mutants")
         self.folder = folder
-        self.told, silent = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        self.stderr, silent = os.dup(2), os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         sys.settrace(self._trace)
         plain = ["-qq", "-p", "no:django", "-p", "no:cacheprovider", "-p", "no:warnings", f"--basetemp={folder / 'tests'}"]
         code = pytest.main([*plain, tests], plugins=[self])
-        os.dup2(self.told, 2)
+        os.dup2(self.stderr, 2)
         assert code == 0, f"{tests}: pytest ended with {code}"
         return self.tried
 
@@ -189,7 +189,7 @@ class _Hunt:
         killers: set[int] = set()
         for count, number in enumerate(sorted(self.alive), 1):
             if count % TELL_EVERY == 0:
-                os.write(self.told, f"{count} of {len(self.alive)} tried, {len(self.tried.killed)} killed\n".encode())
+                os.write(self.stderr, f"{count} of {len(self.alive)} tried, {len(self.tried.killed)} killed\n".encode())
             places = {key: code for key, code in self.places[number].items() if key in self.live}
             tests = self._tests_for(places)
             if tests and (killer := self._kills(places, tests)) is not None:

@@ -85,7 +85,7 @@ class Agent:
         if self.alive:
             return
         self.inbox, self.not_taken, self.alive = [], set(), True
-        self.sim.say(f"{self.node}: the agent starts")
+        self.sim.log(f"{self.node}: the agent starts")
         self.guarded(self._open)
 
     def _open(self) -> None:
@@ -117,11 +117,11 @@ class Agent:
         try:
             what()
         except Killed as killed:
-            self.sim.say(f"{self.node}: the agent is killed {killed}")
+            self.sim.log(f"{self.node}: the agent is killed {killed}")
             self.sim.seen[f"killed {killed}"] += 1
             self.die()
         except JournalError as error:
-            self.sim.say(f"{self.node}: the agent stops: {error}")
+            self.sim.log(f"{self.node}: the agent stops: {error}")
             self.die()
         finally:
             self.sim.acting = outer
@@ -153,7 +153,7 @@ class Agent:
                 left.unlink()
             shutil.copy(backup, self.path)
             self.forgot = True
-            self.sim.say(f"{self.node}: an older journal is put back")
+            self.sim.log(f"{self.node}: an older journal is put back")
 
     # --- the wire
 
@@ -167,20 +167,20 @@ class Agent:
         if self.chance(LATE):
             self.sim.late.append((self.node, order_id, word, body))
             raise PortalDown(f"the {word} is late")
-        reason = self._said(order_id, word, body)
+        reason = self._answer(order_id, word, body)
         if self.chance(TWICE):
-            self._said(order_id, word, body)
+            self._answer(order_id, word, body)
         if self.chance(SLOW):
             self.sim.meanwhile()
         self.may_die(f"after it said {word}")
         if self.chance(ANSWER_LOST):
             raise PortalDown("the answer was lost")
-        self.sim.say(f"{self.node}: {word} {order_id} -> {reason or 'go'}")
+        self.sim.log(f"{self.node}: {word} {order_id} -> {reason or 'go'}")
         return Reply(409, {"reason": reason}) if reason else Reply(200, {"go": True})
 
-    def _said(self, order_id: str, word: str, body: dict) -> str:
+    def _answer(self, order_id: str, word: str, body: dict) -> str:
         try:
-            return self.sim.heard_by_portal(self.node, order_id, word, body)
+            return self.sim.received_by_portal(self.node, order_id, word, body)
         except PortalDied as died:
             raise PortalDown(str(died)) from died
 
@@ -205,7 +205,7 @@ class Agent:
             return
         if size < before or self.sim.portal.root(before) != kept:
             self.why_observe_only = f"The portal's ledger of {size} events does not continue the one of {before} it showed before."
-            self.sim.say(f"{self.node}: {self.why_observe_only}")
+            self.sim.log(f"{self.node}: {self.why_observe_only}")
             self.sim.seen["alarm"] += 1
             self.notes.clear()
         else:

@@ -67,16 +67,16 @@ class Dying(Simulation):
         here = Place(who, where, 1 + sum((p.who, p.where) == (who, where) for p in self.places))
         self.places.append(here)
         if here == self.place:
-            self.say(f"x  {str(here)[0].lower()}{str(here)[1:]}")
+            self.log(f"x  {str(here)[0].lower()}{str(here)[1:]}")
         return here == self.place
 
     def committed(self) -> None:
         self.written = self.portal.tables.ledger[self.portal.known :]
         for body in self.written:
-            self.say(f"ledger  {_text_of(body)}")
+            self.log(f"ledger  {_text_of(body)}")
         super().committed()
 
-    def say(self, line: str) -> None:
+    def log(self, line: str) -> None:
         if self.armed:
             self.trace.append(f"{self.world.clock - self.began:6.0f}  {line}")
 
@@ -97,7 +97,7 @@ class Dying(Simulation):
                 break
         self.armed = False
         self._nothing_is_stuck()
-        self._nobody_lied()
+        self._check_agreement()
 
     def _run(self, run_id: str):
         return self.portal.tables.runs[run_id]

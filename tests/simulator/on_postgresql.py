@@ -51,7 +51,7 @@ def settle_in() -> dict[str, int]:
 class DjangoPortal:
     def __init__(self, sim: Simulation, node_keys: dict[str, int]) -> None:
         self.sim, self.node_keys = sim, node_keys
-        self.heard: dict[str, tuple[int, float, str]] = {}
+        self.reports: dict[str, tuple[int, float, str]] = {}
         self.first = max(models.Run.objects.values_list("pk", flat=True), default=0) + 1
         self.known = LedgerChain.objects.count()
         self.log_key = ledger.public_keys()["log_key"]
@@ -106,7 +106,7 @@ class DjangoPortal:
         return self.all_facts()
 
     def all_facts(self, at: object = None) -> FleetFacts:
-        by_node = {node: swap.facts(node, text, self.now - at).nodes[node] for node, (_, at, text) in self.heard.items()}
+        by_node = {node: swap.facts(node, text, self.now - at).nodes[node] for node, (_, at, text) in self.reports.items()}
         return FleetFacts(by_node)
 
     def tree(self, size: int | None = None) -> merkle.Tree:
@@ -162,8 +162,8 @@ class DjangoPortal:
         self._hear(node, count, text, taken_at)
 
     def _hear(self, node: str, count: int, text: str, at: float) -> None:
-        if self.heard.get(node, (-1,))[0] <= count:
-            self.heard[node] = (count, at, text)
+        if self.reports.get(node, (-1,))[0] <= count:
+            self.reports[node] = (count, at, text)
 
     def take_captures(self, node: str, answered, now: datetime) -> tuple[tuple[str, ...], str]:
         for capture in answered.captures:
@@ -242,12 +242,12 @@ def real_portal(sim: OnPostgresql) -> Iterator[None]:
 
     def dying(wrapper):
         if portal.at_work and sim.portal_dies("before"):
-            sim.say("the portal dies before a commit")
+            sim.log("the portal dies before a commit")
             wrapper.close()
             raise PortalDied("The portal died before it committed.")
         commit(wrapper)
         if portal.at_work and sim.portal_dies("after"):
-            sim.say("the portal dies after a commit")
+            sim.log("the portal dies after a commit")
             raise PortalDied("The portal died after it committed.")
 
     patches = (

@@ -36,13 +36,13 @@ class Crowd:
         pool, vdev = self.rng.choice(lost)
         person = self.rng.choice(PEOPLE)
         params = {"node": self.sim.world.homes[pool], "pool_guid": pool, "vdev_guid": vdev}
-        self.sim.say(f"{person} begins a run for {pool}/{vdev}: {self.portal.begin(person, params) or 'done'}")
+        self.sim.log(f"{person} begins a run for {pool}/{vdev}: {self.portal.begin(person, params) or 'done'}")
 
     def take_over(self) -> None:
         running = sorted(run.id for run in self.portal.tables.runs.values() if not run.ended)
         if running:
             run_id, person = self.rng.choice(running), self.rng.choice(PEOPLE)
-            self.sim.say(f"{person} takes over from {run_id}: {self.portal.take_over(person, run_id) or 'done'}")
+            self.sim.log(f"{person} takes over from {run_id}: {self.portal.take_over(person, run_id) or 'done'}")
 
     def act(self) -> None:
         """Someone acts on some run, mostly as its page asks; sometimes on an old page, sometimes twice, sometimes oddly."""
@@ -65,7 +65,7 @@ class Crowd:
             reason = self.portal.act(person, page.id, page.version, kind, **fields)
         except PortalDied:
             reason = "no answer; they will load the page again"
-        self.sim.say(f"{person}: {kind.__name__} on {page.id} at {page.state.step}: {reason or 'done'}")
+        self.sim.log(f"{person}: {kind.__name__} on {page.id} at {page.state.step}: {reason or 'done'}")
         self.reasons[page.id] = reason
         return reason
 

@@ -81,7 +81,7 @@ class Tables:
     orders: dict[str, Order] = field(default_factory=dict)
     locks: dict[str, tuple[str, int]] = field(default_factory=dict)  # key -> (run, fence)
     approvals: tuple[tuple[str, str], ...] = ()  # (plan, person)
-    heard: dict[str, tuple[int, float, str]] = field(default_factory=dict)  # node -> (its count, when, what it said of its pools)
+    reports: dict[str, tuple[int, float, str]] = field(default_factory=dict)  # node -> (its count, when, what it said of its pools)
     ledger: tuple[bytes, ...] = ()
     fence: int = 0
 
@@ -121,9 +121,9 @@ class Portal:
         self.tables.ledger += (canonical(fields),)
 
     def facts(self, node: str) -> FleetFacts:
-        if node not in self.tables.heard:
+        if node not in self.tables.reports:
             return FleetFacts({})
-        _, at, text = self.tables.heard[node]
+        _, at, text = self.tables.reports[node]
         return swap.facts(node, text, self.now - at)
 
     # --- people
@@ -332,8 +332,8 @@ class Portal:
 
     def _hear(self, node: str, count: int, text: str, at: float) -> None:
         """The newest thing a node said, by the node's own count; what comes late is not news."""
-        if self.tables.heard.get(node, (-1,))[0] <= count:
-            self.tables.heard[node] = (count, at, text)
+        if self.tables.reports.get(node, (-1,))[0] <= count:
+            self.tables.reports[node] = (count, at, text)
 
     # --- what time does
 

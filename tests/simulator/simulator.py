@@ -119,7 +119,7 @@ class Simulation:
     def luck(self, odds: float) -> bool:
         return not self.calm and self.rng.random() < odds
 
-    def say(self, line: str) -> None:
+    def log(self, line: str) -> None:
         self.trace.append(f"{self.world.clock - self.epoch:9.1f}  {line}")
 
     def count(self) -> int:
@@ -157,7 +157,7 @@ class Simulation:
 
     def portal_may_die(self, when: str) -> None:
         if self.portal_dies(when):
-            self.say(f"the portal dies {when}")
+            self.log(f"the portal dies {when}")
             raise PortalDied(f"The portal died {when}.")
 
     # --- a schedule
@@ -232,7 +232,7 @@ class Simulation:
 
     def agent_is_killed(self) -> None:
         if (agent := self._agent()) and agent.alive:
-            self.say(f"{agent.node}: the agent is killed")
+            self.log(f"{agent.node}: the agent is killed")
             agent.die()
 
     def node_reports(self) -> None:
@@ -251,7 +251,7 @@ class Simulation:
         running = [command for node in NODES for command in self.world.running(node)]
         if running:
             command = self.rng.choice(running)
-            self.say(f"{command.node}: a command that outlived its agent ends")
+            self.log(f"{command.node}: a command that outlived its agent ends")
             self.world.act(command)
 
     def worker_ticks(self) -> None:
@@ -266,24 +266,24 @@ class Simulation:
     def late_message_comes(self) -> None:
         if self.late:
             node, order_id, word, body = self.late.pop(self.rng.randrange(len(self.late)))
-            self.say(f"{node}: a late {word} {order_id} -> {self.heard_by_portal(node, order_id, word, body) or 'go'}")
+            self.log(f"{node}: a late {word} {order_id} -> {self.received_by_portal(node, order_id, word, body) or 'go'}")
 
     def time_passes(self) -> None:
         self.world.clock += self.rng.choice((1, 5, 20, 50, 200))
 
     def clock_jumps(self) -> None:
         self.portal_skew += self.rng.choice((-3600, -60, 60, 400, 3600))
-        self.say(f"the portal's clock jumps; it is off by {self.portal_skew:g} s")
+        self.log(f"the portal's clock jumps; it is off by {self.portal_skew:g} s")
 
     def node_clock_jumps(self) -> None:
         if agent := self._agent():
             agent.host.skew = self.rng.choice((-3600, -60, 0, 60, 3600))
-            self.say(f"{agent.node}: its clock is off by {agent.host.skew} s")
+            self.log(f"{agent.node}: its clock is off by {agent.host.skew} s")
 
     def disk_fills_or_empties(self) -> None:
         if agent := self._agent():
             agent.disk_full = not agent.disk_full
-            self.say(f"{agent.node}: its disk is {'full' if agent.disk_full else 'empty again'}")
+            self.log(f"{agent.node}: its disk is {'full' if agent.disk_full else 'empty again'}")
 
     def journal_is_saved(self) -> None:
         if agent := self._agent():
@@ -305,11 +305,11 @@ class Simulation:
             self.portal.tables = self.saved.copy()
             self.portal.known = len(self.saved.ledger)
             self.put_back += 1
-            self.say(f"the portal's database of {len(self.saved.ledger)} events is put back")
+            self.log(f"the portal's database of {len(self.saved.ledger)} events is put back")
 
     # --- what connects them
 
-    def heard_by_portal(self, node: str, order_id: str, word: str, body: dict) -> str:
+    def received_by_portal(self, node: str, order_id: str, word: str, body: dict) -> str:
         if word == "receipt":
             return self.portal.receipt(node, order_id, body)
         return self.portal.go(node, order_id, body["digest"], word)
@@ -355,7 +355,7 @@ class Simulation:
 
     def command_given(self, agent: Agent, command: Given) -> None:
         """A destructive command is about to run: everything that must have come before has."""
-        self.say(f"{agent.node}: runs {' '.join(command.argv)} for {command.order}")
+        self.log(f"{agent.node}: runs {' '.join(command.argv)} for {command.order}")
         self.seen["command"] += 1
         self.seen["command amid faults"] += not self.calm
         others = [given for given in self.world.given if given is not command]
@@ -415,7 +415,7 @@ class Simulation:
     def comes_to_an_end(self) -> None:
         """The faults are over. Every run comes to an end, and what the account says is so."""
         self.calm, self.busy = True, None
-        self.say("the faults are over")
+        self.log("the faults are over")
         self.no_longer_may.clear()
         self.portal_skew = max(self.portal_skew, 0.0)
         for agent in self.agents.values():
@@ -427,7 +427,7 @@ class Simulation:
             if all(run.ended for run in self.portal.tables.runs.values()) and not self._unsent():
                 break
         self._nothing_is_stuck()
-        self._nobody_lied()
+        self._check_agreement()
 
     def _the_clock_catches_up(self) -> None:
         """A run may wait for a clock that was set back, if it says so."""
@@ -470,7 +470,7 @@ class Simulation:
             self.seen[f"run {state.status}"] += 1
         self.need(not self.portal.tables.locks, f"Ended runs hold {self.portal.tables.locks}.")
 
-    def _nobody_lied(self) -> None:
+    def _check_agreement(self) -> None:
         """What became of every command is in the ledger, and an order that is said to have had no effect has none."""
         self.seen["effect"] += sum(command.took_effect for command in self.world.given)
         for command in self.world.given:

@@ -60,7 +60,7 @@ class Player:
 
     def play(self) -> Transcript:
         transcript = Transcript("the twin", self.names)
-        transcript.said += [self._step(step) for step in self.scene.steps]
+        transcript.outputs += [self._step(step) for step in self.scene.steps]
         return transcript
 
     def _meant(self, word: str) -> str:
@@ -181,7 +181,7 @@ class Player:
 @pytest.mark.parametrize(("release", "name"), PLAYED, ids=[f"{release}-{name}" for release, name in PLAYED])
 def test_the_twin_says_what_the_real_node_said(release, name, tmp_path):
     genuine = scenes.kept(release, name)
-    assert [one.step for one in genuine.said if not one.is_command] == [step for step in SCENES[name].steps if not step.startswith("$ ")]
+    assert [one.step for one in genuine.outputs if not one.is_command] == [step for step in SCENES[name].steps if not step.startswith("$ ")]
     transcript = Player(SCENES[name], release, tmp_path).play()
     for ours, theirs in zip(scenes.everything_alike(transcript), scenes.everything_alike(genuine), strict=True):
         assert ours == theirs

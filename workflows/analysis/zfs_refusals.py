@@ -255,7 +255,7 @@ class Refusal:
     command: str = ""  # what was typed, where it stands there
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return " ".join(" ".join(self.lines).split())
 
     def sentences(self) -> tuple[Sentence, ...]:
@@ -264,10 +264,10 @@ class Refusal:
 
     def _sentences(self) -> Iterator[Sentence]:
         for sentence in SENTENCES:
-            if (not sentence.verbs or self.verb in sentence.verbs) and sentence.form.search(self.said[:4000]):
+            if (not sentence.verbs or self.verb in sentence.verbs) and sentence.form.search(self.text[:4000]):
                 yield sentence
 
     @property
     def forced(self) -> bool:
         """Whether -f was given already."""
-        return "must be manually repaired" in self.said or " -f" in f" {self.command}"
+        return "must be manually repaired" in self.text or " -f" in f" {self.command}"

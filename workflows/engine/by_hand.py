@@ -136,5 +136,5 @@ def _outcome(event: ev.ByHandSeen) -> ev.OrderMoved:
     # Of a command that ended well and shows no effect, or badly and shows one, nobody knows what it did.
     return ev.OrderMoved(
         at=event.at, plan_digest="", status=status, reason=why, probe="" if status != "UNKNOWN" else "cannot_tell",
-        evidence=event.evidence, said=output if ev.can_be_kept(output) else "",
+        evidence=event.evidence, output=output if ev.can_be_kept(output) else "",
     )  # fmt: skip

@@ -85,7 +85,7 @@ class Cure:
     save_first: str = ""  # what is lost by it and must be written down before: "clear wipes the error counters"
     runbook: str = ""  # slug of the runbook that does it
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The same for JSON, as docs/guide/triage-json.md has it; what there is not is null."""
         return {
             "kind": self.kind,

@@ -164,7 +164,7 @@ class OrderMoved(Event):
     reason: str = ""
     probe: str = ""
     evidence: tuple[str, ...] = ()
-    said: str = ""  # what the command printed; only some steps have a use for it
+    output: str = ""  # what the command printed; only some steps have a use for it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,9 +41,9 @@ def order_moved(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outc
         {"step": state.step, "plan_digest": order.plan_digest, "status": event.status, "reason": event.reason, "probe": probe},
     )
     if event.status == "SUCCEEDED":
-        return finish(runbook, _learnt(runbook, moved, event.said), event, "The command succeeded.", state.verdicts, record)
+        return finish(runbook, _learnt(runbook, moved, event.output), event, "The command succeeded.", state.verdicts, record)
     if _goes_on_without(runbook.step(state.step), event.status):
-        return failed(runbook, _learnt(runbook, moved, event.said), event, record)
+        return failed(runbook, _learnt(runbook, moved, event.output), event, record)
     if event.status in ORDER_HAD_NO_EFFECT:
         return _stop(moved, event, record)
     if event.status == "UNKNOWN":

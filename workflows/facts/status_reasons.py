@@ -41,7 +41,7 @@ class StatusReason:
     slugs: tuple[str, ...]  # each of these situations explains it; () where nothing is wrong
     neutral: bool = False  # to know and no more: it makes no pool bad
 
-    def says(self, status: str) -> bool:
+    def matches(self, status: str) -> bool:
         """Whether `status`, lowered and with single blanks, is one of its sentences in full."""
         return any(_in_order(pieces, status) for pieces in self.sentences)
 
@@ -366,7 +366,7 @@ def reason_of(status: str, see: str = "") -> StatusReason | None:
     """The reason that the text of `status:` gives, else the one of the id; None when neither is known to us."""
     text = " ".join(status.lower().split())
     if text:
-        found = next((r for r in REASONS if r.says(text)), None) or next((r for r in REASONS if r.begins(text)), None)
+        found = next((r for r in REASONS if r.matches(text)), None) or next((r for r in REASONS if r.begins(text)), None)
         if found is not None:
             return found
     id = message_id(see)

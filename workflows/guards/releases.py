@@ -76,7 +76,7 @@ def warning_for(operation: ModuleType) -> Warns:
         judged = _ruling(facts, node, params, operation) if known(node) else node
         if not known(node) or not known(judged):
             return f"What more this release of OpenZFS does is not known: {judged.reason if isinstance(judged, Unknown) else ''}"
-        return " ".join((*judged.told, *_of_the_site(node, operation)))
+        return " ".join((*judged.warnings, *_of_the_site(node, operation)))
 
     return this_release_of_openzfs_does_more_than_the_command_says
 

@@ -51,7 +51,7 @@ class Controller:
     counts: tuple[tuple[str, str], ...] = ()  # of volumes and drives that are not well, by the controller: (in words, line)
 
     @property
-    def tells(self) -> bool:
+    def is_useful(self) -> bool:
         return bool(self.drives or self.status or self.volumes or self.counts)
 
 
@@ -67,7 +67,7 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     volumes = tuple(_volume(section) for section in each if re.match("Logical [Dd](?:evice|rive) number", section.title))
     status = next(((state.group(1), line.strip()) for line in lines if (state := _STATUS.match(line))), None)
     found = Controller(drives, status, volumes, tuple(_parts(lines)), tuple(_counted(lines)))
-    return found if found.tells or any(map(_OPERATION.match, lines)) else refused("arcconf getconfig", lines[0] if lines else "")
+    return found if found.is_useful or any(map(_OPERATION.match, lines)) else refused("arcconf getconfig", lines[0] if lines else "")
 
 
 def _volume(section: Section) -> Volume:

@@ -35,7 +35,7 @@ class DiskLog:
     """What was said of one disk, by what it is about. Model, serial and WWID stand in mails alone."""
 
     device: str  # "sda", or "bus/0 [megaraid_disk_02]" where one device stands for many
-    said: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
     model: str | None = None
     serial: str | None = None
     wwid: str | None = None
@@ -138,12 +138,12 @@ def _hear(disk: DiskLog, sentence: str, line: str) -> bool:
     for form, matters in _ENDS:
         if form.search(sentence):
             for matter in matters:
-                disk.said.pop(matter, None)
+                disk.entries.pop(matter, None)
             return True
     for matter, slug, form, words in _FORMS:
         if found := form.search(sentence):
             severity, text = words(found)
-            disk.said[matter] = Entry(matter, slug, severity, text, line.strip())
+            disk.entries[matter] = Entry(matter, slug, severity, text, line.strip())
             return True
     return bool(_QUIET.search(sentence)) or not _TROUBLE.search(sentence)
 
@@ -167,7 +167,7 @@ def of_log(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
 
 def _by_slug(disk: DiskLog) -> Mapping[str, list[Entry]]:
     found: dict[str, list[Entry]] = {}
-    for sentence in disk.said.values():
+    for sentence in disk.entries.values():
         found.setdefault(sentence.slug, []).append(sentence)
     return found
 
@@ -218,7 +218,7 @@ def _sights(value: Notices) -> Iterator[Sight]:
 
 
 def notes(value: Notices) -> tuple[str, ...]:
-    quiet = [disk.device for disk in value.disks if not disk.said]
+    quiet = [disk.device for disk in value.disks if not disk.entries]
     of = f" of {value.host}" if value.host else ""
     return (
         *(("It is a mail that smartd sent to try the way; it tells of no trouble.",) if value.test else ()),

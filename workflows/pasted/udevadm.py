@@ -13,16 +13,16 @@ from workflows.pasted.base import Reader, Sight, refused
 
 @dataclass
 class Device:
-    said: dict[str, str] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        return self.said.get("DEVNAME", "").removeprefix("/dev/")
+        return self.properties.get("DEVNAME", "").removeprefix("/dev/")
 
     @property
     def is_disk(self) -> bool:
-        return self.said.get("DEVTYPE") == "disk" and self.said.get("SUBSYSTEM", "block") == "block" and bool(self.name)
+        return self.properties.get("DEVTYPE") == "disk" and self.properties.get("SUBSYSTEM", "block") == "block" and bool(self.name)
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,16 @@ def parse(lines: Sequence[str]) -> Devices | Unparsed:
             found.append(Device({"DEVNAME": f"/dev/{line[3:].strip()}"}))
             fresh = False
         if pair:
-            found[-1].said.setdefault(pair.group(1), pair.group(2))
+            found[-1].properties.setdefault(pair.group(1), pair.group(2))
     for device in found:
-        device.links = [link for link in device.said.get("DEVLINKS", "").split() if link.startswith("/dev/disk/by-id/")]
+        device.links = [link for link in device.properties.get("DEVLINKS", "").split() if link.startswith("/dev/disk/by-id/")]
     return Devices(tuple(found)) if any(device.name for device in found) else refused("udevadm info", next(iter(lines), ""))
 
 
 def sights(value: Devices) -> Iterator[Sight]:
     for device in value.devices:
         if device.is_disk:
-            properties = device.said
+            properties = device.properties
             wwid = next(
                 (name for key in ("ID_WWN_WITH_EXTENSION", "ID_WWN", "ID_SERIAL") if (name := normalise(properties.get(key, "")))), None
             )
@@ -66,9 +66,9 @@ def sights(value: Devices) -> Iterator[Sight]:
 
 def notes(value: Devices) -> tuple[str, ...]:
     members = [
-        f"{device.name} bears a label of {device.said['ID_FS_LABEL']}"
+        f"{device.name} bears a label of {device.properties['ID_FS_LABEL']}"
         for device in value.devices
-        if device.said.get("ID_FS_TYPE") == "zfs_member" and "ID_FS_LABEL" in device.said
+        if device.properties.get("ID_FS_TYPE") == "zfs_member" and "ID_FS_LABEL" in device.properties
     ]
     return (*members[:8], "udev names devices; it says nothing of their health.")
 

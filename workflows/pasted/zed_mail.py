@@ -52,21 +52,21 @@ QUIET = frozenset(
 class Notice:
     """One mail: its fields by name, each with its line."""
 
-    said: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
 
     @property
     def pool(self) -> str:
         """Its name, or its guid in hex where the mail gives no more."""
-        return self.said.get("pool", "").partition(" (")[0]
+        return self.fields.get("pool", "").partition(" (")[0]
 
     @property
     def pool_guid(self) -> str:
-        return _decimal(self.said.get("pool", "").partition(" (")[2].rstrip(")") or self.pool)
+        return _decimal(self.fields.get("pool", "").partition(" (")[2].rstrip(")") or self.pool)
 
     @property
     def vdev_guid(self) -> str:
-        return _decimal(self.said.get("vguid", ""))
+        return _decimal(self.fields.get("vguid", ""))
 
     def evidence(self, *names: str) -> tuple[str, ...]:
         return tuple(self.lines[name] for name in names if name in self.lines)
@@ -92,13 +92,15 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
         pair = _FIELD.match(line[:500])
         if pair is None:
             continue
-        if fresh or pair.group(1) in found[-1].said:
+        if fresh or pair.group(1) in found[-1].fields:
             found.append(Notice())
             fresh = False
-        found[-1].said[pair.group(1)] = pair.group(2).strip()
+        found[-1].fields[pair.group(1)] = pair.group(2).strip()
         found[-1].lines[pair.group(1)] = line.strip()
     return (
-        Notices(tuple(found)) if any("eid" in one.said or "class" in one.said for one in found) else refused("ZED", next(iter(lines), ""))
+        Notices(tuple(found))
+        if any("eid" in one.fields or "class" in one.fields for one in found)
+        else refused("ZED", next(iter(lines), ""))
     )
 
 
@@ -111,8 +113,8 @@ def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
 
 
 def _of_notice(notice: Notice, where: Where) -> Iterator[Situation]:
-    kind = notice.said.get("class", "").rpartition(".")[2]
-    state = notice.said.get("state", "")
+    kind = notice.fields.get("class", "").rpartition(".")[2]
+    state = notice.fields.get("state", "")
     if kind in QUIET or _has_tree(notice, where):
         return
     if kind in ("statechange", "removed", "") and (state or kind == "removed"):
@@ -135,8 +137,8 @@ def _has_tree(notice: Notice, where: Where) -> bool:
 
 def _of_member(notice: Notice, state: str, where: Where) -> Situation:
     slug, severity, means = STATES[state]
-    name = notice.vdev_guid or notice.said.get("devid") or notice.said.get("vpath") or "that the mail does not name"
-    path = notice.said.get("vpath", "")
+    name = notice.vdev_guid or notice.fields.get("devid") or notice.fields.get("vpath") or "that the mail does not name"
+    path = notice.fields.get("vpath", "")
     moved = f" {path} is a name of that moment." if path.startswith("/dev/sd") else ""
     return Situation(
         slug, f"{slug}:{where.node}:{name}", where.node, severity,
@@ -154,7 +156,7 @@ def _of_member(notice: Notice, state: str, where: Where) -> Situation:
 
 def _of_error(notice: Notice, kind: str, where: Where) -> Situation:
     slug, severity, means = ERRORS[kind]
-    at = notice.said.get("vpath") or notice.vdev_guid
+    at = notice.fields.get("vpath") or notice.vdev_guid
     return Situation(
         slug, f"{slug}:{where.node}:{notice.pool}:{at}", where.node, severity,
         f"{notice.pool or 'A pool'}: {means}",
@@ -179,8 +181,8 @@ def _unexplained(notice: Notice, what: str, where: Where) -> Situation:
 
 
 def _at(notice: Notice) -> str:
-    of = f" on {notice.said['host']}" if notice.said.get("host") else ""
-    return of + (f" of {notice.said['time']}" if notice.said.get("time") else "")
+    of = f" on {notice.fields['host']}" if notice.fields.get("host") else ""
+    return of + (f" of {notice.fields['time']}" if notice.fields.get("time") else "")
 
 
 def _pool(notice: Notice) -> str:
@@ -188,12 +190,12 @@ def _pool(notice: Notice) -> str:
 
 
 def _subject(notice: Notice, where: Where) -> dict[str, str]:
-    named = {"pool": notice.pool, "pool_guid": notice.pool_guid, "vdev_guid": notice.vdev_guid, "was": notice.said.get("vpath", "")}
+    named = {"pool": notice.pool, "pool_guid": notice.pool_guid, "vdev_guid": notice.vdev_guid, "was": notice.fields.get("vpath", "")}
     return {"node": where.node} | {name: text for name, text in named.items() if text}
 
 
 def notes(value: Notices) -> tuple[str, ...]:
-    kinds = [one.said.get("class", "") for one in value.notices if one.said.get("class")]
+    kinds = [one.fields.get("class", "") for one in value.notices if one.fields.get("class")]
     return (f"A mail of ZED ({', '.join(dict.fromkeys(kinds)) or 'no class'}); it tells of that moment, and `zpool status -P -p` of now.",)
 
 

@@ -52,7 +52,7 @@ class Report:
     """
 
     facts: NodeFacts
-    said: Mapping[str, Body]
+    bodies: Mapping[str, Body]
     earlier: Mapping[str, tuple[Body, float]] = field(default_factory=dict)
 
 
@@ -89,7 +89,7 @@ class Stage:
                 self.gaps.append(f"{name} stands still in the rehearsal. {why}")
 
     def _twin(self, report: Report) -> Seen:
-        made = rebuild(report.facts, report.said, report.earlier, self.clock.at)
+        made = rebuild(report.facts, report.bodies, report.earlier, self.clock.at)
         host = TwinHost(MemoryStore(made.node), self.clock, self.clock.sleep)
         before = [(self.clock.at - seconds, {where: body}) for where, (body, seconds) in report.earlier.items()]
         first = _collected(host)
@@ -116,7 +116,7 @@ class Stage:
 
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
         booted = seen.host.view().node.boot_id != seen.made.node.boot_id
-        captured = merged(seen.report.said, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
+        captured = merged(seen.report.bodies, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
         earlier = {}
         for when, bodies in sorted(seen.history, key=lambda entry: -entry[0]):
             earlier |= {where: (body, at - when) for where, body in bodies.items() if 0 < at - when <= _memory(where)}

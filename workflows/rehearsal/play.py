@@ -106,9 +106,9 @@ def rehearse(asked: Asked, stage: Stage) -> Rehearsed:
     try:
         play.to_the_end()
     except Over as over:
-        play.told.ending, play.told.reason = over.ending, over.reason
+        play.rehearsed.ending, play.rehearsed.reason = over.ending, over.reason
     except CannotSuppose as why:
-        play.told.ending, play.told.reason = "stops", str(why)
+        play.rehearsed.ending, play.rehearsed.reason = "stops", str(why)
     return play.closed()
 
 
@@ -117,14 +117,14 @@ class Play:
         self.asked, self.runbook, self.stage = asked, asked.runbook, stage
         self.state = RunState(params=dict(asked.params), requester=OPERATOR)
         self.kept: dict[str, Any] = {}  # what hands hold
-        self.told = Rehearsed(self.runbook.slug, gaps=list(stage.gaps))
+        self.rehearsed = Rehearsed(self.runbook.slug, gaps=list(stage.gaps))
         self._hand_done: set[str] = set()
         self._effects: tuple[ev.Effect, ...] = ()
         for seen in stage.seen.values():
             with seen.host.store.changing() as node:
                 node.knobs.resilver_seconds = RESILVER_SECONDS
-            self.told.gaps += seen.made.gaps
-            self.told.gaps += fidelity.elsewhere(seen.report.facts, seen.at_first)
+            self.rehearsed.gaps += seen.made.gaps
+            self.rehearsed.gaps += fidelity.elsewhere(seen.report.facts, seen.at_first)
 
     @property
     def params(self) -> Mapping[str, str]:
@@ -148,7 +148,7 @@ class Play:
         self._must(ev.Start, by=OPERATOR)
         for _ in range(STEPS_MAX):
             if self.state.status in ENDED:
-                self.told.ending, self.told.reason = "done", "The run would come to its end."
+                self.rehearsed.ending, self.rehearsed.reason = "done", "The run would come to its end."
                 return
             self._on_time()
             before = self.state.finished
@@ -157,10 +157,10 @@ class Play:
         raise Over("stops", "The run takes more steps than any runbook has. Report this as a fault of the runbook.")
 
     def closed(self) -> Rehearsed:
-        self.told.loops = [open_.what for open_ in self.state.loops]
-        self.told.commands = [line["argv"] for line in self.host.store.logged()]
-        self.told.pool = self._pool()
-        return self.told
+        self.rehearsed.loops = [open_.what for open_ in self.state.loops]
+        self.rehearsed.commands = [line["argv"] for line in self.host.store.logged()]
+        self.rehearsed.pool = self._pool()
+        return self.rehearsed
 
     def _is_the_node(self) -> None:
         seen, guid = self.stage.seen[self.params["node"]], self.params.get("pool_guid", "")
@@ -181,17 +181,17 @@ class Play:
     def _supposed(self, name: str, offered: tuple[Supposition, ...]) -> Supposition:
         picked = next((one for one in offered if one.choice.value == self.asked.choices.get(SUPPOSE)), None)
         if picked is None:
-            self.told.asks, self.told.choices = SUPPOSE, [one.choice for one in offered]
+            self.rehearsed.asks, self.rehearsed.choices = SUPPOSE, [one.choice for one in offered]
             raise Over("asks", f"Why {name} cannot be read only an import shows. Say what is to be supposed, and the rehearsal goes on.")
         text = f"{picked.choice.title}. {picked.choice.detail}"
-        self.told.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=text))
+        self.rehearsed.acts.append(Act(SUPPOSE, "What is supposed", "DECIDE", "whoever rehearses", supposed=text))
         return picked
 
     # --- one step
 
     def _do(self, step: Step) -> None:
         act = Act(step.slug, step.title, step.kind, WHO[step.kind])
-        self.told.acts.append(act)
+        self.rehearsed.acts.append(act)
         _STEPS[step.kind](self, step, act)
 
     def _on_time(self) -> None:
@@ -202,7 +202,7 @@ class Play:
         for finished in self.state.finished[len(before) :]:
             if finished.passed_over:
                 step = self.runbook.step(finished.step)
-                self.told.acts.append(Act(step.slug, step.title, step.kind, "passed over", note=finished.note))
+                self.rehearsed.acts.append(Act(step.slug, step.title, step.kind, "passed over", note=finished.note))
 
     def _send(self, kind: type[ev.Event], **fields: Any) -> Decision | Refused:
         self.stage.clock.sleep(1)
@@ -218,14 +218,14 @@ class Play:
         return outcome
 
     def _refused(self, reason: str, verdicts: tuple[Verdict, ...]) -> NoReturn:
-        if self.told.acts and verdicts:
-            self.told.acts[-1].lines = _lines(verdicts)
+        if self.rehearsed.acts and verdicts:
+            self.rehearsed.acts[-1].lines = _lines(verdicts)
         raise Over("refused", reason)
 
     def _ask(self, act: Act, kind: type[ev.Event], **fields: Any) -> None:
         """A step that guards answer. What they said is told, whatever it was."""
         facts, step = self._facts(), self.step
-        before = {earlier_warning for other in self.told.acts for earlier_warning in other.warned}
+        before = {earlier_warning for other in self.rehearsed.acts for earlier_warning in other.warned}
         act.warned = tuple(warning for warning in warnings(step, facts, self.params) if warning not in before)
         outcome = self._must(kind, facts=facts, **fields)
         act.lines = _lines(_verdicts_of(outcome))
@@ -255,10 +255,10 @@ class Play:
 
     def _which(self, step: Step, options: tuple[Option, ...]) -> NoReturn:
         fit = [option for option in options if not blockers(option.verdicts)]
-        self.told.choices = [Choice(o.value, o.title, o.detail, tuple(v.reason for v in blockers(o.verdicts))) for o in options]
+        self.rehearsed.choices = [Choice(o.value, o.title, o.detail, tuple(v.reason for v in blockers(o.verdicts))) for o in options]
         if not fit:
             raise Over("refused", f"{step.title}: nothing can be chosen here. What speaks against each is below.")
-        self.told.asks = step.slug
+        self.rehearsed.asks = step.slug
         raise Over("asks", f"{step.title}: pick one below, and the rehearsal goes on.")
 
     def _check(self, step: CheckStep, act: Act) -> None:
@@ -331,11 +331,11 @@ class Play:
         act.exit_code, act.printed, act.note = ran.exit_code, output, "The command is done." if ran.exit_code is not None else ran.why
         if ran.exit_code is not None and base.went_well(operation, ran):
             operation.aftermath(self.host, params)
-            return self._moved("SUCCEEDED", said=output)
+            return self._moved("SUCCEEDED", output=output)
         probe = operation.probe(self.host, params, seal.preconditions)
         how = "FAILED" if ran.exit_code is not None and probe.result == "did_not" else "UNKNOWN"
         act.note = f"`{' '.join(ran.argv)}` would exit {ran.exit_code}. {probe.reason}"
-        return self._moved(how, reason=act.note, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=output)
+        return self._moved(how, reason=act.note, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), output=output)
 
     def _wait(self, step: WaitStep, act: Act) -> None:
         self._by_hand(step, act)

@@ -44,10 +44,10 @@ class Ill:
     node: NodeFacts
     disk: DiskFacts | None
     report: ReportFacts | None
-    said: ConditionFacts
+    condition: ConditionFacts
 
     def of(self, kind: Kind) -> tuple[Finding, ...]:
-        return tuple(one for one in self.said.findings if one.kind == kind)
+        return tuple(one for one in self.condition.findings if one.kind == kind)
 
     @property
     def name(self) -> str:

@@ -26,13 +26,13 @@ class Log:
     node: NodeFacts
     log: KernelLog
 
-    def is_told(self, event: KernelEvent) -> bool:
+    def is_reported(self, event: KernelEvent) -> bool:
         """Not of the time when the kernel started."""
         return not (self.log.since_boot and event.at_us < BOOTING_US)
 
     def events(self, *kinds: str) -> tuple[KernelEvent, ...]:
         """Of these kinds, without those that were printed while the kernel started."""
-        return tuple(e for e in self.log.events if e.kind in kinds and self.is_told(e))
+        return tuple(e for e in self.log.events if e.kind in kinds and self.is_reported(e))
 
     @cached_property
     def now_us(self) -> int:
@@ -44,7 +44,7 @@ class Log:
 
     def is_recent(self, event: KernelEvent) -> bool:
         """Of the last 24 hours, and not of the time when the kernel started."""
-        return self.is_told(event) and event.at_us >= self.now_us - DAY_US
+        return self.is_reported(event) and event.at_us >= self.now_us - DAY_US
 
     def recent(self, *kinds: str) -> tuple[KernelEvent, ...]:
         return tuple(event for event in self.log.events if event.kind in kinds and self.is_recent(event))

@@ -28,7 +28,7 @@ class Use:
     leaf: VdevFacts
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return f"{self.top.name} of {self.pool.name}" if self.top.children else self.pool.name
 
 
@@ -48,7 +48,7 @@ def _twice(node: NodeFacts) -> Iterator[tuple[Use, ...]]:
 
 def _situation(node: NodeFacts, uses: tuple[Use, ...]) -> Situation:
     first, name = uses[0], uses[0].leaf.short
-    where, pools = " and ".join(use.said for use in uses), " ".join(dict.fromkeys(use.pool.name for use in uses))
+    where, pools = " and ".join(use.text for use in uses), " ".join(dict.fromkeys(use.pool.name for use in uses))
     sure = not _pools.is_paste(node)
     return Situation(
         slug=SLUG,

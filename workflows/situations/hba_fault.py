@@ -100,7 +100,7 @@ def _faults(log: Log) -> Iterator[Fault]:
 
 def _given_up(log: Log) -> tuple[KernelEvent, ...]:
     """Of the time when the kernel started."""
-    return tuple(e for e in log.log.events if e.kind == "hba" and not log.is_told(e) and GIVEN_UP.search(e.line))
+    return tuple(e for e in log.log.events if e.kind == "hba" and not log.is_reported(e) and GIVEN_UP.search(e.line))
 
 
 def _is_reset(event: KernelEvent) -> bool:

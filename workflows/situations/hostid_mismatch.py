@@ -49,7 +49,11 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
 
 def _hostids(node: NodeFacts) -> Iterator[Evidence]:
     if known(node.hostids):
-        for what, value in (("hostid", node.hostids.said), ("/etc/hostid", node.hostids.file), ("spl_hostid", node.hostids.parameter)):
+        for what, value in (
+            ("hostid", node.hostids.by_command),
+            ("/etc/hostid", node.hostids.file),
+            ("spl_hostid", node.hostids.parameter),
+        ):
             if value:
                 yield _words.evidence(node, "node", f"{what}: {value}")
 

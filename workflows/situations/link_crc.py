@@ -35,7 +35,7 @@ def _counts_errors(ill: Ill) -> bool:
 
 
 def _situation(ill: Ill) -> Situation:
-    words = _words(ill.said)
+    words = _words(ill.condition)
     return _ill.situation(
         ill,
         SLUG,
@@ -48,7 +48,7 @@ def _situation(ill: Ill) -> Situation:
             Cure("look", "Look again after a day of work. Where the number stays, the cause is gone; it never goes back to 0."),
         ),
         words=words,
-        line=f"UDMA_CRC_Error_Count {crc(ill.said)}",
+        line=f"UDMA_CRC_Error_Count {crc(ill.condition)}",
     )
 
 

@@ -42,7 +42,7 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         if refusal.forced and first.force != "may"
         else FORCE_WORDS[first.force]
     )
-    meaning = [f"The command did nothing: {refusal.said[:300].rstrip('.')}.", *_named(refusal), first.means, first.next, force]
+    meaning = [f"The command did nothing: {refusal.text[:300].rstrip('.')}.", *_named(refusal), first.means, first.next, force]
     meaning += [
         f"{s.means} {s.next}"
         for s in sentences[1:3]
@@ -68,7 +68,7 @@ COVERED_BY = {"missing-use-m": "devices-unavailable"}  # the list of devices sta
 
 
 def _without_the_log(refusal: Refusal, slug: str) -> tuple[Cure, ...]:
-    named = _IMPORTED.search(refusal.said)
+    named = _IMPORTED.search(refusal.text)
     if slug != "missing-use-m" or not named:
         return ()
     pool = named.group(1)
@@ -94,7 +94,7 @@ def _what(refusal: Refusal) -> str:
 
 def _named(refusal: Refusal) -> Iterator[str]:
     """Which disk is whose, where the refusal says it."""
-    for disk, pool in dict.fromkeys(_ACTIVE.findall(refusal.said)):
+    for disk, pool in dict.fromkeys(_ACTIVE.findall(refusal.text)):
         yield f"{disk} is a member of the imported pool {pool} today: it is in service and must not be used or cleared."
     alone = _ALONE.search(refusal.command)
     if refusal.verb == "zdb" and alone:
@@ -123,7 +123,7 @@ def _pool(refusal: Refusal) -> str:
     words = refusal.command.split()
     if words[:1] == ["zpool"] and words[1:2] not in (["labelclear"], ["create"]):
         return next((word for word in words[2:] if not word.startswith("-") and "=" not in word), "")
-    found = _ACTIVE.search(refusal.said)
+    found = _ACTIVE.search(refusal.text)
     return found.group(2) if found else ""
 
 

@@ -31,7 +31,7 @@ class Bad:
     """One way in which a guard says no or does not know: what is changed, and a phrase of what it answers then."""
 
     guard: str
-    says: str
+    expected: str
     bend: Bend
 
 

@@ -27,7 +27,7 @@ class Moment:
     runbook: Runbook
     state: RunState
     kind: type
-    said: dict[str, Any]
+    fields: dict[str, Any]
 
     @property
     def step(self) -> Step:
@@ -36,7 +36,7 @@ class Moment:
     @property
     def params(self) -> dict[str, str]:
         """As the guards are given them: with what is chosen or typed just now."""
-        now = self.said.get("value") or self.said.get("evidence")
+        now = self.fields.get("value") or self.fields.get("evidence")
         return {**self.state.params, **({self.step.param: now} if self.step.param and now else {})}
 
     @property
@@ -45,7 +45,7 @@ class Moment:
         return guards_of(self.step)
 
     def again(self, bend: Bend) -> Outcome:
-        return decide(self.runbook, self.state, self.kind(**{**self.said, "facts": bend(self.said["facts"], self.params)}))
+        return decide(self.runbook, self.state, self.kind(**{**self.fields, "facts": bend(self.fields["facts"], self.params)}))
 
 
 def guards_of(step: Step) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Run(_Looking):
         self.story = Story(runbook.slug, dict, lambda facts: params)
         self.answers = {slug.replace("_", "-"): value for slug, value in answers.items()}
         self.meanwhile: dict[str, Callable[[], Any]] = {}
-        self.told, self.done_at, self.kept = [], set(), {}
+        self.records, self.done_at, self.kept = [], set(), {}
         self.state = RunState(params=dict(params), requester=ANN)
         self.must(ev.Start, by=ANN)
 

@@ -393,7 +393,7 @@ def test_a_run_without_an_open_loop_does_not_walk_a_way_back():
 def test_why_a_run_ends_is_on_record_before_its_way_back_and_what_stays_when_that_is_left_too():
     walk = test_lint_paths.Walk().check().ordered()
     walk.must(ev.Aborted, by=ANN, reason="The shelf is wet.")
-    turned_back = next(body for name, body in walk.told if name == "run.turned-back")
+    turned_back = next(body for name, body in walk.records if name == "run.turned-back")
     assert (walk.state.ending, turned_back["reason"]) == ("aborted", "ann ended the run: The shelf is wet.")
     walk.must(ev.Aborted, by=ANN, reason="The light cannot be reached.")
     assert walk.state.note == "ann ended the run: The light cannot be reached. This stays as it is: Bay 7 of oss01 is lit."

@@ -363,7 +363,7 @@ class Run(ByHand, RuleBasedStateMachine):
             "MANUAL": lambda: ev.HandsDone(**now, evidence="Bay 68 lit.", facts=facts()),
             "PLAN": lambda: ev.PlanAsked(**now, facts=facts()),
             "CONFIRM": lambda: ev.Confirmed(**now, text=puppets.phrase(self.state.params, self.state.plan)),
-            "APPROVE": lambda: ev.Approved(at=self.clock, by=self.somebody_else(), plan_digest=self.state.plan_digest),
+            "APPROVE": lambda: ev.Approved(at=self.clock, by=self.another_person(), plan_digest=self.state.plan_digest),
             "EXECUTE": lambda: ev.ExecuteAsked(**now, facts=facts()),
         }
         if self.state.status == "planning":
@@ -371,7 +371,7 @@ class Run(ByHand, RuleBasedStateMachine):
         elif self.state.status == "open" and (here.kind != "CONFIRM" or self.state.plan):
             self.send(answers[here.kind]())
 
-    def somebody_else(self) -> str:
+    def another_person(self) -> str:
         approved = {a.by for a in self.state.approvals}
         return next((p for p in PEOPLE if p not in self.hands | approved), "bob")
 

@@ -64,8 +64,8 @@ def met(moments: tuple[Moment, ...], bad: Bad, outcome: str) -> tuple[Moment, Ou
     for moment in asking(moments, bad.guard):
         after = moment.again(bad.bend)
         verdict, before = texts_by(bad.guard, after), texts_by(bad.guard, moment.again(as_it_is))
-        meant = verdict is not None and verdict.outcome == outcome and bad.says in verdict.reason
-        caused = bad.bend is as_it_is or before is None or bad.says not in before.reason
+        meant = verdict is not None and verdict.outcome == outcome and bad.expected in verdict.reason
+        caused = bad.bend is as_it_is or before is None or bad.expected not in before.reason
         if meant and caused:
             return moment, after
     return None
@@ -79,7 +79,7 @@ def test_it_is_met_in_a_walk_and_the_run_stands_still(slug, outcome, guard, mome
     )
     for bad in BAD[outcome][guard]:
         found = met(moments(slug), bad, outcome)
-        assert found, f"no walk of {slug} comes to {guard} saying {bad.says!r}"
+        assert found, f"no walk of {slug} comes to {guard} saying {bad.expected!r}"
         moment, after = found
         assert stands_still(moment, after)
         assert_readable(texts_by(guard, after).reason)
@@ -92,7 +92,7 @@ def test_what_is_said_never_to_be_answered_is_not_answered_whatever_is_changed(s
     bends = {bad.bend for bads in BAD.values() for those in bads.values() for bad in those}
     for moment in asking(moments(slug), guard):
         for bend in bends:
-            verdict = moment.asks[guard](bend(moment.said["facts"], moment.params), moment.params)
+            verdict = moment.asks[guard](bend(moment.fields["facts"], moment.params), moment.params)
             assert verdict.outcome != outcome, verdict
 
 
@@ -100,7 +100,7 @@ def test_what_is_said_never_to_be_answered_is_not_answered_whatever_is_changed(s
 def test_a_fact_less_lets_nothing_through_that_was_not_before(slug, guard, moments):
     """As in `test_guards_in_the_dark`, with everything that the guard needs for an answer."""
     for moment in list(asking(moments(slug), guard))[:MOMENTS_MAX]:
-        facts, asked = moment.said["facts"], moment.asks[guard]
+        facts, asked = moment.fields["facts"], moment.asks[guard]
         before = asked(facts, moment.params).outcome
         for what, less in blinded(facts, moment.params["node"]):
             after = asked(less, moment.params).outcome
@@ -136,7 +136,7 @@ def test_a_wrong_answer_is_refused_in_a_walk_and_the_run_stands_still(slug, judg
     asked = [moment for moment in moments(slug) if getattr(moment.step, "judges", None) and moment.step.judges.__name__ == judge]
     assert asked, f"no walk of {slug} comes to {judge}"
     for moment in asked:
-        wrong = replace(moment, said={**moment.said, "evidence": WRONG}).again(tunable("zfs_multihost_fail_intervals", "7"))
+        wrong = replace(moment, fields={**moment.fields, "evidence": WRONG}).again(tunable("zfs_multihost_fail_intervals", "7"))
         assert not isinstance(wrong, Decision), f"{slug} takes {WRONG!r} at {moment.state.step}"
         assert any(ANSWERS[judge] in verdict.reason for verdict in blockers(wrong.verdicts)), wrong
 

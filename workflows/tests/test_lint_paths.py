@@ -115,7 +115,7 @@ PLAN = {"argv": ["tool", "word"], "preconditions": {"fact": "so"}}
 class Walk:
     def __init__(self) -> None:
         self.state = RunState(params={"node": "oss01"}, requester=ANN)
-        self.clock, self.told = 1000.0, []
+        self.clock, self.records = 1000.0, []
         self.must(ev.Start, by=ANN)
 
     def send(self, kind, **fields):
@@ -123,7 +123,7 @@ class Walk:
         outcome = decide(RUNBOOK, self.state, kind(at=self.clock, **fields))
         if isinstance(outcome, Decision):
             self.state = RunState.from_json(json.loads(json.dumps(outcome.state.to_json())))
-            self.told += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
+            self.records += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
         return outcome
 
     def must(self, kind, **fields) -> Walk:
@@ -154,7 +154,7 @@ class Walk:
         return self.must(ev.Chosen, by=ANN, value=value, facts=facts())
 
     def types(self) -> list[str]:
-        return [name for name, _ in self.told]
+        return [name for name, _ in self.records]
 
 
 def test_it_is_a_good_runbook():
@@ -173,7 +173,7 @@ def test_what_is_not_needed_is_passed_over_with_its_whole_order_and_says_why():
     walk = Walk().check(unlit_yet="refuse")
     assert walk.state.step == "which"
     assert [(f.step, f.passed_over) for f in walk.state.finished[1:]] == [("plan-light", True), ("light", True)]
-    assert walk.told[-1] == ("run.passed-over", {"steps": ["plan-light", "light"], "reason": "unlit_yet was asked."})
+    assert walk.records[-1] == ("run.passed-over", {"steps": ["plan-light", "light"], "reason": "unlit_yet was asked."})
     assert walk.state.loops == ()
 
 
@@ -228,7 +228,7 @@ def test_one_goes_back_over_a_branch_that_was_not_walked():
 
 
 def test_an_order_that_needs_no_approval_needs_none_after_one_that_did():
-    walk = lit().choose("wipe").ordered(approve=True, said="fine")
+    walk = lit().choose("wipe").ordered(approve=True, output="fine")
     walk.must(ev.Aborted, by=ANN, reason="enough")
     assert walk.state.step == "plan-dark"
     walk.ordered()
@@ -296,7 +296,7 @@ def test_a_loop_that_was_left_is_closed_by_a_persons_word_unless_the_facts_are_a
     assert isinstance(walk.send(ev.LoopClosed, by=ANN, evidence=" ", loop="lit", facts=facts(dark="unknown")), Refused)
     assert isinstance(walk.send(ev.LoopClosed, by=ANN, evidence="So.", loop="other", facts=facts()), Refused)
     walk.must(ev.LoopClosed, by=ANN, evidence="I see that it is dark.", loop="lit", facts=facts(dark="unknown"))
-    assert walk.told[-1][1]["evidence"] == "I see that it is dark."
+    assert walk.records[-1][1]["evidence"] == "I see that it is dark."
 
 
 def test_a_loop_of_a_run_that_is_under_way_is_closed_by_its_own_steps():
@@ -309,18 +309,18 @@ def test_a_loop_of_a_run_that_is_under_way_is_closed_by_its_own_steps():
 def test_a_warning_is_bound_into_the_plan_and_stops_nobody():
     walk = wiped()
     assert walk.state.plan["warnings"] == [WARNED]
-    planned = [body["warnings"] for kind, body in walk.told if kind == "run.planned"]
+    planned = [body["warnings"] for kind, body in walk.records if kind == "run.planned"]
     assert planned == [[], [WARNED]]
 
 
 def test_a_node_cannot_put_a_warning_into_a_plan(monkeypatch):
     monkeypatch.setitem(PLAN, "warnings", ["Pull the disk beside it."])
-    assert [body["warnings"] for kind, body in lit().told if kind == "run.planned"] == [[]]
+    assert [body["warnings"] for kind, body in lit().records if kind == "run.planned"] == [[]]
     assert wiped().state.plan["warnings"] == [WARNED]
 
 
 def wiped() -> Walk:
-    return lit().choose("wipe").ordered(approve=True, said="41")
+    return lit().choose("wipe").ordered(approve=True, output="41")
 
 
 def test_what_the_command_said_becomes_a_parameter():

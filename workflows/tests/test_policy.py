@@ -70,9 +70,9 @@ def test_the_policy_comes_with_what_the_agent_tells_of_itself(tmp_path):
     path.write_text(json.dumps({"mode": "operate", "operations": ["zpool_replace"], "pools": ["42"], "break_glass": False}))
     path.chmod(0o644)
     rule = load(str(path))
-    assert reported(rule.said()) == rule
+    assert reported(rule.as_text()) == rule
     assert rule.path == str(path)
-    body = {"outcome": "data", "text": f"version:1\npolicy:{rule.said()}\n", "reason": "", "stderr": "", "exit_code": None}
+    body = {"outcome": "data", "text": f"version:1\npolicy:{rule.as_text()}\n", "reason": "", "stderr": "", "exit_code": None}
     assert node_facts("oss01", {"agent": body}, 1.0, ()).policy == rule
     older = node_facts("oss01", {"agent": {**body, "text": "version:1\n"}}, 1.0, ())
     assert older.policy == OLDER

@@ -50,7 +50,7 @@ def reports(walk: Walk) -> dict[str, Report]:
     for name, host in walk.hosts.items():
         earlier = {
             where: (body, walk.clock.at - when)
-            for when, bodies in reversed(walk.history._said[name])
+            for when, bodies in reversed(walk.history._collected[name])
             for where, body in bodies.items()
             if when < walk.clock.at
         }
@@ -78,7 +78,7 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     walk = Walk(STORIES[title], tmp_path / "walk")
     known, facts, at, params = reports(walk), walk.facts(), walk.clock.at, dict(walk.state.params)
     choices = chosen_on_the_way(walk) | {SUPPOSE: SUPPOSED.get(title, "rewind")}
-    before = copy.deepcopy({name: report.said for name, report in known.items()})
+    before = copy.deepcopy({name: report.bodies for name, report in known.items()})
     rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(known, facts, at))
     assert (rehearsed.ending, walk.state.status) == ("done", "done")
     new = str(scenarios.shelf_disk().wwid).removeprefix("naa:")
@@ -88,7 +88,7 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     assert [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE] == [
         finished.step for finished in walk.state.finished if not finished.passed_over
     ]
-    assert {name: report.said for name, report in known.items()} == before
+    assert {name: report.bodies for name, report in known.items()} == before
     json.dumps(rehearsed.to_json())
 
 
@@ -178,13 +178,13 @@ def test_a_genuine_report_is_rehearsed_or_says_why_not(name):
 
 def test_what_is_missing_from_a_report_is_said():
     facts, known = demo_reports()
-    values = {where: body for where, body in known["oss03"].said.items() if where != "zpool_status_guid"}
+    values = {where: body for where, body in known["oss03"].bodies.items() if where != "zpool_status_guid"}
     with pytest.raises(CannotRebuild, match="zpool status -g was not read"):
         Stage({"oss03": Report(known["oss03"].facts, values)}, facts, NOW)
 
 
 def test_a_disk_whose_label_was_not_read_is_never_blank():
-    values = dict(demo_reports()[1]["oss03"].said)
+    values = dict(demo_reports()[1]["oss03"].bodies)
     where = next(where for where in values if where.startswith("zdb_label/sdu"))
     values[where] = {**values[where], "outcome": "failed", "reason": "zdb -l: timeout after 20.0 s"}
     facts = node_facts("oss03", values, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))
@@ -259,7 +259,7 @@ def test_it_lands_where_was_supposed_and_no_further():
 
 def test_without_uberblocks_it_says_that_the_seconds_are_made_up():
     known, facts, params = lost()
-    values = {where: body for where, body in known["oss01"].said.items() if not where.startswith("zdb_uberblocks")}
+    values = {where: body for where, body in known["oss01"].bodies.items() if not where.startswith("zdb_uberblocks")}
     facts = FleetFacts({"oss01": node_facts("oss01", values, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5))})
     rehearsed = rehearse(
         Asked(RUNBOOKS["read-only-import"], params, {}), Stage({"oss01": Report(facts.nodes["oss01"], values)}, facts, NOW)

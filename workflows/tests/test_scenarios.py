@@ -30,7 +30,7 @@ def seen(name: str, folder) -> FleetFacts:
         hosts[host] = TwinHost(folder / host / "state.json", clock, clock.sleep)
     for seconds in (0.0, WATCHED_SECONDS):
         clock.at += seconds
-        facts = FleetFacts({host: history.seen(history.told(twin, host, clock.at), clock.at) for host, twin in hosts.items()})
+        facts = FleetFacts({host: history.seen(history.facts_at(twin, host, clock.at), clock.at) for host, twin in hosts.items()})
     return facts
 
 

@@ -61,10 +61,10 @@ class Transcript(Walk):
         self._event(kind, fields, at, title)
         self._checks(kind, at, fields)
         for record in (e for e in self.effects if isinstance(e, ev.Record)):
-            self._say(f"ledger  {' '.join(_lines_of(record))}")
+            self._write(f"ledger  {' '.join(_lines_of(record))}")
         return outcome
 
-    def _say(self, line: str) -> None:
+    def _write(self, line: str) -> None:
         self.lines.append(f"{self.clock.at - (self.began or self.clock.at):8.0f}  {line}")
 
     def _title(self) -> str:
@@ -73,20 +73,20 @@ class Transcript(Walk):
     def _event(self, kind: type, fields: dict[str, Any], at: str, title: str) -> None:
         by = fields.get("by") or "the portal"
         if kind in PERSON:
-            self._say(f"{by} {PERSON[kind]}" + ("" if kind is ev.Start else f" at {title}"))
+            self._write(f"{by} {PERSON[kind]}" + ("" if kind is ev.Start else f" at {title}"))
         elif kind is ev.Chosen:
-            self._say(f"{by} chooses {fields['value']} at {title}")
+            self._write(f"{by} chooses {fields['value']} at {title}")
         elif kind is ev.HandsDone:
-            self._say(f"{by} has done by hand {title} and says: {fields['evidence']}")
+            self._write(f"{by} has done by hand {title} and says: {fields['evidence']}")
         elif kind is ev.Confirmed:
-            self._say(f"{by} types {fields['text']} at {title}")
+            self._write(f"{by} types {fields['text']} at {title}")
         elif kind is ev.PlanArrived:
-            self._say(f"{self.state.params['node']} has planned: {' '.join(fields['plan']['argv'])}")
+            self._write(f"{self.state.params['node']} has planned: {' '.join(fields['plan']['argv'])}")
             for warned in (self.state.plan or {}).get("warnings", ()):
-                self._say(f"! a warning: {warned}")
+                self._write(f"! a warning: {warned}")
         elif kind is ev.FactsArrived:
             note = next(done.note for done in reversed(self.state.finished) if done.step == at)
-            self._say(f"{self.state.params['node']} is looked at, time {self.looks + 1}, and {title} is over: {note}")
+            self._write(f"{self.state.params['node']} is looked at, time {self.looks + 1}, and {title} is over: {note}")
             self.looks = 0
 
     def _checks(self, kind: type, at: str, fields: dict[str, Any]) -> None:
@@ -96,9 +96,9 @@ class Transcript(Walk):
             return
         if step.kind in ("CHECK", "VERIFY"):
             for verdict in self._asked(step, fields):
-                self._say(f"+ {verdict.reason}")
+                self._write(f"+ {verdict.reason}")
         elif step.guards:
-            self._say(f"+ {len(step.guards)} {'check passes' if len(step.guards) == 1 else 'checks pass'}")
+            self._write(f"+ {len(step.guards)} {'check passes' if len(step.guards) == 1 else 'checks pass'}")
 
     def _asked(self, step: Step, fields: dict[str, Any]) -> Iterator[Verdict]:
         yield from (guard(fields["facts"], self.state.params) for guard in guards_of(step).values())
@@ -107,7 +107,7 @@ class Transcript(Walk):
         for name, host in self.hosts.items():
             logged = host.store.logged()
             for line in logged[self.given :] if name == self.state.params.get("node") else ():
-                self._say(f"{name} runs {' '.join(line['argv'])}")
+                self._write(f"{name} runs {' '.join(line['argv'])}")
                 self.given += 1
 
 

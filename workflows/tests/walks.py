@@ -68,7 +68,7 @@ class Walk:
         self.clock = Clock()
         self.hosts = {name: self._host(folder / name, node) for name, node in story.twins().items()}
         self.history = History()
-        self.told: list[tuple[str, Mapping]] = []
+        self.records: list[tuple[str, Mapping]] = []
         self.done_at: set[str] = set()
         self.kept: dict[str, object] = {}  # what somebody holds in the hand: a disk that was pulled
         self._seen: dict[str, tuple[object, NodeFacts]] = {}
@@ -93,7 +93,7 @@ class Walk:
         """Read anew only when the twin has changed, or something on it goes by the clock."""
         key = (host.store.path.read_bytes(), self.clock.at if goes_by_the_clock(host.view().node) else 0.0)
         if name not in self._seen or self._seen[name][0] != key:
-            self._seen[name] = (key, self.history.told(host, name, self.clock.at))
+            self._seen[name] = (key, self.history.facts_at(host, name, self.clock.at))
         return self._seen[name][1]
 
     @property
@@ -113,7 +113,7 @@ class Walk:
         return self.runbook.step(self.state.step)
 
     def types(self) -> list[str]:
-        return [name for name, _ in self.told]
+        return [name for name, _ in self.records]
 
     def commands(self) -> list[list[str]]:
         return [line["argv"] for line in self.host.store.logged()]
@@ -123,7 +123,7 @@ class Walk:
         other = copy.copy(self)
         other.clock = Clock(self.clock.at)
         other.history, other.kept = copy.deepcopy(self.history), copy.deepcopy(self.kept)
-        other.told, other.done_at, other._seen = list(self.told), set(self.done_at), dict(self._seen)
+        other.records, other.done_at, other._seen = list(self.records), set(self.done_at), dict(self._seen)
         other.hosts = {}
         for name, host in self.hosts.items():
             shutil.copytree(host.store.path.parent, folder / name)
@@ -137,7 +137,7 @@ class Walk:
         outcome = decide(self.runbook, self.state, kind(at=self.clock.at, **fields))
         if isinstance(outcome, Decision):
             self.state = RunState.from_json(json.loads(json.dumps(outcome.state.to_json())))
-            self.told += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
+            self.records += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
             self.effects = outcome.effects
         else:
             readable(outcome)
@@ -267,10 +267,10 @@ class Walk:
             how = "UNKNOWN" if crash or ran.exit_code is None or probe.result != "did_not" else "FAILED"
             reason = probe.reason if crash else f"`{' '.join(ran.argv)}` exited {ran.exit_code}. {probe.reason}"
             text = "" if crash else decode(ran.stdout + ran.stderr)
-            self._moved(how, reason=reason, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), said=text)
+            self._moved(how, reason=reason, probe=probe.result, evidence=tuple(c.digest for c in probe.evidence), output=text)
             return
         operation.aftermath(self.host, params)
-        self._moved("SUCCEEDED", said=decode(ran.stdout + ran.stderr))
+        self._moved("SUCCEEDED", output=decode(ran.stdout + ran.stderr))
 
     def crash_here(self, crash: str) -> None:
         """The agent dies in the middle of the order of the step in hand."""
@@ -320,14 +320,14 @@ class History:
     """What the portal keeps of earlier reports: which leaves left ONLINE, and when; and what sources with a memory said."""
 
     def __init__(self) -> None:
-        self._said: dict[str, list[tuple[float, dict]]] = {}
+        self._collected: dict[str, list[tuple[float, dict]]] = {}
         self._states: dict[tuple[str, int], str] = {}
         self._changes: dict[str, dict[tuple[int, int], tuple[str, float]]] = {}
 
-    def told(self, host: TwinHost, name: str, at: float) -> NodeFacts:
+    def facts_at(self, host: TwinHost, name: str, at: float) -> NodeFacts:
         """What the node says now, beside what it said as long ago as each source is remembered, or at the first look."""
         captures = taken(host)
-        collected, earlier = self._said.setdefault(name, []), {}
+        collected, earlier = self._collected.setdefault(name, []), {}
         for when, bodies in reversed(collected):
             found = {where: body for where, body in bodies.items() if 0 < at - when <= _memory(where)}
             earlier |= {where: (body, at - when) for where, body in found.items()}

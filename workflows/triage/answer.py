@@ -349,7 +349,7 @@ def _whole(source: str) -> str:
 
 def _only_lists(source: str, value: Any) -> bool:
     """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
-    return (source == "smart" and value.tells_nothing) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
+    return (source == "smart" and value.is_empty) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 
 def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read:

@@ -248,7 +248,7 @@ def _situation(one: Situation, found: Triage) -> dict[str, Any]:
         "sure": one.sure,
         "no_replacement": one.gate,
         "cause": one.cause or None,
-        "advice": [cure.told() for cure in one.cures],
+        "advice": [cure.as_dict() for cure in one.cures],
         "runbooks": list(manuals(one)),
         "evidence": [{"source": line.source, "text": line.line} for line in one.evidence],
         "lines": [{"file": mark.name, "line": mark.line} for mark in found.marks(one)],

@@ -30,7 +30,7 @@ class Piece:
     path: str = ""  # the file whose lines these are, where they do not say it themselves
     question: str = ""  # what was asked, where they cannot be read without it
     hint: str = ""
-    said: str = ""  # the last "pool:", "config:", "errors:" ... seen
+    heading: str = ""  # the last "pool:", "config:", "errors:" ... seen
     sure: bool = False  # whether a line of it begins an output of its source
     begun: bool = False  # whether it has a line that is not empty
     closed: bool = False  # whether the brace that ends a JSON text stands there
@@ -44,7 +44,7 @@ class Piece:
         self.begun = self.begun or bool(line)
         self.closed = self.closed or line == "}"
         found = KEY.match(line)
-        self.said = found.group(1) if found else self.said
+        self.heading = found.group(1) if found else self.heading
         if self.source.startswith(("zpool_", "zdb_")) and line.strip().startswith(("pool: ", "no pools")):
             self.pools.add(line.strip())
         if self.source == "smart" and (section := _SECTION.match(line)):
@@ -372,9 +372,9 @@ def _status_goes_on(piece: Piece, line: str) -> bool:
     """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
     if line.startswith((" ", "device details:")) or KEY.match(line):
         return True
-    if piece.said == "errors":
+    if piece.heading == "errors":
         return False
-    if piece.said == "dedup" and _OF_DEDUP.match(line):
+    if piece.heading == "dedup" and _OF_DEDUP.match(line):
         return True
     return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
 
@@ -385,7 +385,7 @@ def _import_goes_on(piece: Piece, line: str) -> bool:
 
 
 def _is_row_below(piece: Piece, line: str) -> bool:
-    return piece.said == "config" and bool(ROW.match(line))
+    return piece.heading == "config" and bool(ROW.match(line))
 
 
 def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:

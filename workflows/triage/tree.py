@@ -40,14 +40,14 @@ class _Two(Exception):
 
 class _Row(NamedTuple):
     name: str
-    said: str  # the whole row without its indentation
+    text: str  # the whole row without its indentation
     indent: int
 
     @property
     def at_work(self) -> bool:
         """Whether a half of `replacing` would look like this one, and a member beside it would not."""
-        state = ROW.match(self.said)
-        return state is None or state.group(2) != "ONLINE" or "resilvering" in self.said or "was /" in self.said
+        state = ROW.match(self.text)
+        return state is None or state.group(2) != "ONLINE" or "resilvering" in self.text or "was /" in self.text
 
 
 _Nested = tuple[int, _Row]  # level, row
@@ -64,16 +64,16 @@ def rebuilt(lines: Sequence[str]) -> Rebuilt:
     try:
         nested, notes = _by_words(rows)
     except _Two as two:
-        return Rebuilt([row.said for row in rows], refused=f"The indentation of the tree was lost, and {two}. {AGAIN}")
+        return Rebuilt([row.text for row in rows], refused=f"The indentation of the tree was lost, and {two}. {AGAIN}")
     return Rebuilt(_printed(nested), (NOTE, *notes), True)
 
 
 def _printed(nested: Sequence[_Nested]) -> list[str]:
-    return ["  " * level + row.said for level, row in nested]
+    return ["  " * level + row.text for level, row in nested]
 
 
 def _is_heading(row: _Row) -> bool:
-    return HEADING.match(row.said) is not None
+    return HEADING.match(row.text) is not None
 
 
 def _may_have_members(name: str) -> bool:
@@ -116,7 +116,7 @@ def _by_indentation(rows: Sequence[_Row]) -> list[_Nested] | None:
     nested: list[_Nested] = []
     flat = False  # spares and caches have no members, so however deep they stand, they are those of their heading
     for row in rows:
-        flat = row.said in ("spares", "cache") if _is_heading(row) else flat
+        flat = row.text in ("spares", "cache") if _is_heading(row) else flat
         if flat and not _is_heading(row):
             nested.append((1, row))
             continue

@@ -224,7 +224,7 @@ def _is_of_kernel(line: str, rest: str) -> bool:
     if match and match.group(2) in _KERNEL:
         return True
     own = kernel_log.stamped(line)
-    return own is not None and kernel_log.classify(own.said.strip()) is not None and kernel_log.stamped(rest) is None
+    return own is not None and kernel_log.classify(own.message.strip()) is not None and kernel_log.stamped(rest) is None
 
 
 def _stamped(line: str) -> _Worn | None:

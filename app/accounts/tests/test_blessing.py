@@ -50,7 +50,7 @@ def test_what_an_older_version_left_is_listed_and_taken_over_once(ann, key):
     assert "$" not in text, "no hash of a password"
     assert rights.may(ann, rights.OPERATE)
     assert key.stat().st_mode & 0o777 == 0o600
-    body = LedgerEvent.objects.get(type="identity.blessed").said["body"]
+    body = LedgerEvent.objects.get(type="identity.blessed").parsed["body"]
     assert len(body["rows"]) == 2
 
 

@@ -29,7 +29,7 @@ def test_a_role_that_was_inserted_past_the_portal_gives_nothing_and_is_told(ann)
     assert rights.may(ann, rights.OPERATE)
     refusal = Refusal.objects.get()
     assert (refusal.person, "has no seal" in refusal.why) == ("ann", True)
-    assert LedgerEvent.objects.get(type="identity.refused").said["body"]["of"] == "ann"
+    assert LedgerEvent.objects.get(type="identity.refused").parsed["body"]["of"] == "ann"
 
 
 def test_a_changed_row_and_a_seal_of_another_give_nothing(ann):

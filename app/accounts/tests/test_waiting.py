@@ -352,7 +352,7 @@ def test_one_administrator_goes_on_with_a_command_on_the_portals_machine(real, r
     with pytest.raises(CommandError, match="Nothing of ann waits"):
         run("confirm", "ann", why="again")
     event = LedgerEvent.objects.get(type="person.done-on-host")
-    assert (event.actor, event.said["body"]["why"]) == ("command line", "the only one here")
+    assert (event.actor, event.parsed["body"]["why"]) == ("command line", "the only one here")
     assert "What ann may do: operator for the whole fleet, given by root" in titles()
 
 
@@ -477,4 +477,4 @@ def test_every_word_of_the_ledger_is_worded(real, root, zoe):
     people.give(root, person("ann"), "operator", None)
     end(zoe, "person-confirm", "ann")
     event = LedgerEvent.objects.get(type="person.change-confirmed")
-    assert "ann: operator for the whole fleet" in json.dumps(worded(event.type, event.said["body"]))
+    assert "ann: operator for the whole fleet" in json.dumps(worded(event.type, event.parsed["body"]))

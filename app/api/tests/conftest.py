@@ -8,7 +8,7 @@ from app.runs.tests.cast import Oss01, person
 @pytest.fixture(autouse=True)
 def _forget():
     """What was read at the last scrape was of another test."""
-    metrics.last.metrics, readiness.last.said = [], {}
+    metrics.last.metrics, readiness.last.found = [], {}
 
 
 @pytest.fixture

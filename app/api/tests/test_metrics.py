@@ -101,7 +101,7 @@ def test_readiness_names_each_part(client):
     heartbeats._written.clear()
     heartbeats.beat(heartbeats.WORKER)
     heartbeats.beat(heartbeats.BEAT)
-    readiness.last.said = {}
+    readiness.last.found = {}
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": dict.fromkeys(readiness.PARTS, "ok")})
 

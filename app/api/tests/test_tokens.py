@@ -36,7 +36,7 @@ def test_a_token_is_shown_once_and_kept_as_a_digest(at_her_page):
     row = Token.objects.values().get()
     assert text not in str(row)
     assert row["digest"] == tokens.digest(text)
-    event = LedgerEvent.objects.get(type="token.made").said
+    event = LedgerEvent.objects.get(type="token.made").parsed
     assert event["actor"] == "ann"
     assert event["body"] == {
         "identity": f"api_token:{row['id']}",
@@ -103,7 +103,7 @@ def test_an_administrator_revokes_those_of_others_on_the_page_of_the_person(root
     root.post("/people/of/bob/tokens/", {"token": "all"})
     assert {Asker(text)("GET", "/status").status_code for text in (second, third)} == {401}
     assert "no program acts in the name of bob" in root.get("/people/of/bob/").content.decode()
-    lines = [event.said for event in LedgerEvent.objects.filter(type="token.revoked").order_by("pk")]
+    lines = [event.parsed for event in LedgerEvent.objects.filter(type="token.revoked").order_by("pk")]
     assert [(one["actor"], one["body"]["of"]) for one in lines] == [("root", "bob")] * 3
 
 

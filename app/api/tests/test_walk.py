@@ -62,7 +62,7 @@ def test_an_approver_with_a_hand_in_the_run_is_refused(walk):
 def test_each_act_says_which_token_it_was(walk):
     _, bob, run = walk
     bob.post(f"/approvals/{run['id']}/reject", {"version": run["version"], "plan_digest": run["plan_digest"], "reason": "no"})
-    used = [event.said for event in LedgerEvent.objects.filter(type="token.used", run=str(run["id"])).order_by("run_seq")]
+    used = [event.parsed for event in LedgerEvent.objects.filter(type="token.used", run=str(run["id"])).order_by("run_seq")]
     assert [(one["actor"], one["body"]["act"]) for one in used][-2:] == [("ann", "run.confirm"), ("bob", "run.deny")]
     assert all(one["body"]["outcome"] == "done" for one in used)
 
@@ -73,7 +73,7 @@ def test_an_old_version_is_409_and_nothing_is_done(walk):
     assert (answer.status_code, answer.json()["type"]) == (409, "urn:slotlight:run-moved")
     assert "Read the run again" in answer.json()["do"]
     last = LedgerEvent.objects.filter(type="token.used").order_by("-pk").first()
-    assert last.said["body"]["outcome"] == "refused"
+    assert last.parsed["body"]["outcome"] == "refused"
 
 
 def test_a_token_older_than_its_proof_does_not_approve_or_execute(walk, bob, ann):

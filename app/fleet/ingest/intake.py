@@ -39,7 +39,7 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
     report = check(name, payload)
     if report.is_late:
         return _receive_late(name, report, at)
-    if report.says_only_its_set:
+    if report.has_only_its_set:
         if _unchanged(name, report, at):
             return []
         raise NeedFull

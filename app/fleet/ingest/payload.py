@@ -46,7 +46,7 @@ class Payload:
     is_late: bool = False  # it tells of a time when the portal was away
 
     @property
-    def says_only_its_set(self) -> bool:
+    def has_only_its_set(self) -> bool:
         return self.captures is None and self.changed is None
 
     def applied_to(self, before: Mapping[str, str]) -> dict[str, str] | None:

@@ -53,7 +53,7 @@ class OfDisks:
 
     concerns: tuple[Concern, ...]
     states: Mapping[str, tuple[SourceState, ...]]
-    _said: dict[int, Judgement] = field(default_factory=dict)
+    _judgements: dict[int, Judgement] = field(default_factory=dict)
 
     @classmethod
     def of(cls, nodes: Iterable[NodeFacts], about: About) -> OfDisks:
@@ -63,9 +63,9 @@ class OfDisks:
 
     def disk(self, node: NodeFacts, disk: DiskFacts, member_of: PoolFacts | None) -> Judgement:
         """`member_of` is the pool of `node` that the disk is a member of."""
-        if id(disk) not in self._said:
-            self._said[id(disk)] = judge_disk(node, disk, self.concerns, self.states[node.node], member_of)
-        return self._said[id(disk)]
+        if id(disk) not in self._judgements:
+            self._judgements[id(disk)] = judge_disk(node, disk, self.concerns, self.states[node.node], member_of)
+        return self._judgements[id(disk)]
 
 
 def beyond_failures(judged: Judgement, facts: NodeFacts) -> list[str]:

@@ -60,7 +60,7 @@ def test_a_page_without_cures_shows_none_and_one_that_is_over_advises_nothing(cl
     page = page_of(client, ann, row())
     assert "What helps" not in page
     assert "may be replaced for now" not in page
-    Situation.objects.update(data=Situation.objects.get().data | {"cures": [CLEAR.told()], "gate": True}, closed_at=timezone.now())
+    Situation.objects.update(data=Situation.objects.get().data | {"cures": [CLEAR.as_dict()], "gate": True}, closed_at=timezone.now())
     page = page_of(client, ann, Situation.objects.get())
     assert "zpool clear" not in page
     assert "may be replaced for now" not in page
@@ -70,7 +70,7 @@ def test_the_api_tells_the_same_with_nothing_where_there_is_nothing(ann):
     asks = Asker(token(ann))
     answer = asks.get(f"/situations/{row(cures=(WAIT, CLEAR), gate=True).pk}")
     assert answer["no_replacement"] is True
-    assert answer["advice"] == [WAIT.told(), CLEAR.told()]
+    assert answer["advice"] == [WAIT.as_dict(), CLEAR.as_dict()]
     assert answer["advice"][0] == {"kind": "wait", "text": WAIT.text} | {"commands": []} | dict.fromkeys(
         ("releases", "needs", "save_first", "runbook")
     )

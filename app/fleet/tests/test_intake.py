@@ -95,7 +95,7 @@ def test_it_writes_one_event_per_changed_report(oss01):
     event = LedgerEvent.objects.last()
     assert LedgerEvent.objects.count() == before + 1
     assert (event.type, event.actor, event.node) == ("report.changed", "node:oss01", "oss01")
-    assert event.said["body"]["changed"]["zpool_status"] == Report.objects.get().captures["zpool_status"]
+    assert event.parsed["body"]["changed"]["zpool_status"] == Report.objects.get().captures["zpool_status"]
 
 
 def test_it_opens_the_incident_of_the_demo(oss01):

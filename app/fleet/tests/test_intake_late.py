@@ -42,9 +42,9 @@ def test_it_is_kept_as_evidence_and_changes_nothing_that_is_so_now(oss01, was):
     assert everything_known() == before
     (event,) = LedgerEvent.objects.filter(type="report.late")
     (mounts,) = (c for c in was if c.source == "mounts")
-    body = event.said["body"]
+    body = event.parsed["body"]
     assert (body["changed"], body["gone"], body["taken_at"]) == ({"mounts": mounts.digest}, [], "2026-11-21T01:00:00.000000Z")
-    assert event.said["evidence"] == [mounts.digest]
+    assert event.parsed["evidence"] == [mounts.digest]
     assert Blob.objects.filter(pk=mounts.digest).exists()
 
 

@@ -75,7 +75,7 @@ def test_it_is_kept_when_somebody_who_may_asks_for_it(reader, client):
     client.force_login(person("ann", "operator"))
     page = client.post(reverse("triage"), {"text": STATUS.read_text(), "keep": "1"}).content.decode()
     [event] = LedgerEvent.objects.filter(type="triage.kept")
-    [digest] = event.said["evidence"]
+    [digest] = event.parsed["evidence"]
     assert event.actor == "ann"
     assert ledger.blob(digest).decode().replace("\r\n", "\n").strip() == STATUS.read_text().strip()
     assert reverse("ledger-evidence", args=[digest]) in page

@@ -17,12 +17,12 @@ BREAK = ("ALTER TABLE ledger_head ADD CONSTRAINT full_disk CHECK (seq < 7) NOT V
 
 
 def looks() -> list[tuple[str, str]]:
-    return [(event.actor, event.said["body"]["digest"]) for event in LedgerEvent.objects.filter(type=looking.LOOKED).order_by("id")]
+    return [(event.actor, event.parsed["body"]["digest"]) for event in LedgerEvent.objects.filter(type=looking.LOOKED).order_by("id")]
 
 
 @pytest.fixture
 def digest(cast) -> str:
-    return LedgerEvent.objects.get(pk=2).said["evidence"][0]
+    return LedgerEvent.objects.get(pk=2).parsed["evidence"][0]
 
 
 @pytest.fixture
@@ -44,11 +44,11 @@ def test_a_person_opens_evidence_ten_times_and_is_recorded_once(ann, digest):
     for _ in range(10):
         assert ann.get(reverse("ledger-blob", args=[digest])).status_code == 200
     assert looks() == [("ann", digest)]
-    assert LedgerEvent.objects.get(type=looking.LOOKED).said["evidence"] == [digest]
+    assert LedgerEvent.objects.get(type=looking.LOOKED).parsed["evidence"] == [digest]
 
 
 def test_it_is_once_an_hour_for_each_person_and_each_digest(cast, digest):
-    other = LedgerEvent.objects.get(pk=5).said["evidence"][0]
+    other = LedgerEvent.objects.get(pk=5).parsed["evidence"][0]
     for minutes, person, what in ((0, "ann", digest), (59, "ann", digest), (30, "bob", digest), (31, "ann", other), (61, "ann", digest)):
         looking.looked(person, what, AT + timedelta(minutes=minutes))
     assert looks() == [("ann", digest), ("bob", digest), ("ann", other), ("ann", digest)]

@@ -89,7 +89,7 @@ def test_a_place_that_takes_nothing_is_recorded_without_its_password(cast, setti
     cast.checkpoint_now()
     with pytest.raises(CommandError, match="Not every place has it"):
         call_command("ledger", "send")
-    lines = [event.said["body"] for event in LedgerEvent.objects.filter(type=outside.NOT_SENT)]
+    lines = [event.parsed["body"] for event in LedgerEvent.objects.filter(type=outside.NOT_SENT)]
     assert [answer["place"] for answer in lines] == [
         f"file://{tmp_path}/absent/kept", "smtp://127.0.0.1:1/a@example.org", "ftp://x/y", "syslog:/x"]  # fmt: skip
     assert all(body["why"] and "secret" not in body["why"] for body in lines)

@@ -42,13 +42,13 @@ def look(files: dict[str, bytes]) -> verify.Report:
 
 
 def evidence_of(pk: int) -> str:
-    return LedgerEvent.objects.get(pk=pk).said["evidence"][0]
+    return LedgerEvent.objects.get(pk=pk).parsed["evidence"][0]
 
 
 def test_an_event_is_erased_and_the_ledger_stands(owner):
     redact.redact_event(2, "A customer's name.", "ann")
     event = LedgerEvent.objects.get(pk=2)
-    assert (event.body, event.said["body"], event.said["run"]) == (None, {}, "7")
+    assert (event.body, event.parsed["body"], event.parsed["run"]) == (None, {}, "7")
     found = audit()
     assert (found.exit_code, found.redacted) == (0, ["Event 2 was redacted by ann: A customer's name."])
     owner.record("run.moved", {}, "ann", run="7")

@@ -15,7 +15,7 @@ AT = datetime(2026, 11, 21, 12, 30, 0, tzinfo=timezone(timedelta(hours=2)))
 @pytest.mark.django_db
 def test_it_records_only_text():
     body = {"guid": 14718944552882581455, "at": AT, "id": uuid.UUID(int=5), "ok": True, "none": None, "list": (1, "a")}
-    answer = services.record("run.started", body, "ann", at=AT).said
+    answer = services.record("run.started", body, "ann", at=AT).parsed
     assert answer["at"] == "2026-11-21T10:30:00.000000Z"
     assert answer["body"] == {
         "guid": "14718944552882581455",
@@ -39,21 +39,21 @@ def test_it_refuses_what_has_no_form(value):
 def test_it_holds_any_text_a_node_can_send(text, held):
     event = services.record("order.receipt", {"stderr": text}, text)
     event.refresh_from_db()
-    assert event.said["body"]["stderr"] == event.said["actor"] == event.actor == held
+    assert event.parsed["body"]["stderr"] == event.parsed["actor"] == event.actor == held
 
 
 @pytest.mark.django_db
 def test_it_names_as_evidence_the_kept_blobs_of_the_body():
     here, there = services.keep(b"zpool status", "text/plain"), services.keep(b"zdb -l", "text/plain")
     body = {"captures": [{"source": "zdb_label", "digest": there}], "plan_digest": "ab" * 32, "by": {"status": here}}
-    assert services.record("order.receipt", body, "node:oss01").said["evidence"] == sorted([here, there])
+    assert services.record("order.receipt", body, "node:oss01").parsed["evidence"] == sorted([here, there])
 
 
 @pytest.mark.django_db
 def test_it_numbers_the_events_of_each_run():
     events = [services.record("x", {}, "ann", run=run) for run in ("7", "8", "7", "7")]
     assert [event.run_seq for event in events] == [1, 1, 2, 3]
-    assert events[3].said["run_prev"] == events[2].leaf.hex()
+    assert events[3].parsed["run_prev"] == events[2].leaf.hex()
 
 
 @pytest.mark.django_db
@@ -85,7 +85,7 @@ def test_the_database_refuses_a_body_that_is_no_event(body):
 
 @pytest.mark.django_db
 def test_the_database_refuses_a_gap_in_a_run():
-    recorded = services.record("x", {}, "ann", run="7").said
+    recorded = services.record("x", {}, "ann", run="7").parsed
     for lie in ({"run_seq": "3"}, {"run_seq": "1"}, {"run_seq": "2", "run_prev": "ab" * 32}):
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
             services.insert(cursor, recorded | lie)

@@ -83,7 +83,7 @@ def test_it_gives_htmx_the_list_alone(ann):
 def test_it_shows_one_event_with_its_bytes_and_its_evidence(ann):
     event = LedgerEvent.objects.get(type="run.started", run="7")
     page = text(ann.get(reverse("ledger-event", args=[event.pk])))
-    digest = event.said["evidence"][0]
+    digest = event.parsed["evidence"][0]
     assert f"{reverse('ledger-evidence', args=[digest])}?event={event.pk}" in page
     assert event.leaf.hex() in page
     assert "&quot;pool_guid&quot;:&quot;14718944552882581455&quot;" in page

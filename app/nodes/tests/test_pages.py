@@ -170,11 +170,11 @@ def test_the_agents_page_shows_what_its_own_policy_lets_through(administrator, a
     rule = Policy(
         "operate", ("zpool_replace", "locate_led"), ("17", "*"), "/etc/slotlight/policy.json says so.", False, "/etc/slotlight/policy.json"
     )
-    reports(rule.said())
+    reports(rule.as_text())
     page = unescape(administrator.get("/nodes/oss01/agent/").content.decode())
     for words in ("zpool_replace", "locate_led", "every pool", "17</span> (not on this node now)", "never where the glass was broken"):
         assert words in page
-    reports(Policy("observe", why="there is no /etc/slotlight/policy.json.").said())
+    reports(Policy("observe", why="there is no /etc/slotlight/policy.json.").as_text())
     assert "It only lets itself be observed: there is no /etc/slotlight/policy.json." in unescape(
         administrator.get("/nodes/oss01/agent/").content.decode()
     )

@@ -25,9 +25,9 @@ SHRANK = f"The ledger shrank: it had 90 events and is now signed over 40. This n
 
 @pytest.fixture(autouse=True)
 def _fresh_scrape():
-    metrics.last.metrics, readiness.last.said, readiness.last.ill = [], {}, {}
+    metrics.last.metrics, readiness.last.found, readiness.last.ill = [], {}, {}
     yield
-    readiness.last.said, readiness.last.ill = {}, {}
+    readiness.last.found, readiness.last.ill = {}, {}
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_status_of_the_command_line_ends_with_1_while_an_alarm_stands(enrolled, 
 
 def test_one_late_answer_is_no_alarm_and_what_was_found_long_ago_is_not_known(monkeypatch):
     now = readiness.time.monotonic()
-    readiness.last.said, readiness.last.at, readiness.last.ill = {"disk": "It is full."}, now, {"disk": now}
+    readiness.last.found, readiness.last.at, readiness.last.ill = {"disk": "It is full."}, now, {"disk": now}
     assert alarms.standing(timezone.now()) == []
     readiness.last.ill["disk"] -= readiness.ILL_SECONDS
     [alarm] = alarms.standing(timezone.now())

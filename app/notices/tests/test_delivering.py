@@ -192,7 +192,7 @@ def test_it_is_given_up_in_the_open_and_the_ledger_knows(notice, receiver):
     row = notice(receiver.url, attempts=len(delivering.AGAIN_SECONDS))
     done = ended(row)
     assert (done.state, done.next_at) == ("failed", None)
-    body = LedgerEvent.objects.filter(type="notice.not-delivered").get().said["body"]
+    body = LedgerEvent.objects.filter(type="notice.not-delivered").get().parsed["body"]
     assert body["reason"] == "It failed itself (5xx)."
     assert not any(secret in str(body) for secret in SECRETS)
 

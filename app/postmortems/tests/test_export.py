@@ -29,8 +29,8 @@ def test_a_copy_is_taken_and_recorded(client, written, bob, form, begins):
     assert answer.content.startswith(begins)
     assert f'filename="slotlight-postmortem-{written.pk}.' in answer["Content-Disposition"]
     event = LedgerEvent.objects.get(type="postmortem.exported")
-    assert (event.actor, event.said["body"]["form"]) == ("bob", form)
-    assert event.said["body"]["copy"] == sha256(answer.content).hexdigest()
+    assert (event.actor, event.parsed["body"]["form"]) == ("bob", form)
+    assert event.parsed["body"]["copy"] == sha256(answer.content).hexdigest()
 
 
 def test_another_form_is_not_found(client, written, bob):

@@ -55,7 +55,7 @@ def test_the_collection_is_kept_and_the_ledger_names_it(story):
     assert sha256(canonical(story.collected)).hexdigest() == story.collected_digest
     assert json.loads(ledger.blob(story.collected_digest)) == story.collected
     event = LedgerEvent.objects.get(type="postmortem.begun")
-    assert event.said["evidence"] == [story.collected_digest]
+    assert event.parsed["evidence"] == [story.collected_digest]
 
 
 def test_clocks_are_compared_by_orders_and_gaps_are_said(story):

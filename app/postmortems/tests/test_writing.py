@@ -39,8 +39,8 @@ def test_each_version_is_kept_with_who_wrote_it(bare, ann, bob):
     bare.refresh_from_db()
     assert [(v.number, v.by.username) for v in bare.versions.all()] == [(2, "bob"), (1, "ann")]
     event = LedgerEvent.objects.filter(type="postmortem.edited").order_by("-id").first()
-    assert (event.actor, event.said["body"]["version"]) == ("bob", "2")
-    assert b"None." in ledger.blob(event.said["evidence"][0])
+    assert (event.actor, event.parsed["body"]["version"]) == ("bob", "2")
+    assert b"None." in ledger.blob(event.parsed["evidence"][0])
 
 
 def test_saving_what_stands_makes_no_version(bare, ann):

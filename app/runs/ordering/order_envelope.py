@@ -38,4 +38,4 @@ def _wanted(order: Order, approvals: list[str]) -> list[LedgerEvent]:
 
 
 def _seals(event: LedgerEvent, order: Order) -> bool:
-    return event.type == "order.sealed" and event.said["body"].get("digest") == order.digest
+    return event.type == "order.sealed" and event.parsed["body"].get("digest") == order.digest

@@ -365,7 +365,7 @@ def _move(
         return
     if order.effect != "pure":
         fields = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
-        from_receipt = {"probe": taken.probe, "said": taken.said} if taken else {}
+        from_receipt = {"probe": taken.probe, "output": taken.output} if taken else {}
         services.tell(order.run, ev.OrderMoved, actor, now, **fields, **from_receipt)
     elif status not in ORDER_IS_OUT:
         _answer(order, status, now, actor, taken, evidence, problem)

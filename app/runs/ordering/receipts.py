@@ -29,7 +29,7 @@ class Receipt:
     reason: str
     argv: list[str]
     exit_code: str
-    said: str  # what the command printed
+    output: str  # what the command printed
     probe: str
     result: dict[str, Any] | None
     captures: object
@@ -66,7 +66,7 @@ def read(order_id: str, body: object) -> Receipt:
         reason=_text(body, "reason"),
         argv=argv,
         exit_code=_text(body, "exit_code"),
-        said="".join(_text(body, stream)[:OUTPUT_CHARS_MAX] for stream in ("stdout", "stderr")),
+        output="".join(_text(body, stream)[:OUTPUT_CHARS_MAX] for stream in ("stdout", "stderr")),
         probe=_probe(body.get("probe")),
         result=result,
         captures=body.get("captures") or [],

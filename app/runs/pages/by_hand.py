@@ -64,5 +64,5 @@ def _hand(run: Run, state: RunState, user: User) -> dict[str, Any]:
 def _pasted(run: Run, plan_digest: str) -> list[dict[str, Any]]:
     """What was pasted of this showing, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk), type="run.by-hand-pasted").order_by("-run_seq")[:5]
-    mine = (event for event in found if event.said["body"].get("plan_digest") == plan_digest)
-    return [{"by": e.actor, "at": e.at, "when": e.at[11:19], "reads": e.said["body"].get("reads", [])} for e in mine]
+    mine = (event for event in found if event.parsed["body"].get("plan_digest") == plan_digest)
+    return [{"by": e.actor, "at": e.at, "when": e.at[11:19], "reads": e.parsed["body"].get("reads", [])} for e in mine]

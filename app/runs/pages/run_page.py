@@ -302,13 +302,13 @@ def events(run: Run) -> list[dict[str, Any]]:
     """The run's ledger events, newest first."""
     found = LedgerEvent.objects.filter(run=str(run.pk)).order_by("-run_seq")[:100]
     return [
-        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": phrase(e.type, e.said["body"]), "comment": commented(e)}
+        {"pk": e.pk, "at": e.at, "when": e.at[11:19], "actor": e.actor, "words": phrase(e.type, e.parsed["body"]), "comment": commented(e)}
         for e in found
     ]
 
 
 def commented(event: LedgerEvent) -> str:
-    return event.said["body"].get("text", "") if event.type == "run.comment" else ""
+    return event.parsed["body"].get("text", "") if event.type == "run.comment" else ""
 
 
 def for_node(node: str) -> dict[str, Any]:

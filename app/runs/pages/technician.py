@@ -96,7 +96,7 @@ def _do(request: HttpRequest, link: TechnicianLink) -> HttpResponse:
             raise services.RunRefused("That is not an act of this page. Read it again.")
         else:
             seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
-            technician_link.act(_browser(request), seen, ACTS[name].kind, ACTS[name].said(request.POST))
+            technician_link.act(_browser(request), seen, ACTS[name].kind, ACTS[name].values_from(request.POST))
     except technician_link.LinkDead as dead:
         return _dead(request, dead.reason)
     except services.RunRefused as refused:

@@ -61,7 +61,7 @@ def _remind_after(run: Run, state: RunState) -> datetime | None:
 
 def _reminders(run_id: int, plan_digest: str) -> list[datetime]:
     found = LedgerEvent.objects.filter(run=str(run_id), type="run.reminded").order_by("run_seq")
-    return [datetime.fromisoformat(one.at) for one in found if one.said["body"]["plan_digest"] == plan_digest]
+    return [datetime.fromisoformat(one.at) for one in found if one.parsed["body"]["plan_digest"] == plan_digest]
 
 
 def remind(run_id: int, version: int, user: User) -> None:

@@ -100,7 +100,7 @@ def test_a_refused_act_changes_nothing_and_is_kept(oss01, ann, bob):
     with pytest.raises(services.RunRefused, match="not what the plan says"):
         act(run, ev.Confirmed, ann, text="yes")
     assert Run.objects.values().get() == before
-    assert LedgerEvent.objects.get(type="run.refused").said["body"]["event"] == "Confirmed"
+    assert LedgerEvent.objects.get(type="run.refused").parsed["body"]["event"] == "Confirmed"
 
 
 def test_a_runbook_that_changed_under_a_run_carries_nothing_out(oss01, ann, bob, monkeypatch):

@@ -113,7 +113,7 @@ def test_a_wrong_scan_is_corrected_on_the_phone_while_the_bay_is_empty(typed, wa
     assert post(client, walk, "correct", f"sn: {NEW.lower()}", step="spare").status_code == 302
     walk.look()
     assert (walk.run.step, walk.run.here.params["spare_serial"]) == ("inspect", NEW)
-    body = LedgerEvent.objects.get(run=str(walk.run.pk), type="run.corrected").said["body"]
+    body = LedgerEvent.objects.get(run=str(walk.run.pk), type="run.corrected").parsed["body"]
     assert (body["before"], body["evidence"]) == (typed.upper(), NEW)
     assert 'id="correct"' in walk.page(client), "at the desk too"
     assert walk.to().status == "done"
@@ -163,7 +163,7 @@ def one_look(walk) -> None:
 
 def of_looks(walk) -> list:
     events = LedgerEvent.objects.filter(run=str(walk.run.pk), type__startswith="order.").order_by("run_seq")
-    return [(event.type, event.said["body"]) for event in events if event.said["body"].get("operation", "look") == "look"]
+    return [(event.type, event.parsed["body"]) for event in events if event.parsed["body"].get("operation", "look") == "look"]
 
 
 def test_the_ledger_does_not_grow_with_how_long_somebody_stands_at_the_rack(walk, settings):

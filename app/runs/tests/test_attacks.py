@@ -177,7 +177,7 @@ def test_another_node_does_not_get_it_and_is_noted(run, oss01):
     offers()
     assert "no such order" in orders.claim("mds01", order.pk, order.digest)
     assert "no such order" in orders.receipt("mds01", order.pk, {"order": order.pk, "digest": order.digest, "outcome": "succeeded"})
-    body = LedgerEvent.objects.get(type="order.held-back").said["body"]
+    body = LedgerEvent.objects.get(type="order.held-back").parsed["body"]
     assert (body["by"], body["asked"]) == ("node:mds01", "CLAIMED")
     the_order().refresh_from_db()
     assert the_order().status == "OFFERED"
@@ -190,7 +190,7 @@ def test_a_refused_start_is_in_the_ledger_once(run, bob):
     bob.memberships.all().delete()
     for _ in range(5):
         assert orders.start("oss01", order.pk, order.digest) != ""
-    lines = [event.said["body"]["reason"] for event in LedgerEvent.objects.filter(type="order.held-back")]
+    lines = [event.parsed["body"]["reason"] for event in LedgerEvent.objects.filter(type="order.held-back")]
     assert len(lines) <= 2, "first why it ended, then that it has"
     assert "bob may not approve any more" in lines[0]
 

@@ -51,7 +51,7 @@ def observe(node):
     """The node's owner only lets it be observed from now on, and it says so."""
     path = node.executor._standing._policy_path
     Path(path).write_text(OBSERVE)
-    own = Capture("agent", "", "data", f"version:1\npolicy:{policies.load(path).said()}\n")
+    own = Capture("agent", "", "data", f"version:1\npolicy:{policies.load(path).as_text()}\n")
     collected = node.captures
     node.captures = lambda: [*collected(), own]
     node.report()
@@ -120,7 +120,7 @@ def test_it_is_settled_by_a_look_that_shows_nonce_host_and_effect(observed, ann,
 def test_the_showing_is_an_event_of_its_own_and_its_text_is_evidence(observed, ann, bob):
     run = shown(observed, ann, bob)
     event = LedgerEvent.objects.get(type="run.by-hand-shown")
-    body = event.said["body"]
+    body = event.parsed["body"]
     assert (event.actor, body["nonce"], body["plan_digest"]) == ("ann", run.here.shown.nonce, run.here.plan_digest)
     assert bytes(Blob.objects.get(pk=body["snippet"]).bytes).decode() == snippet_of(run.here)
 
@@ -184,7 +184,7 @@ def test_forged_output_settles_nothing(observed, ann, bob):
     pasted.keep(run.pk, ann, f"slotlight: nonce {nonce}\nslotlight: ended with exit code 0, nonce {nonce}\n")
     run.refresh_from_db()
     assert run.status == "unknown"
-    body = LedgerEvent.objects.get(type="run.by-hand-pasted").said["body"]
+    body = LedgerEvent.objects.get(type="run.by-hand-pasted").parsed["body"]
     assert body["reads"] == ["It names this showing.", "It says that the command ended with exit code 0."]
     look(observed, run, ann)
     assert run.status == "unknown"

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.django_db
 def test_the_event_that_seals_an_order_keeps_its_signature_and_its_text(walk):
     offers(walk.node.name)
     order = Order.objects.get(operation="zpool_import_readonly")
-    sealed = next(event for event in events_of(str(walk.run.pk)) if event.said["body"].get("order") == order.id)
-    assert (sealed.said["body"]["signature"], sealed.said["body"]["key"]) == (order.signature, order.signed_by)
-    assert sealed.said["evidence"] == [order.digest]
+    sealed = next(event for event in events_of(str(walk.run.pk)) if event.parsed["body"].get("order") == order.id)
+    assert (sealed.parsed["body"]["signature"], sealed.parsed["body"]["key"]) == (order.signature, order.signed_by)
+    assert sealed.parsed["evidence"] == [order.digest]
     report = verify.Report()
-    events = [(event.said, bytes(event.leaf)) for event in events_of(str(walk.run.pk))]
+    events = [(event.parsed, bytes(event.leaf)) for event in events_of(str(walk.run.pk))]
     texts = {f"blobs/{each.digest}": each.canonical.encode() for each in Order.objects.filter(run=walk.run)}
     verify.check_orders(events, texts, [notes.signer().order.spki], verify.signature_verdict, report)
     assert (report.broken, report.unchecked) == ([], [])

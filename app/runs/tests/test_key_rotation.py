@@ -64,7 +64,7 @@ def test_what_was_signed_before_a_change_is_exported_whole():
     ledger.record("run.moved", {}, "ann", run="7")
     assert (verified("7"), audit().exit_code) == ((0, []), 0)
     [event] = LedgerEvent.objects.filter(type=keyring.ORDER)
-    assert event.said["body"]["handed_over"] in event.said["evidence"]
+    assert event.parsed["body"]["handed_over"] in event.parsed["evidence"]
 
 
 def test_a_hand_over_the_old_key_did_not_sign_is_not_followed():
@@ -134,7 +134,7 @@ def test_a_lost_key_is_replaced_on_the_record_when_a_person_says_so(capsys):
     call_command("order_key", "begin-anew", "--why", "The disk it was on is gone, and so is the backup.")
     assert "enrol every node again" in capsys.readouterr().out
     assert keys.order_key().key_id not in (lost, known.portal_key_id)
-    assert LedgerEvent.objects.get(type=keyring.LOST).said["body"]["why"].startswith("The disk")
+    assert LedgerEvent.objects.get(type=keyring.LOST).parsed["body"]["why"].startswith("The disk")
     assert key_rotation.next_keys(lost) is None, "nobody vouches for the new one"
     ledger.record("run.moved", {}, "ann", run="7")
     ledger.checkpoint_now()

@@ -95,7 +95,7 @@ def test_a_refused_beginning_is_kept(oss01, ann):
     with pytest.raises(services.RunRefused, match="wildcard"):
         services.start_run(ann, "wwid-mismatch-replace", params)
     assert not Run.objects.exists()
-    assert "wildcard" in LedgerEvent.objects.get(type="run.start-refused").said["body"]["reason"]
+    assert "wildcard" in LedgerEvent.objects.get(type="run.start-refused").parsed["body"]["reason"]
 
 
 def page(client, run) -> str:

@@ -58,8 +58,8 @@ def test_the_approver_and_the_giver_each_accept_it_and_the_ledger_says_so(weight
     with pytest.raises(services.RunRefused, match="accept by name"):
         act(weighty, ev.ExecuteAsked, ann)
     approved = LedgerEvent.objects.get(run=str(weighty.pk), type="run.approved")
-    assert approved.said["body"]["accepts"] == wanted
-    assert wanted in phrase("run.approved", approved.said["body"])
+    assert approved.parsed["body"]["accepts"] == wanted
+    assert wanted in phrase("run.approved", approved.parsed["body"])
 
 
 def test_the_form_asks_for_it_and_keeps_what_was_ticked(weighty, bob, client):

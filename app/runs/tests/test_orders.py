@@ -155,7 +155,7 @@ def test_the_same_receipt_twice_is_one_and_another_is_refused_and_kept(run):
     assert "another receipt" in orders.receipt("oss01", order.pk, receipt_of(order, "failed", "it exited 1."))
     order.refresh_from_db()
     assert (order.status, order.receipt["outcome"]) == ("SUCCEEDED", "succeeded")
-    second = LedgerEvent.objects.get(type="order.second-receipt").said
+    second = LedgerEvent.objects.get(type="order.second-receipt").parsed
     assert len(second["evidence"]) == 3, "order and both receipts are evidence"
     with pytest.raises(IntegrityError, match="has its receipt"), transaction.atomic():
         Order.objects.filter(pk=order.pk).update(receipt_digest="0" * 64)
@@ -195,7 +195,7 @@ def test_captures_that_do_not_hold_are_no_evidence(run):
     assert orders.receipt("oss01", order.pk, answer) == ""
     run.refresh_from_db()
     assert run.status == "unknown"
-    assert "without their text" in LedgerEvent.objects.filter(type="order.receipt").last().said["body"]["problem"]
+    assert "without their text" in LedgerEvent.objects.filter(type="order.receipt").last().parsed["body"]["problem"]
 
 
 def test_what_is_said_too_late_is_kept_and_changes_nothing(run, monkeypatch):
@@ -206,7 +206,7 @@ def test_what_is_said_too_late_is_kept_and_changes_nothing(run, monkeypatch):
     order.refresh_from_db()
     run.refresh_from_db()
     assert (order.status, order.receipt["outcome"], run.status) == ("EXPIRED", "succeeded", "stopped")
-    assert LedgerEvent.objects.get(type="order.receipt-out-of-turn").said["body"]["stands"] == "EXPIRED"
+    assert LedgerEvent.objects.get(type="order.receipt-out-of-turn").parsed["body"]["stands"] == "EXPIRED"
 
 
 # --- time

@@ -67,7 +67,7 @@ def test_seeing_to_a_run_is_no_hand_in_it_and_takes_no_right_away(run, ann, bob,
 def test_a_comment_is_kept_in_the_ledger_and_shown_as_text(run, ann, eve, client):
     assert press(client, eve, run, act="comment", text=NASTY).status_code == 302
     [event] = LedgerEvent.objects.filter(run=str(run.pk), type="run.comment")
-    assert (event.actor, event.said["body"]["text"]) == ("eve", NASTY)
+    assert (event.actor, event.parsed["body"]["text"]) == ("eve", NASTY)
     shown = page(client, ann, run.get_absolute_url())
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
     assert NASTY not in shown

@@ -157,7 +157,7 @@ def test_a_beat_that_runs_twice_ends_an_order_once(cast, monkeypatch):
     at_once(tasks.sweep)
     order.refresh_from_db()
     assert order.status == "EXPIRED"
-    moved = [e.said["body"]["status"] for e in LedgerEvent.objects.filter(type="run.order-moved")]
+    moved = [e.parsed["body"]["status"] for e in LedgerEvent.objects.filter(type="run.order-moved")]
     assert moved.count("EXPIRED") == 1
 
 

@@ -77,7 +77,7 @@ def test_that_the_last_scrub_is_long_ago_is_read_before_the_disk_is_taken_out_an
     shown = walk.page(client)
     assert head not in shown
     planned = LedgerEvent.objects.filter(run=str(walk.run.pk), type="run.planned").order_by("run_seq").first()
-    assert text in planned.said["body"]["warnings"][0]
+    assert text in planned.parsed["body"]["warnings"][0]
 
 
 def test_a_wrong_serial_and_a_wrong_bay_are_refused_and_kept_in_the_field(walk, client):
@@ -224,7 +224,7 @@ def test_a_persons_word_closes_it_only_where_the_node_does_not_show_the_contrary
     assert client.post(url, {"version": walk.run.version, "evidence": "The shelf was sent back."}).status_code == 302
     assert not OpenLoop.objects.filter(loop="lit").exists()
     closed = LedgerEvent.objects.get(run=str(walk.run.pk), type="loop.closed")
-    assert (closed.actor, closed.said["body"]["evidence"]) == ("eve", "The shelf was sent back.")
+    assert (closed.actor, closed.parsed["body"]["evidence"]) == ("eve", "The shelf was sent back.")
 
 
 def test_who_may_not_operate_closes_nothing(walk, client, django_user_model):

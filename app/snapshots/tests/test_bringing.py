@@ -56,7 +56,7 @@ def test_an_archive_becomes_a_node_with_facts_and_situations(client, operator, t
     assert [pool.name for pool in facts.pools] == ["ost_1"]
     assert Situation.objects.filter(slug="wwid-mismatch", closed_at=None).exists()
     [event] = LedgerEvent.objects.filter(type="snapshot.brought")
-    assert event.said["body"]["archive"] == Snapshot.objects.get().digest
+    assert event.parsed["body"]["archive"] == Snapshot.objects.get().digest
     page = client.get(answer.url).content.decode()
     assert "has no agent" in page
     assert "olga" in page

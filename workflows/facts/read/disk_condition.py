@@ -46,7 +46,7 @@ class SelfTestFacts:
     hours: int | None  # the disk's age then
     what: str
     result: int
-    said: str
+    text: str
     lba: int | None = None  # where it failed
 
     @property
@@ -60,7 +60,7 @@ class DiskLink:
 
     port: int
     phy: int
-    said: str
+    text: str
     gbit: float | None
     counts: tuple[int | None, int | None, int | None, int | None]
 
@@ -179,7 +179,7 @@ def condition_of(smart: Any, logs: Any) -> ConditionFacts:
         self_tests=_tests(more, log, logs),
         background=background.status if background is not None else of("background"),
         scan_findings=silent if background is None else background.findings,
-        links=tuple(DiskLink(link.port, link.phy, link.said, link.gbit, link.counters) for link in more.links) if more is not None else (),
+        links=tuple(DiskLink(link.port, link.phy, link.text, link.gbit, link.counters) for link in more.links) if more is not None else (),
         attributes=tuple(_attributes(more)),
         percent_used=of("percent_used"),
         passed=smart.passed,
@@ -226,7 +226,7 @@ def _tests(more: Any, log: Any, logs: Any) -> Known[tuple[SelfTestFacts, ...]]:
         found = more.self_tests
     else:
         return Unknown(f"Its self-test log could not be read. {'' if known(logs) else logs.reason}".rstrip())
-    return tuple(SelfTestFacts(test.hours, test.what, test.result, test.said, test.lba) for test in found)
+    return tuple(SelfTestFacts(test.hours, test.what, test.result, test.text, test.lba) for test in found)
 
 
 def _attributes(more: Any) -> Iterator[tuple[str, int]]:

@@ -28,7 +28,7 @@ class Around:
     use: Known[Mapping[str, tuple[str, ...]]]  # kernel name -> "mounted on /", "swap"
     bays: Known[tuple[BayFacts, ...]]
     places: Map
-    told: Lists
+    lists: Lists
 
 
 def read_disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
@@ -94,7 +94,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         modes=read_modes(sources, devices),
         protection_type=_same(devices, "protection_type", "protection type"),
         copies=_copies(places),
-        identity=identity(sources, about.told, devices, [read for read in places.values() if read is not None]),
+        identity=identity(sources, about.lists, devices, [read for read in places.values() if read is not None]),
     )
 
 

@@ -183,7 +183,7 @@ def test_what_zpool_advises_is_never_shown(stages):
         walk = stages(title).end
         shown = repr(
             (
-                walk.told,
+                walk.records,
                 walk.state.to_json(),
                 [o for o in walk.step.options(walk.facts(), walk.state.params)] if walk.step.kind == "DECIDE" else (),
             )

@@ -295,6 +295,6 @@ def test_the_probe_reads_what_really_happened(stages):
 def test_nothing_it_shows_advises_to_throw_the_pool_away(stages):
     for title in (EVACUATED, GONE_BACK, "rewind-import, no point can be loaded"):
         walk = stages(title).end
-        shown = repr((walk.told, walk.state.to_json(), [vars(step) for step in walk.runbook.steps]))
+        shown = repr((walk.records, walk.state.to_json(), [vars(step) for step in walk.runbook.steps]))
         assert "re-create" not in shown
         assert "estroy and" not in shown

@@ -157,7 +157,7 @@ def test_a_real_slow_disk_is_convicted_by_its_waits_and_its_count():
     taken = slowness.sample(subject, 100.0)
     found = list(slowness.findings(subject, tuple(replace(taken, at=100 * i) for i in (1, 2, 3))))
     assert slowness.verdict(found) == "disk", found
-    assert any("of its I/Os were slow" in f.said for f in found)
+    assert any("of its I/Os were slow" in f.text for f in found)
 
 
 def _now(latency):
@@ -229,7 +229,7 @@ def test_many_slow_disks_behind_one_hba_are_the_hba(stage):
     latency = replace(subject.latency, leaves=(*half[:4], calm, half[5]))
     ill = replace(subject, node=replace(subject.node, disks=moved), latency=latency, one=latency.leaves[0], disk=moved[0])
     found = list(slowness._of_its_group(ill))
-    assert [f.said for f in found] == ["3 slow disks hang on host9, and no disk elsewhere is slow."]
+    assert [f.text for f in found] == ["3 slow disks hang on host9, and no disk elsewhere is slow."]
 
 
 @pytest.mark.parametrize("text", ["", "x", "1:2:3", "1:2:3:4:5", "-1:2:3:4"])

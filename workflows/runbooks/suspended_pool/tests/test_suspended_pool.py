@@ -181,7 +181,7 @@ def test_the_partners_are_answered_for(stage, which):
 
 def test_a_host_without_an_agent_is_answered_for_by_a_person(stage):
     walk = run(stage, attest="oss02 oss77").to("proof")
-    assert "By their word only: oss77." in walk.told[-1][1]["verdicts"][-1][2]
+    assert "By their word only: oss77." in walk.records[-1][1]["verdicts"][-1][2]
 
 
 def test_a_partner_that_took_it_over_stops_everything(stage):
