@@ -102,10 +102,10 @@ def _refuse_if_not_allowed(user: User, name: str) -> None:
 
 
 def _name(found: reading.Snapshot, asked: Asked) -> str:
-    own, given = found.host.partition(".")[0], asked.host.strip()
-    if own and given and given.partition(".")[0].lower() != own.lower():
-        raise NotTaken(f"This is an archive of {found.host[:80]}, and not of {given[:80]}. Bring it as what it is, or the right one.")
-    name = own or given.partition(".")[0]
+    own, named = found.host.partition(".")[0], asked.host.strip()
+    if own and named and named.partition(".")[0].lower() != own.lower():
+        raise NotTaken(f"This is an archive of {found.host[:80]}, and not of {named[:80]}. Bring it as what it is, or the right one.")
+    name = own or named.partition(".")[0]
     if not name:
         raise NotTaken(f"Nothing in this {found.form} names the host. Say which one it is of.")
     if reading.HOST_NAME.fullmatch(name) is None:

@@ -38,9 +38,9 @@ class Bring(forms.Form):
     anew = forms.BooleanField(label="The host was installed anew, or got another hostid", required=False)
 
     def asked(self) -> bringing.Asked:
-        cleaned_data = self.cleaned_data
-        at = cleaned_data["taken_at"].replace(tzinfo=UTC) if cleaned_data["taken_at"] else None
-        return bringing.Asked(cleaned_data["host"], at, cleaned_data["anew"])
+        fields = self.cleaned_data
+        at = fields["taken_at"].replace(tzinfo=UTC) if fields["taken_at"] else None
+        return bringing.Asked(fields["host"], at, fields["anew"])
 
 
 def _user(request: HttpRequest) -> User:

@@ -8,16 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Situation
+from workflows.engine.core import Severity, Situation
 from workflows.facts.status_reasons import reason_of
 from workflows.pasted import smartd
 from workflows.pasted.base import Reader, Where, refused
 from workflows.pasted.zpool_list_text import FILL
 
-Severity = Literal["act", "watch", "info"]
 SUSPENDED, DOWN, ILL = frozenset(("SUSPENDED",)), frozenset(("FAULTED", "UNAVAIL", "LOCKED")), frozenset(("DEGRADED", "OFFLINE", "REMOVED"))
 
 

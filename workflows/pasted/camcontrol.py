@@ -105,7 +105,7 @@ def notes(value: Devices) -> tuple[str, ...]:
 
 READER = Reader(
     name="camcontrol",
-    first=r"<[^>]{1,80}> +at scbus[0-9]+ target|scbus[0-9]+ on \S+ bus [0-9]+:$|(?:pass|a?da)[0-9]+: <[^>]{1,80}> ",
+    first=r"<[^>]{1,80}> +at scbus[0-9]+ target|scbus[0-9]+ on \S+ bus [0-9]+:$|(?:pass|a?da)[0-9]+: <[^>]{1,80}> (?!.{0,80}detached)",
     tools=("camcontrol",),
     asks=lambda tool, rest: rest[:1] in (["devlist"], ["identify"], ("devlist",), ("identify",)),
     parse=parse,

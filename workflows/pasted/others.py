@@ -104,6 +104,40 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "The whole output of `zpool iostat -w` is read.",
     ),
     (
+        r"req_size +ind +agg|\S{1,255} +sync_read +sync_write",
+        "`zpool iostat -r`",
+        "It tells of the sizes of requests; `zpool iostat -v -l 5 2` tells of disks and is read.",
+    ),
+    (
+        r' *"(?:healthy|status_detail|is_upgraded|autotrim)" ?: ',
+        "`midclt call pool.query` or the API of TrueNAS",
+        "`zpool status -P -p` tells the same of each pool and is read.",
+    ),
+    (
+        r"(?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w{1,80}[{,]",
+        "metrics of pools",
+        "They are numbers of one moment; `zpool status -P -p` tells how each pool is and is read.",
+    ),
+    (r"ioc[0-9] (?:vol_id|phy) [0-9]+ ", "`mpt-status`", "`sas2ircu 0 display` tells the same of newer controllers and is read."),
+    (r"\s*MEGARC MegaRAID Configuration Utility", "`megarc`", "`MegaCli64 -PDList -aALL` tells the same of newer controllers and is read."),
+    (r"/dev/\S+: \w+, \"[^\"]{1,80}\", ", "`dmraid -r`", "RAID of the BIOS is not judged; `zpool status -P -p` and `lsblk` are read."),
+    (
+        r"Encl +Status *$|Fan +Status +State +Step|PowerSupply +Status +State",
+        "an enclosure of `tw_cli`",
+        "It is not judged; `tw_cli /c0 show` is read.",
+    ),
+    (
+        r"Uberblock(?:\[[0-9]+\])?:? *$",
+        "an uberblock by `zdb -u`",
+        "It tells of the newest write; `zdb -lu DEVICE` and `zpool status -P -p` are read.",
+    ),
+    (
+        r".{0,40}SAS[23]? Flash Utility",
+        "`sas2flash` or `sas3flash`",
+        "It tells of firmware; `sas3ircu 0 display` tells of disks and is read.",
+    ),
+    (r"zfs-kmod-[0-9]", "`zfs version`", "It tells of no pool; `zpool status -P -p` is read."),
+    (
         r"-{4,}(?: +-{5}){6}",
         "a part of `zpool iostat` without its headings",
         "The whole output of `zpool iostat -v` is read.",
@@ -136,6 +170,7 @@ TOOLS: Mapping[str, str] = {
     "mprutil": "It is not read; `sas3ircu 0 display`, `camcontrol devlist` and `sesutil map` are.",
     "diskinfo": "It tells of one disk; `geom disk list` tells of all and is read.",
     "format": "It lists disks; `iostat -En` and `zpool status -P -p` tell of their health.",
+    "midclt": "`zpool status -P -p` tells the same of each pool and is read.",
     "zed": "Its lines with eid= and class= are read as a kernel log; `zpool events -v` and `zpool status -P -p` tell the rest.",
     "fmadm": "`fmadm faulty` is read.",
     "fmdump": "`fmdump` without options is read, and `fmadm faulty`.",

@@ -24,6 +24,13 @@ STATES = {
     "erasing": busy("it is being erased"),
     "erase complete. reenable before using": busy("it was erased and is not enabled"),
 }
+ILL = {  # fields of a drive whose Status may say OK all the same -> when they tell of trouble
+    "SSD Smart Trip Wearout": r"True|Yes",
+    "Usage remaining": r"[0-4](?:\.[0-9]{1,3})?%",
+    "Last Failure Reason": r"(?!None|N/A|Not )[A-Z]",
+    "Predictive Failure": r"True|Yes",
+}
+_OF_FIELDS = re.compile(rf"OK, (?:{'|'.join(ILL)}): (.{{1,100}})$")
 GOOD_VOLUME = "OK"
 MEDIA = ("SAS", "SATA", "Solid State SAS", "Solid State SATA", "NVMe", "Parallel SCSI", "OK")  # stand in parentheses behind an array too
 _LISTED = re.compile(r"physicaldrive (\S+) \(port [^:]+:box ([^:]+):bay ([0-9]+),([^)]*)\)(?:: (.+))?$")
@@ -34,12 +41,18 @@ _ARRAY = re.compile(
 _STATUS = re.compile(r"(Controller Status|Cache Status|Battery/Capacitor Status): (.+)$")
 
 
+_WARNING = re.compile(
+    r"(?:WARNING|Warning|ALERT|Alert)(?: - |: )\S|.{0,80}\b(?:predicting failure|predictive failure threshold|has failed|battery failure)\b"
+)
+
+
 @dataclass(frozen=True)
 class Controller:
     drives: tuple[Drive, ...]
     volumes: tuple[tuple[str, str, str], ...]  # (number, state, line)
     parts: tuple[tuple[str, str, str], ...]  # ("Cache Status", "OK", line)
     arrays: tuple[tuple[str, str, str], ...] = ()  # those that are not well: ("A", "Failed", line)
+    warnings: tuple[str, ...] = ()
 
 
 def parse(lines: Sequence[str]) -> Controller | Unparsed:
@@ -51,9 +64,10 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     arrays = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _ARRAY.match(line.strip())))
     volumes = tuple(volume for line in lines if (volume := _volume(line.strip())) is not None)
     parts = tuple((*found.groups(), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
-    if not (drives or volumes or parts or arrays):
+    warnings = tuple(line.strip() for line in lines if _WARNING.match(line.strip()))
+    if not (drives or volumes or parts or arrays or warnings):
         return refused("ssacli", lines[0] if lines else "")
-    return Controller(tuple(drives.values()), volumes, parts, tuple(array for array in arrays if array[1] not in MEDIA))
+    return Controller(tuple(drives.values()), volumes, parts, tuple(array for array in arrays if array[1] not in MEDIA), warnings)
 
 
 def _listed(line: str) -> Drive | None:
@@ -72,11 +86,17 @@ def _detailed(section: Section) -> Drive | None:
     if "Status" not in section.values:
         return None
     device = section.first("Disk Name")
+    telling = [name for name in ILL if re.match(ILL[name], section.values.get(name, "-"), re.IGNORECASE)]
+    failed = (
+        f"{section.first('Status')}, {telling[0]}: {section.values[telling[0]]}"
+        if telling and section.first("Status") == "OK"
+        else section.first("Status")
+    )
     return Drive(
-        place, f"box {section.first('Box')} of port {section.first('Port')}", whole(section.first("Bay")), section.first("Status"),
+        place, f"box {section.first('Box')} of port {section.first('Port')}", whole(section.first("Bay")), failed,
         " ".join((section.first("Model") or "").split()) or None, section.first("Serial Number"), _drives.wwid(section.first("WWID")),
-        device.removeprefix("/dev/") if device and device.startswith("/dev/") else None,
-        lines=tuple(section.lines[name] for name in ("Status", "Serial Number") if name in section.lines),
+        device.removeprefix("/dev/") if device and device.startswith("/dev/") else None, whole(section.first("Media Error Count", "Media Errors")),
+        lines=tuple(section.lines[name] for name in ("Status", *telling, "Media Error Count", "Serial Number") if name in section.lines),
     )  # fmt: skip
 
 
@@ -89,7 +109,12 @@ def _volume(line: str) -> tuple[str, str, str] | None:
 
 
 def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
-    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_others(value, where))
+    states = STATES | {
+        drive.state.lower(): State("ill", f"its status is {drive.state}")
+        for drive in value.drives
+        if drive.state and _OF_FIELDS.match(drive.state)
+    }
+    return (*_drives.judged(value.drives, states, where, "The RAID controller"), *_others(value, where))
 
 
 def _others(value: Controller, where: Where) -> Iterator[Situation]:
@@ -106,6 +131,15 @@ def _others(value: Controller, where: Where) -> Iterator[Situation]:
     for name, state, line in value.arrays:
         text = "Its volumes may say that they are well and have lost drives all the same. ZFS sees each volume as one disk."
         yield _fault(f"array{name}", f"RAID array {name} of the controller: {state}", text, line, "act", where)
+    for line in value.warnings:
+        yield _fault(
+            f"warning:{line[:60]}",
+            f"The RAID controller warns: {line[:100]}",
+            "Of itself it may say OK all the same.",
+            line,
+            "watch",
+            where,
+        )
     for name, state, line in value.parts:
         if state not in (GOOD_VOLUME, "Not Configured", "Not Present"):
             text = "Without its cache the controller writes slower; without its battery a power loss may lose what it has acknowledged."

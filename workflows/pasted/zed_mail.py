@@ -28,11 +28,23 @@ ERRORS: Mapping[str, tuple[str, Severity, str]] = {  # class of an event -> (sit
     "probe_failure": ("disk-errors", "watch", "a member did not answer when ZFS probed it"),
     "delay": ("slow-disk", "watch", "an I/O to a member took very long"),
     "deadman": ("disk-hangs", "act", "an I/O to a member hangs"),
+    "authentication": ("data-errors", "act", "encrypted data did not match its authentication code"),
+    "open_failed": ("disk-missing", "act", "a member could not be opened"),
+    "corrupt_data": ("disk-missing", "act", "the label of a member cannot be used"),
+    "bad_label": ("disk-missing", "act", "the label of a member is missing or invalid"),
+    "too_small": ("disk-missing", "act", "a member became smaller than it was"),
+    "no_replicas": ("pool-down", "act", "a vdev lacks too many of its members"),
+    "bad_guid_sum": ("pool-down", "act", "members of the pool are missing"),
+    "zpool": ("pool-down", "act", "the pool could not be opened"),
+    "log_replay": ("data-errors", "watch", "records of the intent log could not be replayed"),
+    "vdev_spare": ("spare-in-use", "watch", "a hot spare stands in for a member"),
     "io_failure": ("pool-suspended", "act", "I/O failed and the pool stopped to wait for its disks"),
 }  # fmt: skip
 QUIET = frozenset(
     ("scrub_finish", "scrub_start", "resilver_finish", "resilver_start", "trim_finish", "trim_start", "config_sync", "history_event",
-     "pool_create", "pool_import", "pool_export", "vdev_online", "vdev_attach", "vdev_clear", "vdev_autoexpand")
+     "scrub_abort", "scrub_resume", "scrub_paused", "trim_cancel", "trim_resume", "trim_suspend", "errorscrub_start", "errorscrub_finish",
+     "pool_create", "pool_destroy", "pool_import", "pool_export", "pool_reguid", "vdev_add", "vdev_check", "vdev_online", "vdev_attach", "vdev_clear",
+     "vdev_remove", "vdev_remove_aux", "vdev_remove_dev", "vdev_autoexpand", "bootfs_vdev_attach")
 )  # fmt: skip
 
 
@@ -153,7 +165,7 @@ def _of_error(notice: Notice, kind: str, where: Where) -> Situation:
         where.evidence(*notice.evidence("class", "error", "objid", "vpath", "vguid", "pool")),
         subject=_subject(notice, where),
         sure=False,
-        gate=slug == "pool-suspended",
+        gate=slug in ("pool-suspended", "pool-down"),
     )  # fmt: skip
 
 

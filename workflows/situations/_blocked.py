@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from agents.operations._importing import OF_HOSTID_0
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
@@ -18,18 +19,21 @@ from workflows.facts.fleet.divergence import Row, rows
 IN_USE, DESTROYED = 0, 2  # a label's state
 
 
+Why = Literal[
+    "damage", "missing", "half-missing", "names", "missing-log", "missing-top", "features", "hostid", "diverged", "silence", "waiting", "incomplete",
+    "marked", "destroyed", "claim", "unclear",
+]  # fmt: skip
+NONE: Literal[""] = ""  # nothing keeps it
+
+
 @dataclass(frozen=True)
 class Blocked:
-    """One pool on one node, and why it does not come in as it should.
-
-    `why` is "damage", "missing", "half-missing", "names", "missing-log", "missing-top", "features", "hostid", "diverged", "silence", "waiting",
-    "incomplete", "marked", "destroyed", "claim" or "unclear".
-    """
+    """One pool on one node, and why it does not come in as it should."""
 
     node: NodeFacts
     name: str
     guid: int
-    why: str
+    why: Why
     listed: ImportableFacts | None
     table: tuple[Row, ...]
     suspects: tuple[Suspect, ...]
@@ -78,11 +82,7 @@ def _listed(node: NodeFacts) -> Iterator[Blocked]:
     listed = node.importable_read
     for pool in listed:
         table, found = rows(node, pool.guid), suspects(node, pool.guid, pool)
-        why = _why(pool, found)
-        if not why and not pool.destroyed:
-            why = (
-                "waiting" if _was_here(node, pool, table) else "incomplete" if _is_incomplete(pool) else "marked" if marked_of(pool) else ""
-            )
+        why = _why(pool, found) or _why_not_yet(node, pool, table)
         if why and not (why in ("incomplete", "marked") and pool.name in here):  # it may have been imported since it was listed
             namesakes = tuple(other for other in listed if other.name == pool.name and other.guid != pool.guid)
             yield Blocked(node, pool.name, pool.guid, why, pool, table, found, namesakes)
@@ -94,7 +94,16 @@ WRONG_LABEL = ("corrupted data", "invalid label")  # notes of a row whose name w
 BAD_LOG = ("bad intent log", "intent log record")
 
 
-def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
+def _why_not_yet(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) -> Why | Literal[""]:
+    """Of one that could come in."""
+    if pool.destroyed:
+        return NONE
+    if _was_here(node, pool, table):
+        return "waiting"
+    return "incomplete" if _is_incomplete(pool) else "marked" if marked_of(pool) else NONE
+
+
+def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> Why | Literal[""]:
     text = f"{pool.status} {pool.action}"
     if OF_HOSTID_0.search(text):
         return "claim"
@@ -111,7 +120,7 @@ def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> str:
     return _by_rows(pool)
 
 
-def _by_rows(pool: ImportableFacts) -> str:
+def _by_rows(pool: ImportableFacts) -> Why | Literal[""]:
     """By which rows are not there, and what stands behind them."""
     down, lost = pool.state in ("FAULTED", "UNAVAIL"), [leaf for kind, top in pool.tops if kind != "log" for leaf in lost_of(top)]
     if any(len(lost_of(top)) > tolerates(top) for kind, top in pool.tops if kind != "log"):

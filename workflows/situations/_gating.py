@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from workflows.analysis.pool_fate import Verdict, fate
 from workflows.engine.core import Cure, Situation
@@ -21,6 +22,8 @@ REPLACEMENT = frozenset(("replace",))
 # What a pool that does not serve would refuse, or what would hide why it does not
 OF_A_POOL_THAT_SERVES = REPLACEMENT | {"clear", "detach", "attach", "add", "remove", "scrub", "resilver"}
 HANGS = OF_A_POOL_THAT_SERVES | {"online"}  # commands that wait for ever on a pool whose I/O is suspended
+SETTINGS = ("other", "upgrade")  # kinds of cures
+READS = frozenset(("status", "events", "list", "iostat", "get", "history", "version"))
 HELD_BACK_BY = {"device-used-twice": HANGS}  # slug of a gating situation -> kinds of cures; of others those that replace
 _NEW_DISK = re.compile(r"(?:^|/)NEW(?:_DISK|$)")  # stands in a command for a disk that only the operator knows
 ALL = ""  # in place of a pool's name: every pool of the node
@@ -33,6 +36,12 @@ class Gate:
     key: str  # of the situation, or BY_FATE
     why: str  # one sentence without its full stop
     held_back: frozenset[str] = REPLACEMENT  # kinds of cures
+
+
+class Detector(Protocol):
+    """A module of this folder."""
+
+    def detect(self, fleet: FleetFacts) -> tuple[Situation, ...]: ...
 
 
 Gates = Mapping[tuple[str, str], Gate]  # (node, pool)
@@ -69,8 +78,19 @@ def gated(fleet: FleetFacts, found: Iterable[Situation]) -> tuple[Situation, ...
 
 
 def _of(one: Situation, standing: Gates) -> Gate | None:
+    """Of one that names no pool and would replace a disk, any gate of its node: whose member that disk is is not known."""
     found = (standing.get((one.node, pool)) or standing.get((one.node, ALL)) for pool in _pools(one))
-    return next((gate for gate in found if gate is not None), None)
+    gate = next((gate for gate in found if gate is not None), None)
+    if gate is not None or ALL not in _pools(one) or not _replaces(one):
+        return gate
+    other = next((each for (node, _), each in standing.items() if node == one.node), None)
+    return None if other is None else replace(other, held_back=REPLACEMENT)
+
+
+def _replaces(one: Situation) -> bool:
+    return any("replace" in (cure.kind, DOES.get(cure.runbook)) for cure in one.cures) or any(
+        DOES.get(answer.runbook) == "replace" for answer in one.answers
+    )
 
 
 def _without(one: Situation, gate: Gate) -> Situation:
@@ -78,7 +98,11 @@ def _without(one: Situation, gate: Gate) -> Situation:
     held_back = REPLACEMENT if one.gate else gate.held_back  # what gates knows what helps the pool
     answers = tuple(answer for answer in one.answers if DOES.get(answer.runbook) not in held_back)
     cures = tuple(
-        cure for cure in one.cures if not {cure.kind, DOES.get(cure.runbook)} & held_back and not (_of_a_new_disk(cure) and not one.gate)
+        cure
+        for cure in one.cures
+        if not {cure.kind, DOES.get(cure.runbook)} & held_back
+        and not (_of_a_new_disk(cure) and not one.gate)
+        and not (held_back != REPLACEMENT and _writes_to_it(cure))
     )
     subject = one.subject if one.key == gate.key else {**one.subject, GATED_BY: gate.key}
     if (answers, cures) == (one.answers, one.cures):
@@ -90,6 +114,11 @@ def _without(one: Situation, gate: Gate) -> Situation:
     return replace(one, answers=answers, cures=cures, subject=subject, meaning=one.meaning if one.gate else f"{one.meaning} {note}")
 
 
+def _writes_to_it(cure: Cure) -> bool:
+    """Whether it changes a setting of the pool, which one that does not serve refuses, or never answers."""
+    return cure.kind in SETTINGS and any(argv[0] in ("zpool", "zfs") and argv[1] not in READS for argv in cure.argv)
+
+
 def _of_a_new_disk(cure: Cure) -> bool:
     """Whether it prepares or writes to a disk that comes, which only a replacement needs."""
     return any(_NEW_DISK.search(word) for argv in cure.argv for word in argv)
@@ -99,7 +128,7 @@ def is_gated(one: Situation) -> bool:
     return one.gate or GATED_BY in one.subject
 
 
-def gating(fleet: FleetFacts, modules: Iterable, node: str, pool: str) -> Iterator[Situation]:
+def gating(fleet: FleetFacts, modules: Iterable[Detector], node: str, pool: str) -> Iterator[Situation]:
     """The situations with `gate` that stand on this pool, from the modules that can have one."""
     for module in modules:
         for one in module.detect(fleet):

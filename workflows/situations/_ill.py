@@ -18,7 +18,6 @@ from workflows.situations import _cures, _pools, _words
 from workflows.situations._lost import Lost
 
 SERIAL_LETTERS = 6  # a serial number this long in a vdev's name is that disk
-BESIDE = "blink-and-replace"
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ class Ill:
     def described(self) -> str:
         """With all that names it: "sde (naa:5000…), serial number ZA21ABCD, bay 4 of enclosure 0x5006…"."""
         if self.disk is not None:
-            serial = f", serial number {self.disk.serial}" if known(self.disk.serial) else ""
-            return f"{_words.where(self.disk)}{serial}"
+            return _words.where(self.disk)
         report = self.report
         parts = [report.model or "", f"serial number {report.serial}" if report.serial else "", report.wwid or ""] if report else []
         text = ", ".join(part for part in parts if part)
@@ -142,8 +140,9 @@ class Ill:
 
     def margin_sentence(self) -> str:
         seat = self.seat
-        stated = seat is not None and seat.role not in ("spare", "cache") and not self.gated  # what is down survives nothing
-        return _words.margin_sentence(seat.pool, seat.top) if stated else ""
+        if seat is None or seat.role in ("spare", "cache") or self.gated:  # what is down survives nothing
+            return ""
+        return _words.margin_sentence(seat.pool, seat.top)
 
     @property
     def bare(self) -> bool:
@@ -307,5 +306,5 @@ def replace_beside(ill: Ill) -> Cure | None:
         f"Replace it while it still serves: put the new disk into a free bay, replace {_cures.guid(seat.leaf)} by its guid, and pull it only when the "
         "resilver has ended. Then its vdev has all its redundancy all the time.",
         needs=needs,
-        runbook=BESIDE,
+        runbook=_cures.BESIDE_IT,
     )

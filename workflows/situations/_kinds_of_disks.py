@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.situations._cures import BY_GUID, COUNTERS, IN_ITS_BAY
+from workflows.situations._cures import BESIDE_IT, BY_GUID, COUNTERS, IN_ITS_BAY
 from workflows.situations._kinds import Kind, Kinds, advice
 
 BESIDE = "put the new disk into a free bay, replace by guid, and pull the old disk only when the resilver has ended"
@@ -66,7 +66,7 @@ KINDS: Kinds = {
                 "replace",
                 f"Where it is a member, replace it while it still serves: {BESIDE}. If the number is small and does not grow, look again in a week instead.",
                 needs=SERVES,
-                runbook=IN_ITS_BAY,
+                runbook=BESIDE_IT,
             ),
         ),
     ),
@@ -83,7 +83,7 @@ KINDS: Kinds = {
                 "replace",
                 f"Then replace one disk of a vdev at a time, while all of them serve: {BESIDE}.",
                 needs=SERVES,
-                runbook=IN_ITS_BAY,
+                runbook=BESIDE_IT,
             ),
         ),
     ),
@@ -108,7 +108,7 @@ KINDS: Kinds = {
                 "replace",
                 f"If the count grows again with the way to it in order, replace it while it still serves: {BESIDE}.",
                 needs=SERVES,
-                runbook=IN_ITS_BAY,
+                runbook=BESIDE_IT,
             ),
         ),
     ),

@@ -10,6 +10,7 @@ from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.fleet.census import title
+from workflows.facts.lookup import wwid_of
 from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _words
 
@@ -268,3 +269,25 @@ def _is_gone(vdev: VdevFacts) -> bool:
 
 def _is_lost(vdev: VdevFacts) -> bool:
     return not vdev.children and vdev.state in lookup.LOST_STATES
+
+
+def seat_of(node: NodeFacts, leaf: VdevFacts) -> tuple[str, int] | None:
+    """Enclosure and slot, by the disk's bay now or by the path that its label stored."""
+    disk = disk_by_wwid(node, leaf)
+    if disk is not None and known(disk.bay):
+        return disk.bay.enclosure_id, disk.bay.slot
+    stored = re.fullmatch(r"/sys/class/enclosure/([^/]+)/(.+)", leaf.enc_path or "")
+    if stored is None:
+        return None
+    for bay in node.bays if known(node.bays) else ():
+        if (bay.enclosure, bay.name) == stored.groups():
+            return bay.enclosure_id, bay.slot
+    number = re.search(r"([0-9]{1,4})$", stored.group(2))
+    return (stored.group(1), int(number.group(1))) if number else None  # the enclosure is gone as well
+
+
+def disk_by_wwid(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
+    wwid = wwid_of(leaf)
+    if not known(node.disks) or wwid is None:
+        return None
+    return next((disk for disk in node.disks if disk.wwid == wwid), None)

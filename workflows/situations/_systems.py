@@ -60,14 +60,40 @@ _TEXTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("`modprobe zfs`", "`kldload zfs`"),
         ("`lsblk -f`", "`gpart show`"),
         ("`zgenhostid`", "`service hostid start`"),
+        ("`sg_ses --join`", "`sesutil status`"),
+        ("`systemctl status zfs-zed`", "`service zfsd status`"),
+        ("`edac-util -v`, `ras-mc-ctl --errors`, `mcelog`", "`mcelog`"),
     ),
     ILLUMOS: (
         ("`ls -l /dev/disk/by-id`", "`ls -l /dev/dsk`"),
         ("/sys/class/sas_host", "`cfgadm -al`"),
         ("`modprobe zfs`", "`modload zfs`"),
         ("`zgenhostid`", "/etc/hostid of the installation"),
+        ("`sg_ses --join`", "`/usr/lib/fm/fmd/fmtopo`"),
+        ("`systemctl status zfs-zed`", "`fmadm config`"),
+        ("`edac-util -v`, `ras-mc-ctl --errors`, `mcelog`", "`fmadm faulty`"),
+        ("`lsblk -f`", "`prtvtoc`"),
     ),
 }
+# By the first words of a command, what asks the same there; () where nothing does, and the text alone says what to look for
+_COMMANDS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
+    FREEBSD: {
+        ("lsblk",): ("geom", "disk", "list"),
+        ("multipath",): ("gmultipath", "status"),
+        ("edac-util",): (),
+        ("sdparm",): (),
+    },
+    ILLUMOS: {
+        ("lsblk",): ("iostat", "-En"),
+        ("multipath",): ("mpathadm", "list", "lu"),
+        ("edac-util",): ("fmadm", "faulty"),
+        ("sdparm",): (),
+        ("zpool", "events"): ("fmdump", "-eV"),
+        ("zpool", "iostat", "-v", "-l"): ("iostat", "-xn", "5", "3"),
+    },
+}
+_EVENTS = re.compile(r"`zpool events[^`]{0,80}`")
+_BY_WWN = re.compile(rf"{BY_ID}/wwn-0x[0-9a-f]{{16,32}}(?:-part[0-9]{{1,3}})?")
 _LSSCSI = re.compile(r"`lsscsi(?: -[a-zA-Z]){0,6}`|\blsscsi\b")
 _STABLE = re.compile(r"\bby-id (?=name|path)")
 
@@ -85,14 +111,16 @@ def _of(one: Situation, system: System) -> Situation:
 
 def _cure(cure: Cure, system: System) -> Cure:
     argv = tuple(words for each in cure.argv for words in _argv(each, system))
-    texts = {name: text_for(getattr(cure, name), system) for name in ("text", "needs", "save_first")}
-    return replace(cure, argv=tuple(dict.fromkeys(argv)), **texts)
+    text, needs, save_first = (text_for(part, system) for part in (cure.text, cure.needs, cure.save_first))
+    return replace(cure, argv=tuple(dict.fromkeys(argv)), text=text, needs=needs, save_first=save_first)
 
 
 def text_for(text: str, system: System) -> str:
     """A sentence with this system's names."""
     for ours, theirs in _TEXTS[system.name]:
         text = text.replace(ours, theirs)
+    text = _BY_WWN.sub("/dev/DISK", text)  # no other system has such a name
+    text = _EVENTS.sub("`fmdump -eV`", text) if system.name == ILLUMOS else text
     text = _LSSCSI.sub(f"`{' '.join(_DISKS[system.name])}`", text)
     text = text.replace(f" -d {BY_ID}", f" -d {system.folder}" if system.folder else "").replace(BY_ID, system.folder or "/dev")
     return _STABLE.sub("stable ", text)
@@ -100,6 +128,10 @@ def text_for(text: str, system: System) -> str:
 
 def _argv(words: tuple[str, ...], system: System) -> tuple[tuple[str, ...], ...]:
     """The command as it is typed there; none where there is no such command."""
+    there = next((other for first, other in _COMMANDS[system.name].items() if words[: len(first)] == first), None)
+    if there is not None:
+        return (there,) if there else ()
+    words = tuple(_BY_WWN.sub("/dev/DISK", word) for word in words)
     if words[0] == "lsscsi":
         return (_DISKS[system.name],)
     if words[0] == "zgenhostid":

@@ -13,8 +13,19 @@ def evidence(node: NodeFacts, source: str, line: str) -> Evidence:
 
 
 def where(disk: DiskFacts) -> str:
-    """A disk and the bay to walk to: "sde (naa:5000c500a65b204b), bay 4 of enclosure 0x500605b0000272bf"."""
-    return f"{title(disk)}, bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}" if known(disk.bay) else title(disk)
+    """A disk with all that names it, and the bay to walk to: "sde (naa:5000…), serial number ZA21ABCD, bay 4 of enclosure 0x5006…"."""
+    serial = f", serial number {disk.serial}" if known(disk.serial) else ""
+    return f"{title(disk)}{serial}{bay(disk)}"
+
+
+def short_where(disk: DiskFacts) -> str:
+    """The same for a title, without the serial number."""
+    return f"{title(disk)}{bay(disk)}"
+
+
+def bay(disk: DiskFacts) -> str:
+    """The end of a sentence: ", bay 4 of enclosure 0x5006…"; "" where it is not known."""
+    return f", bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}" if known(disk.bay) else ""
 
 
 def disk_of(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:

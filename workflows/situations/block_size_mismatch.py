@@ -6,9 +6,9 @@ does not, the labels tell the ashift and the kernel the physical sectors. The as
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from workflows.engine.core import Cure, Severity, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools
@@ -55,7 +55,9 @@ def _sectors(node: NodeFacts) -> dict[str, int]:
     return {disk.wwid: disk.physical_block_bytes for disk in disks if known(disk.wwid) and known(disk.physical_block_bytes)}
 
 
-def _situation(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], coarse: dict, line) -> Situation:
+def _situation(
+    node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...], coarse: Mapping[str, tuple[VdevFacts, ...]], line: Evidence | None
+) -> Situation:
     which = [f"{_pools.called(node, leaf)}{f' ({leaf.note})' if NOTE in leaf.note else ''}" for leaf in leaves[:NAMED]]
     more = f" and {len(leaves) - NAMED} more" if len(leaves) > NAMED else ""
     named = f": {', '.join(which)}{more}" if which else ""

@@ -12,7 +12,7 @@ from workflows.engine.core import Evidence, Severity, Situation
 from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.situations import _partitions
 from workflows.situations._events import lost_by_events
-from workflows.situations._lost import Lost, lost_members
+from workflows.situations._lost import Lost, lost_members, seat_of
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
 
@@ -73,9 +73,18 @@ def _meaning(lost: Lost) -> str:
         )
     else:
         lines.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")
+    lines += [sentence] if (sentence := _place(lost)) else []
     lines += [sentence] if (sentence := _partitions.sentence(lost.leaf)) else []
     lines.append(lost.margin_sentence())
     return " ".join(lines)
+
+
+def _place(lost: Lost) -> str:
+    """Where its disk was when its label was written, while that disk is not seen: what the pool remembers, and no proof."""
+    seat = seat_of(lost.node, lost.leaf) if lost.carrier() is None else None
+    if seat is None:
+        return ""
+    return f"By what its label stored it was in bay {seat[1]} of enclosure {seat[0]}: look there, and compare the serial number before it is pulled."
 
 
 def _silent(lost: Lost) -> DiskFacts | None:

@@ -79,10 +79,10 @@ def _cures_of(node: NodeFacts, disk: DiskFacts, unflushed: bool) -> Iterator[Cur
 
 def _title(disk: DiskFacts, found: list[Deviation], unflushed: bool) -> str:
     if unflushed:
-        return f"{_words.where(disk)} caches writes, and the kernel never flushes them"
+        return f"{_words.short_where(disk)} caches writes, and the kernel never flushes them"
     first = found[0]
     verb = f"has its {MODES[first.mode]} {first.switch.words}" if first.unsaved else f"has its {MODES[first.mode]} {_on(first.switch.on)}"
-    return f"{_words.where(disk)} {verb}, unlike others of its model" if first.differs else f"{_words.where(disk)} {verb}"
+    return f"{_words.short_where(disk)} {verb}, unlike others of its model" if first.differs else f"{_words.short_where(disk)} {verb}"
 
 
 def _meaning(disk: DiskFacts, found: list[Deviation], unflushed: bool) -> Iterator[str]:

@@ -59,7 +59,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _foreign(fleet: FleetFacts, node: NodeFacts) -> Iterator[Foreign]:
     """Each pool that this node lists or reads labels of, and does not have imported. Unknown pools are not foreign."""
     if not known(node.pools):
-        listed, own = node.importable_read, frozenset()
+        listed, own = node.importable_read, frozenset[int]()
         labels: dict[int, LabelFacts] = {}  # they may be of its own pools
     else:
         listed, own, labels = node.importable_read, _guids(node), _labels(node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import message_id, reason_of
 from workflows.situations import _pools, _words
@@ -47,7 +47,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     return _pools.situation(SLUG, node, pool, wording)
 
 
-def _hostids(node: NodeFacts) -> Iterator:
+def _hostids(node: NodeFacts) -> Iterator[Evidence]:
     if known(node.hostids):
         for what, value in (
             ("hostid", node.hostids.by_command),

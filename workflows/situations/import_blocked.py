@@ -10,7 +10,7 @@ damaged, and is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from workflows.analysis import pool_features
@@ -18,7 +18,7 @@ from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known
 from workflows.facts.read.uberblocks import PoolTimeline
 from workflows.situations import _words
-from workflows.situations._blocked import Blocked, blocked, lost_of, marked_of, tolerates
+from workflows.situations._blocked import Blocked, Why, blocked, lost_of, marked_of, tolerates
 
 SLUG = "import-blocked"
 GATES = True
@@ -47,7 +47,7 @@ def _situation(one: Blocked) -> Situation:
     )
 
 
-SURE = ("features", "waiting", "hostid", "destroyed", "missing", "names")
+SURE: tuple[Why, ...] = ("features", "waiting", "hostid", "destroyed", "missing", "names")
 
 
 def _answers(one: Blocked) -> tuple[Answer, ...]:
@@ -97,7 +97,7 @@ def _title(one: Blocked) -> str:
     return f"{one.name} cannot be imported: its newest data does not fit together"
 
 
-TITLES = {
+TITLES: Mapping[Why, str] = {
     "missing": "cannot be imported: too many of its disks are missing",
     "half-missing": "cannot be imported, and disks of it are missing",
     "names": "cannot be imported: names lead to disks with other labels",
@@ -222,7 +222,7 @@ def _marked(one: Blocked) -> Iterator[str]:
     yield "Such a member still serves. Look at its health (`smartctl -x`), its cable and its port; the mark stays until it is cleared or replaced after the import."
 
 
-_TEXTS_OF: dict[str, Callable[[Blocked], Iterator[str]]] = {
+_TEXTS_OF: Mapping[Why, Callable[[Blocked], Iterator[str]]] = {
     "missing": _missing,
     "half-missing": _half_missing,
     "names": _names,
@@ -265,6 +265,12 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             yield Cure(
                 "reseat",
                 "Look for the disks that it would come up without first: power, cable, HBA, shelf, moved names. What is there in time needs no replacing.",
+                (LOOK_BY_ID,),
+            )
+        else:
+            yield Cure(
+                "look",
+                "List it once more, and ask each other host that sees its disks whether it has it: a node that has just booted may be about to import it.",
                 (LOOK_BY_ID,),
             )
         yield Cure(

@@ -14,7 +14,7 @@ from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
 from workflows.situations import _cures, _words
-from workflows.situations._lost import Lost, gone_leaves, is_distributed, lost_leaves
+from workflows.situations._lost import Lost, disk_by_wwid, gone_leaves, is_distributed, lost_leaves, seat_of
 
 SLUG = "many-disks-offline"
 MANUALS: tuple[str, ...] = ("many-disks-offline",)
@@ -157,7 +157,7 @@ def _shared(node: NodeFacts, lost: list[Lost]) -> Iterator[Group]:
 
 def _side_by_side(node: NodeFacts, lost: list[Lost]) -> Iterator[Group]:
     """Three or more lost leaves in a row of bays."""
-    seats = sorted((seat, i) for i, each in enumerate(lost) if (seat := _seat(node, each.leaf)) is not None)
+    seats = sorted((seat, i) for i, each in enumerate(lost) if (seat := seat_of(node, each.leaf)) is not None)
     row: list[tuple[tuple[str, int], int]] = []
     for seat, i in [*seats, (("", -1), -1)]:
         if row and (seat[0] != row[-1][0][0] or seat[1] - row[-1][0][1] > 1):
@@ -184,7 +184,7 @@ def _within_a_minute(node: NodeFacts, lost: Iterable[Lost]) -> list[Lost]:
 
 def things_of(node: NodeFacts, leaf: VdevFacts) -> frozenset[Thing]:
     """What the leaf's disk hangs on: by the kernel while it lists the disk, offline or not, else by what the labels remember of it."""
-    disk = _disk(node, leaf)
+    disk = disk_by_wwid(node, leaf)
     if disk is not None and _runs(disk):
         return frozenset(_things_of_disk(disk))
     return frozenset((*_remembered(node, leaf), *(_things_of_disk(disk) if disk is not None else ())))
@@ -203,24 +203,9 @@ def _remembered(node: NodeFacts, leaf: VdevFacts) -> Iterator[Thing]:
     pci = re.match(r"pci-([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])-", leaf.phys_path or "")
     if pci:
         yield Thing("HBA", pci.group(1))
-    seat = _seat(node, leaf)
+    seat = seat_of(node, leaf)
     if seat is not None:
         yield Thing("enclosure", seat[0])
-
-
-def _seat(node: NodeFacts, leaf: VdevFacts) -> tuple[str, int] | None:
-    """Enclosure and slot, by the disk's bay now or by the path that its label stored."""
-    disk = _disk(node, leaf)
-    if disk is not None and known(disk.bay):
-        return disk.bay.enclosure_id, disk.bay.slot
-    stored = re.fullmatch(r"/sys/class/enclosure/([^/]+)/(.+)", leaf.enc_path or "")
-    if stored is None:
-        return None
-    for bay in node.bays if known(node.bays) else ():
-        if (bay.enclosure, bay.name) == stored.groups():
-            return bay.enclosure_id, bay.slot
-    number = re.search(r"([0-9]{1,4})$", stored.group(2))
-    return (stored.group(1), int(number.group(1))) if number else None  # the enclosure is gone as well
 
 
 def _alive(node: NodeFacts, lost: list[Lost]) -> frozenset[Thing]:
@@ -232,13 +217,6 @@ def _alive(node: NodeFacts, lost: list[Lost]) -> frozenset[Thing]:
 
 def _runs(disk: DiskFacts) -> bool:
     return any(known(path.state) and path.state == "running" for path in disk.paths)
-
-
-def _disk(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | None:
-    wwid = wwid_of(leaf)
-    if not known(node.disks) or wwid is None:
-        return None
-    return next((disk for disk in node.disks if disk.wwid == wwid), None)
 
 
 def _situation(group: Group) -> Situation:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Situation
+from workflows.analysis.redundancy import CANNOT_SERVE
+from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _words
 
@@ -30,7 +31,7 @@ def explains(cause: Situation, other: Situation) -> bool:
 
 
 def lost(pool: PoolFacts) -> tuple[VdevFacts, ...]:
-    tops = [top for role, top in pool.tops_read if role != "log" and top.state in pool_fate.CANNOT_SERVE]
+    tops = [top for role, top in pool.tops_read if role != "log" and top.state in CANNOT_SERVE]
     return tuple(leaf for top in tops for leaf in top.leaves() if leaf.state in lookup.LOST_STATES)
 
 
@@ -64,7 +65,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...]) ->
     yield "Change no disk and label none. Export the pool and look for it by stable names: a look writes nothing."
 
 
-def _rows(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...]) -> Iterator:
+def _rows(node: NodeFacts, pool: PoolFacts, leaves: tuple[VdevFacts, ...]) -> Iterator[Evidence]:
     yield _words.evidence(node, "zpool_status", f"state: {pool.state}")
     for leaf in leaves[:NAMES_SHOWN]:
         yield _words.evidence(node, "zpool_status", "  ".join(part for part in (leaf.name, leaf.state, leaf.note) if part))

@@ -15,10 +15,12 @@ multihost suspended is printed with the id of a bad log, so the words decide and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from workflows.analysis import pool_fate
+from workflows.analysis.redundancy import CANNOT_SERVE, COUNTED_CLASSES
 from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _words
@@ -29,7 +31,8 @@ GATES = True
 NAMED = 6
 _FEATURE = re.compile(r"(?<![a-z0-9.])[a-z0-9.]+\.[a-z]+:[A-Za-z0-9_]+")
 
-TITLES = {
+Why = Literal["log", "metadata", "version", "features", "contradiction", "members", "unknown"]
+TITLES: Mapping[Why, str] = {
     "log": "its intent log cannot be read",
     "metadata": "what describes the pool cannot be read",
     "version": "it has a newer version than this system reads",
@@ -44,13 +47,13 @@ TITLES = {
 class Down:
     node: NodeFacts
     pool: PoolFacts
-    why: str  # a key of TITLES
+    why: Why
     contradiction: str
 
     @property
     def tops(self) -> tuple[VdevFacts, ...]:
         """Those that hold data and cannot be opened."""
-        return tuple(top for role, top in self.pool.tops_read if role in pool_fate.COUNTED_CLASSES and top.state in pool_fate.CANNOT_SERVE)
+        return tuple(top for role, top in self.pool.tops_read if role in COUNTED_CLASSES and top.state in CANNOT_SERVE)
 
     @property
     def lost(self) -> tuple[VdevFacts, ...]:
@@ -80,7 +83,7 @@ def explains(cause: Situation, other: Situation) -> bool:
     return here and other.slug in ("disk-errors", "data-errors", "member-degraded")
 
 
-def _why(pool: PoolFacts, contradiction: str) -> str:
+def _why(pool: PoolFacts, contradiction: str) -> Why:
     text = " ".join(f"{pool.status} {pool.row_note}".lower().split())
     if "intent log" in text:
         return "log"
@@ -95,7 +98,7 @@ def _why(pool: PoolFacts, contradiction: str) -> str:
         return "features"
     if "metadata is corrupted" in text or "corrupted data" in pool.row_note:
         return "metadata"
-    roles = [role for role, top in pool.tops_read if top.state in pool_fate.CANNOT_SERVE]
+    roles = [role for role, top in pool.tops_read if top.state in CANNOT_SERVE]
     if roles and all(role == "log" for role in roles):
         return "log"
     if contradiction:
@@ -124,13 +127,7 @@ def _situation(one: Down) -> Situation:
 
 
 def _state(pool: PoolFacts) -> str:
-    return (
-        pool.state
-        if pool.state in pool_fate.CANNOT_SERVE
-        else pool.row_state
-        if pool.row_state in pool_fate.CANNOT_SERVE
-        else "a vdev cannot be opened"
-    )
+    return pool.state if pool.state in CANNOT_SERVE else pool.row_state if pool.row_state in CANNOT_SERVE else "a vdev cannot be opened"
 
 
 METADATA = ("special", "dedup")
@@ -158,7 +155,7 @@ def _meaning(one: Down) -> Iterator[str]:
     yield "Change no disk of it now: a new disk cannot be filled from a pool that does not serve."
 
 
-WHY = {
+WHY: Mapping[Why, str] = {
     "log": (
         "It was not exported before it was imported last, and the synchronous writes of the last seconds cannot be read from its log device. ZFS "
         "waits for a person to choose: bring the log device back, and nothing is lost, or give those last seconds up. Programs were told that "
@@ -295,7 +292,7 @@ def _of_contradiction(one: Down) -> Iterator[Cure]:
     yield from _of_members(one)
 
 
-CURES = {
+CURES: Mapping[Why, Callable[[Down], Iterator[Cure]]] = {
     "log": _of_log,
     "metadata": _of_metadata,
     "version": _of_version,

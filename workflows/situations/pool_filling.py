@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Severity, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _pools, _words
@@ -63,7 +63,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, fill: int) -> Iterator[str]:
         yield f"Nothing is wrong yet. From {FILL_WATCH} % on writing gets slower, and near 97 % it ends; it takes time to buy disks."
 
 
-def _evidence(node: NodeFacts, pool: PoolFacts, fill: int):
+def _evidence(node: NodeFacts, pool: PoolFacts, fill: int) -> Evidence:
     assert known(pool.space)
     row = pool.space.pool
     return _words.evidence(
@@ -94,7 +94,7 @@ def _cures(pool: PoolFacts) -> Iterator[Cure]:
         )
     yield cure(
         "add",
-        "Or add a vdev of the same kind as those it has. Look at the plan with -n first; a single disk added by mistake cannot always be taken out again.",
-        ("zpool", "add", "-n", pool.name),
+        f"Or add a vdev of the same kind as those it has. Look at the plan first (`zpool add -n {pool.name}` with all its disks): a single disk added by mistake "
+        "cannot always be taken out again. Its ashift must be that of the others (`-o ashift=`): only 2.2.4 and newer refuse another.",
         needs="As many new disks as a vdev of the pool has.",
     )

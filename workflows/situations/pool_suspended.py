@@ -367,6 +367,6 @@ def _evidence(found: Suspended) -> Iterator[Evidence]:
             what = f"error {write.error}" if write.vdev_guid else f"{write.skipped} writes skipped, reason {write.error}"
             line = f"multihost: txg {write.txg}, {what}, {write.duration_ns} ns, {write.path or 'no disk'}"
             yield found.evidence(f"kstat_txgs/{pool.name}", line)
-    for event in found.node.events if known(found.node.events) else ():
-        if event.kind == "ereport.fs.zfs.io_failure" and event.text("pool") == pool.name:
-            yield found.evidence("zpool_events", f"{event.kind} of {pool.name}, eid {event.eid}")
+    for posted in found.node.events if known(found.node.events) else ():
+        if posted.kind == "ereport.fs.zfs.io_failure" and posted.text("pool") == pool.name:
+            yield found.evidence("zpool_events", f"{posted.kind} of {pool.name}, eid {posted.eid}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from workflows.analysis import last_scrub
-from workflows.engine.core import Answer, Cure, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import reason_of
 from workflows.situations import _pools, _words
@@ -89,7 +89,7 @@ _RISK = (
 )
 
 
-def _lines(node: NodeFacts, pool: PoolFacts) -> tuple:
+def _lines(node: NodeFacts, pool: PoolFacts) -> tuple[Evidence, ...]:
     return tuple(_pools.line(node, "scan", scan.text.split("\n")[0]) for scan in _pools.scans(pool))
 
 

@@ -78,7 +78,7 @@ def _meaning(
         )
     elif len(disks) == 1:
         leaf = disks[0][1]
-        yield f"The errors were counted on {_pools.called(node, leaf)}: read {{}}, write {{}}, checksum {{}}.".format(*leaf.errors)
+        yield f"The errors were counted on {_pools.called(node, leaf)}: read {{}}, write {{}}, checksum {{}}.".format(*leaf.figures)
     else:
         names = ", ".join(_pools.called(node, leaf) for _, leaf in disks[:NAMED])
         yield f"{len(disks)} members counted errors: {names}. What is wrong on several at once is mostly memory, an HBA, a cable or an expander."

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Severity, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.data_errors import data_errors
 from workflows.facts.status_reasons import reason_of
@@ -106,7 +106,7 @@ def _counting(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Situation:
     return _make(node, pool, "watch", top, f"{pool.name}: {top.name} counts errors, and none of its disks does", meaning, _rows(node, top))
 
 
-def _rows(node: NodeFacts, row: VdevFacts) -> tuple:
+def _rows(node: NodeFacts, row: VdevFacts) -> tuple[Evidence, ...]:
     rows = (row, *row.leaves()[:8])
     return tuple(
         _words.evidence(
@@ -117,7 +117,14 @@ def _rows(node: NodeFacts, row: VdevFacts) -> tuple:
 
 
 def _make(
-    node: NodeFacts, pool: PoolFacts, severity: Severity, row: VdevFacts | None, title: str, meaning: str, lines: tuple, gate: bool = False
+    node: NodeFacts,
+    pool: PoolFacts,
+    severity: Severity,
+    row: VdevFacts | None,
+    title: str,
+    meaning: str,
+    lines: tuple[Evidence, ...],
+    gate: bool = False,
 ) -> Situation:
     about = row.name if row is not None else "contradiction" if gate else "pool"
     return Situation(

@@ -45,7 +45,7 @@ class Entry:
 
     name: str
     data: bytes
-    at: int  # when it was changed last, as the archive says; 0 where that is not told
+    at: int  # when it was changed last, as the archive says; 0 where the archive does not say
 
 
 @dataclass
@@ -234,10 +234,10 @@ def _tar(stream: IO[bytes] | _Stream, wanted: Wanted, strict: bool) -> Unpacked:
                 tar.members.clear()  # type: ignore[attr-defined]  # it keeps each of them otherwise
                 _entry(tar, member, taking, strict)
     except (tarfile.TarError, EOFError, OverflowError, UnicodeError) as wrong:
-        text = (
+        words = (
             CUT if "unexpected end" in str(wrong) else f"The archive is damaged: {wrong}. Nothing of it was kept. Collect or send it again."
         )
-        raise Refused(text) from None
+        raise Refused(words) from None
     return taking.found
 
 

@@ -57,7 +57,7 @@ def test_a_pool_that_another_node_has_too_is_refused():
     assert nothing_of_the_pool_comes_first(both, PARAMS).outcome == "refuse"
 
 
-BINDS = {"zpool_replace", "zpool_offline", "zpool_detach"}
+BINDS = {"zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_detach"}
 
 
 @pytest.mark.parametrize("slug", RUNBOOKS)

@@ -22,7 +22,7 @@ from workflows.engine.core import ask, blockers
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import History, Stages
 
-ON_A_MEMBER = ("zpool_replace", "zpool_offline", "zpool_online", "zpool_set_path", "zpool_detach")
+ON_A_MEMBER = ("zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_online", "zpool_set_path", "zpool_detach")
 EVERY_ORDER = [(title, step.slug) for title, story in STORIES.items() for step in story.definition.steps if step.kind == "EXECUTE"]
 ORDERS = [(title, slug) for title, slug in EVERY_ORDER if STORIES[title].definition.step(slug).operation in ON_A_MEMBER]
 RELEASES = {  # tools and module

@@ -1,4 +1,4 @@
-"""Labels, configurations and histograms whose end was not pasted: what is whole of them stays, and what was cut is left out and named."""
+"""Labels, configurations, histograms and events of which an end was not pasted: what is whole of them stays, and what was cut is left out and named."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agents.collectors import zpool_events
+from agents.collectors.base import Unparsed
 from agents.collectors.zpool_iostat_w import BUCKETS
 
 
@@ -78,6 +80,52 @@ def histograms(lines: Sequence[str]) -> Whole:
             rows, width = 0, 0
         kept.append(line)
     return Whole(kept, missing)
+
+
+_RECORD = re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +[a-z]+\.[\w.]+$")
+
+
+_MARKS = re.compile(
+    r" *(?:nvlist version: |\((?:start|end) |\(embedded nvlist\)|TIME +CLASS|(?:__ttl|__injected) = |\w+ = \((?:start|embedded)|\w+ = \(array)"
+)
+_OWN_TIME = "__tod = "
+
+
+def events(lines: Sequence[str]) -> Whole:
+    """Each record that is whole, in the layout of `zpool events -v`; what stands before the first one, or cannot be read, is left out.
+
+    `fmdump -eV` of illumos prints the same records with marks around what is nested, and without quotes.
+    """
+    records: list[list[str]] = []
+    of_fmdump = any(line.strip().startswith(_OWN_TIME) for line in lines)
+    for line in lines:
+        if _RECORD.match(line.rstrip()):
+            records.append([line.rstrip()])
+        elif records and line.strip() and not (of_fmdump and _MARKS.match(line.expandtabs())):
+            records[-1].append(" " * 8 + _field(line.strip(), of_fmdump))
+    texts = ["\n".join(record) + "\n\n" for record in map(_once, records)]
+    readable = [text for text in texts if not isinstance(zpool_events.parse(f"TIME CLASS\n{text}"), Unparsed)]
+    missing = "" if readable and len(readable) == len(texts) and _RECORD.match(_first(lines)) else "not every record of it is whole"
+    return Whole(["TIME CLASS", *"".join(readable).split("\n")[:-1]] if readable else list(lines), missing)
+
+
+def _field(text: str, of_fmdump: bool) -> str:
+    name, equals, value = text.partition(" = ")
+    if not of_fmdump or not equals:
+        return f"{text} " if text.endswith(" =") else text
+    name = "time" if name == "__tod" else name.replace("-", "_")
+    return f"{name} = {value}" if value.startswith(("0x", '"')) or value.isdigit() else f'{name} = "{value}"'
+
+
+def _once(record: Sequence[str]) -> list[str]:
+    """A field of the record itself stands below the same one of what is nested in it; the later one counts."""
+    fields = {line.partition(" = ")[0]: line for line in record[1:]}
+    return [record[0], *fields.values()]
+
+
+def _first(lines: Sequence[str]) -> str:
+    """The first line that is no heading."""
+    return next((line.rstrip() for line in lines if line.strip() and not line.startswith("TIME")), "")
 
 
 def _ends_in_tree(lines: Sequence[str]) -> bool:

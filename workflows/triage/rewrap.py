@@ -75,7 +75,17 @@ def _as_is(lines: Sequence[str]) -> Change:
 
 
 def _zpool(lines: Sequence[str]) -> Change:
-    return Change(*pool_text.put_back(lines))
+    return Change(*pool_text.put_back(_without_details(lines)))
+
+
+def _without_details(lines: Sequence[str]) -> list[str]:
+    """Solaris explains below the tree what the rows say: each field there is that of one device."""
+    kept, inside = [], False
+    for line in lines:
+        inside = line.startswith("device details:") or (inside and (not line.strip() or line[0] in " \t"))
+        if not inside:
+            kept.append(line)
+    return kept
 
 
 def _lsscsi(lines: Sequence[str]) -> Change:
@@ -185,7 +195,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_import": (_as_is, _zpool),
     "lsscsi": (_as_is, _lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
-    "zpool_events": (_events,),
+    "zpool_events": (_events, _cut(cut_off.events)),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zdb_label": (_as_is, _cut(cut_off.labels)),

@@ -370,7 +370,7 @@ _OF_DEDUP = re.compile(r"bucket +allocated|_{6} +_|refcnt +blocks|-{6} +-")  # t
 
 def _status_goes_on(piece: Piece, line: str) -> bool:
     """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
-    if line.startswith(" ") or KEY.match(line):
+    if line.startswith((" ", "device details:")) or KEY.match(line):
         return True
     if piece.heading == "errors":
         return False

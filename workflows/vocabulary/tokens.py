@@ -101,7 +101,7 @@ def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
     row_state, row_note = pool.row_state, pool.row_note
     if row_state not in ("", pool.state):
         yield from token(states.POOL, row_state, pool.name, f"{pool.name}  {row_state}", grave=row_state != "ONLINE")
-    for note in row_note.split("  "):
+    for note in _notes(row_note):
         yield from token(notes.POOL, note.strip(), pool.name, f"{pool.name}  {row_state}  {note.strip()}")
     for role, top in pool.tops_read:
         yield from _vdev(pool, states.TOPS.get(role, states.TOP), top, grave=True)
@@ -170,7 +170,7 @@ def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = Fal
         line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
         names = frozenset(_names(vdev))
         yield from token(words, vdev.state, where, line, names, grave and vdev.state != "ONLINE")
-        for note in vdev.note.split("  "):
+        for note in _notes(vdev.note):
             yield from token(notes.ROW, note.strip(), where, line, names)
         for column, value in vdev.columns:
             if column in ("SLOW", "POWER", "DIO"):  # the others are what -c adds
@@ -206,7 +206,7 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> Iterator[Token]:
         for vdev in top.walk():
             line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
             yield from token(states.IMPORTABLE_ROW, vdev.state, f"{vdev.name} of {pool.name}", line)
-            for note in vdev.note.split("  "):
+            for note in _notes(vdev.note):
                 yield from token(notes.IMPORTABLE, note.strip(), f"{vdev.name} of {pool.name}", line)
 
 
@@ -326,3 +326,11 @@ def _kernel(node: NodeFacts) -> Iterator[Token]:
             yield Token("kernel_log", happenings.KERNEL.position, event.line, where, event.line, meaning, pool, name=event.kind)
     for event in log.unexplained:
         yield Token("kernel_log", happenings.KERNEL.position, event.line, "the kernel", event.line, None)
+
+
+_PADDED_DAY = re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)  (?=[1-9] )")
+
+
+def _notes(text: str) -> list[str]:
+    """What stands behind a row, two blanks apart. A date before the tenth of a month has two blanks of its own."""
+    return _PADDED_DAY.sub(r"\1 ", text).split("  ")

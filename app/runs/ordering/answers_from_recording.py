@@ -42,12 +42,12 @@ def _answer(node: Node, order: Order) -> None:
     files = [(part, parts[digest]) for part, digest in node.recording.items()]
     files += [(ORDER, order.canonical.encode()), (DIGEST, order.digest.encode())]
     try:
-        output = triage_process.run(answer, files)
+        receipt = triage_process.run(answer, files)
     except (triage_process.Busy, Stopped) as why:
         log.warning("Order %s is not answered from the archive yet: %s", order.id, why)
         return
     Order.objects.filter(pk=order.pk, status="SEALED").update(status="OFFERED")
-    if refused := orders.receipt(node.name, order.id, json.loads(output), archive=node.report_digest):
+    if refused := orders.receipt(node.name, order.id, json.loads(receipt), archive=node.report_digest):
         log.warning("The archive's answer to order %s was not taken: %s", order.id, refused)
 
 

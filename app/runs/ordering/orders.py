@@ -231,7 +231,8 @@ def end_unstarted(order: Order, why: str, actor: str, now: datetime) -> None:
 
 
 def receipt(node: str, order_id: str, body: dict, archive: str = "") -> str:
-    """How an order ended, as the node says; or, of a node without an agent, as that archive of it does. "" is taken. The same bytes again are taken again; other bytes never.
+    """How an order ended, as the node says; or, of a node without an agent, as that archive of it does. "" is taken. The same bytes again are
+    taken again; other bytes never.
 
     The answer to a look is taken also while the ledger cannot be written: looking never stops. All else then raises LedgerDown.
     """

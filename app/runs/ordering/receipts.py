@@ -90,7 +90,8 @@ def take_captures(node: str, receipt: Receipt, now: datetime) -> tuple[tuple[str
 
 def keep_captures(receipt: Receipt) -> tuple[str, ...]:
     """Keep what an archive answers with, and give the digests. The fleet has it already, as old as the archive is: read anew it is not newer."""
-    return tuple(ledger.keep_all((canonical(body) for body in receipt.bodies.values()), "application/json")) if receipt.bodies else ()
+    bodies = receipt.bodies.values() if isinstance(receipt.bodies, dict) else ()
+    return tuple(ledger.keep_all(map(canonical, bodies), "application/json"))
 
 
 def _probe(value: object) -> str:

@@ -148,7 +148,7 @@ def _under_way(order: Order, source: str, known: str, usual: float | None, now: 
     return Line(order.pk, source, "info", f"asked {_seconds(waited)} ago", known, end if waited > LATE_SECONDS_MIN else "")
 
 
-BRING_IT = "{node} has no agent: what is brought of it answers this. From your own machine: `slotlight collect {node}`."
+BRING_IT = "{node} has no agent: what is brought of it answers this. From your own machine: slotlight collect {node}"
 
 
 def of_run(run: Run, now: datetime) -> str:

@@ -80,7 +80,7 @@ def test_a_worn_member_is_replaced_beside_itself_by_its_guid_and_in_no_hurry(wor
     (found,) = disk_worn.detect(having(SDFL_WWID, replace(WELL, **worn)))
     assert (found.severity, [cure.kind for cure in found.cures]) == ("watch", ["other", "replace"])
     assert found.subject["vdev_guid"] in found.cures[-1].text
-    assert (found.cures[-1].runbook, "one disk of a vdev at a time" in found.cures[-1].text.lower()) == ("blink-and-replace", True)
+    assert (found.cures[-1].runbook, "one disk of a vdev at a time" in found.cures[-1].text.lower()) == ("replace-in-place", True)
 
 
 def test_a_worn_disk_of_no_pool_is_given_to_none():

@@ -82,3 +82,32 @@ def test_while_a_pool_is_gated_no_disk_is_prepared_for_it(member):
     beheaded = whole.partition("config:")[2]
     assert found(beheaded)
     assert not any("NEW" in command for one in found(beheaded) for command in commands(one))
+
+
+@pytest.mark.parametrize("state", ["SUSPENDED", "FAULTED", "PONDERING"])
+def test_a_disk_whose_pool_is_not_known_is_not_replaced_while_a_pool_of_its_node_is_gated(state):
+    reported = one("disk-failing", node="oss01")
+    alone = next(each for each in detect_all(FLEET, (reported,)) if each.key == reported.key)
+    assert replaces(alone)
+    facts = with_pool(state=state, row_state=state, suspended=state == "SUSPENDED")
+    found = next(each for each in detect_all(facts, (reported,)) if each.key == reported.key)
+    assert not replaces(found)
+    assert [cure.kind for cure in found.cures] == ["wait"]
+
+
+def test_what_replaces_nothing_is_not_called_gated_by_a_pool_that_it_does_not_name():
+    reported = replace(one("enclosure-fault", node="oss01"), cures=(Cure("cooling", "Look at the fans."),))
+    facts = with_pool(state="FAULTED", row_state="FAULTED")
+    found = next(each for each in detect_all(facts, (reported,)) if each.key == reported.key)
+    assert (found.cures, is_gated(found)) == (reported.cures, False)
+
+
+@pytest.mark.parametrize("state", ["SUSPENDED", "FAULTED", "ONLINE"])
+@pytest.mark.parametrize(
+    "argv", [("zpool", "checkpoint", "-d", "ost_0"), ("zfs", "set", "direct=disabled", "ost_0/x"), ("zpool", "upgrade", "ost_0")]
+)
+def test_no_setting_is_changed_of_a_pool_that_does_not_serve(state, argv):
+    reported = replace(one("checkpoint-held", node="oss01", pool="ost_0"), cures=(Cure("other", "Do it.", (argv,)), Cure("look", "Look.")))
+    facts = with_pool(state=state, row_state=state, suspended=state == "SUSPENDED")
+    found = next(each for each in detect_all(facts, (reported,)) if each.key == reported.key)
+    assert [cure.kind for cure in found.cures] == (["other", "look"] if state == "ONLINE" else ["look"])

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -10,6 +11,7 @@ from agents.tests.scenarios import step
 from workflows.facts import FleetFacts, node_facts, suspects
 from workflows.facts.tests.played import captures, fleet, played
 from workflows.situations import import_blocked
+from workflows.situations._blocked import Blocked, Why
 from workflows.triage.next import manuals
 
 DIVERGED = "import-blocked-diverged-disk/1-not-imported"
@@ -21,7 +23,7 @@ def test_it_names_the_one_bad_disk(name):
     (found,) = import_blocked.detect(fleet(name))
     assert (found.subject["wwid"], found.sure) == ("naa:5000c500a65b203b", True)
     for words in (
-        "sdd (naa:5000c500a65b203b) stands out",
+        "sdd (naa:5000c500a65b203b), serial number ZA20003X stands out",
         "oss07 wrote it last",
         "The others hold the whole pool",
         "Neither force the import",
@@ -336,3 +338,17 @@ def test_a_pool_of_this_name_that_was_imported_since_is_not_told_as_waiting():
     status = "  pool: big\n state: ONLINE\nconfig:\n\n\tNAME        STATE     READ WRITE CKSUM\n\tbig         ONLINE       0     0     0\n"
     status += "\t  sda       ONLINE       0     0     0\n\nerrors: No known data errors\n"
     assert listed("ONLINE", "UNAVAIL", "ONLINE", zpool_status=status) == ()
+
+
+@pytest.mark.parametrize("why", get_args(Why))
+def test_each_reason_has_words_and_cures_of_its_own(why):
+    """Whatever keeps a pool from coming in, something is advised, and the first of it writes nothing."""
+    listed = replace(fleet(DIVERGED).nodes["oss01"].importable_read[0], status="", action="")
+    one = Blocked(fleet(DIVERGED).nodes["oss01"], "ost_2", OST2, why, listed, (), ())
+    found = import_blocked._situation(one)
+    assert found.title.startswith("ost_2 ")
+    assert len(found.meaning) > 60
+    assert found.cures
+    assert found.cures[0].kind in ("look", "reseat", "wait", "zgenhostid", "upgrade")
+    for argv in (argv for cure in found.cures for argv in cure.argv):
+        assert not {"-f", "-F", "-X", "-T"} & set(argv)

@@ -168,3 +168,14 @@ def test_a_member_that_is_degraded_without_a_reason_is_watched():
     found = only(with_leaf(degraded))
     assert (found.slug, found.severity, found.answers) == ("member-degraded", "watch", ())
     assert [cure.kind for cure in found.cures] == ["reseat", "clear", "replace"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "named"),
+    [("/sys/class/enclosure/6:0:88:0/Slot 05", True), (None, False), ("/sys/class/enclosure/6:0:88:0/x", False)],
+)
+def test_of_a_member_that_is_away_the_bay_is_told_that_its_label_stored(stored, named):
+    """The disk is not seen, so what its label stored is all there is; it is no proof."""
+    found = only(with_leaf(replace(GONE, enc_path=stored)))
+    assert found.slug == "disk-missing"
+    assert ("bay 5 of enclosure 6:0:88:0: look there, and compare the serial number" in found.meaning) is named

@@ -146,10 +146,10 @@ def waits(milliseconds: float) -> dict[str, int]:
     return {"disk_read_ns": int(milliseconds * 1_000_000), "disk_write_ns": int(milliseconds * 1_000_000)}
 
 
-@pytest.mark.parametrize(("one", "other", "text"), [(200, 20, True), (199, 20, False), (900, 1, True), (19, 1, False)])
-def test_of_two_halves_the_one_that_waits_ten_times_as_long_is_watched(one, other, text):
+@pytest.mark.parametrize(("one", "other", "watched"), [(200, 20, True), (199, 20, False), (900, 1, True), (19, 1, False)])
+def test_of_two_halves_the_one_that_waits_ten_times_as_long_is_watched(one, other, watched):
     found = slow_disk.detect(mirror(waits(one), waits(other)))
-    assert [(s.severity, s.sure) for s in found] == ([("watch", False)] if text else [])
+    assert [(s.severity, s.sure) for s in found] == ([("watch", False)] if watched else [])
 
 
 def test_of_two_halves_it_is_never_an_act_and_never_replaced_whatever_agrees():

@@ -92,3 +92,60 @@ def test_a_part_of_waits_is_named():
         found = triage([("p", text)])
         assert "zpool iostat -w" in found.reads[0].reason
         assert not found.good
+
+
+RECORD = """\
+Jun 04 2024 10:21:34.123456789 ereport.fs.zfs.checksum
+        class = "ereport.fs.zfs.checksum"
+        pool = "tank"
+        vdev_guid = 0x3f2504e04f8911d3
+        vdev_path = "/dev/sdb1"
+        time = 0x665eeb6e 0x75bcd15
+        eid = 0x2
+
+"""
+OF_FMDUMP = """\
+TIME                           CLASS
+Jun 04 2024 10:21:34.123456789 ereport.fs.zfs.io
+nvlist version: 0
+        class = ereport.fs.zfs.io
+        detector = (embedded nvlist)
+        nvlist version: 0
+                scheme = zfs
+                pool = 0x9a0c0305e82c3301
+        (end detector)
+
+        pool = tank
+        vdev_guid = 0x3f2504e04f8911d3
+        vdev_path = /dev/dsk/c0t5000C500A1B2C3D4d0s0
+        zio_err = 5
+        __ttl = 0x1
+        __tod = 0x665eeb6e 0x75bcd15
+
+Jun 04 2024 10:21:35.123456789 ereport.io.scsi.cmd.disk.dev.rqs.derr
+nvlist version: 0
+        class = ereport.io.scsi.cmd.disk.dev.rqs.derr
+        driver-assessment = fatal
+        __ttl = 0x1
+        __tod = 0x665eeb6f 0x75bcd15
+"""
+
+
+def test_events_that_were_cut_at_an_end_are_read_as_far_as_they_go():
+    lines = (RECORD * 3).split("\n")
+    for text, outcome in (("\n".join(lines[3:]), "read"), ("\n".join(lines[:-4]), "partly"), ("\n".join(lines[3:-4]), "partly")):
+        found = triage([("p", text)])
+        assert [read.outcome for read in found.reads if read.source] == [outcome]
+        assert [s.slug for s in found.situations] == ["zfs-events"]
+        assert not found.good
+
+
+def test_the_error_log_of_illumos_is_read_as_events():
+    found = triage([("p", f"# fmdump -eV\n{OF_FMDUMP}")])
+    assert [(read.source, read.outcome) for read in found.reads if read.source] == [("zpool_events", "read")]
+    assert {s.slug for s in found.situations} >= {"zfs-events"}
+
+
+def test_a_disk_that_freebsd_has_lost_is_no_line_of_camcontrol():
+    found = triage([("p", "da3 at mpr0 bus 0 scbus0 target 11 lun 0\nda3: <SEAGATE ST4000NM0023 0004> s/n Z1Z12345 detached\n")])
+    assert [(s.slug, s.severity) for s in found.situations] == [("kernel-errors", "act")]

@@ -1,0 +1,44 @@
+"""Kinds of texts that were read wrongly once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workflows.triage import triage
+
+CASES = Path(__file__).parent / "cases"
+
+
+def test_what_solaris_explains_below_the_tree_hides_nothing():
+    found = triage([("p", (CASES / "solaris-device-details.txt").read_text())])
+    assert [read.outcome for read in found.reads] == ["read"]
+    assert [s.slug for s in found.situations] == ["disk-missing"]
+
+
+@pytest.mark.parametrize(
+    "note", ["100% trimmed, completed at Sun Mar  9 03:24:01 2025", "37% initialized, started at Sat Mar  1 03:24:01 2025"]
+)
+def test_a_date_with_two_blanks_is_one_note(note):
+    text = f"  pool: tank\n state: ONLINE\n  scan: none requested\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\ttank  ONLINE 0 0 0\n\t  sda  ONLINE 0 0 0  ({note})\n\nerrors: No known data errors\n"
+    assert triage([("p", text)]).good
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("tank          sync_read    sync_write    async_read\nreq_size      ind    agg    ind    agg\n", "zpool iostat -r"),
+        ("ioc0 vol_id 0 type IM, 2 phy, 136 GB, state OPTIMAL, flags ENABLED\n", "mpt-status"),
+        ("Uberblock:\n\tmagic = 0000000000bab10c\n\tversion = 5000\n", "zdb -u"),
+        ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
+        ('[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n', "midclt"),
+        ('node_zfs_zpool_state{state="degraded",zpool="tank"} 1\n', "metrics"),
+        ("ZFS Event Daemon 2.1.5-1 (PID 12345)\nProcessing events since eid=0\n", "zed"),
+    ],
+)
+def test_what_is_known_and_not_read_is_named(text, name):
+    found = triage([("p", text)])
+    assert name in found.reads[0].reason
+    assert found.reads[0].recognised
+    assert not found.good
