@@ -89,14 +89,14 @@ async def _stream(topics: list[str], own: str, who: Callable[[], Awaitable[User 
         await _body(send, b"retry: 2000\n\n", more=True)
         while not ear.closed and _now() < until:
             changed = await ear.next(HEARTBEAT_SECONDS)
-            if own in changed and not await _is_somebody(who):
+            if own in changed and not await _is_signed_in(who):
                 break
             text = "".join(f"event: {topic}\ndata: {topic}\n\n" for topic in changed if topic != own)
             await _body(send, (text or ": still here\n\n").encode(), more=True)
         await _body(send, b"")
 
 
-async def _is_somebody(who: Callable[[], Awaitable[User | None]]) -> bool:
+async def _is_signed_in(who: Callable[[], Awaitable[User | None]]) -> bool:
     try:
         return await who() is not None
     except TROUBLE as own:

@@ -57,7 +57,7 @@ class Policy:
 
 
 def reported(line: str) -> Policy | None:
-    """What `Policy.said` gave; None where it is no such line."""
+    """What `Policy.as_text` gave; None where it is no such line."""
     try:
         value = json.loads(line)
         found = Policy(**{**value, "operations": tuple(value["operations"]), "pools": tuple(value["pools"])})

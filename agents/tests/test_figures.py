@@ -158,15 +158,15 @@ def test_it_reads_every_genuine_cache_file(given):
 
 def test_a_changed_cache_file_is_read_at_once_and_no_other():
     class Files(CapturedHost):
-        said = b"one"
+        output = b"one"
 
         def read(self, path):
-            return self.said if path == zdb_config.CACHE_FILE else super().read(path)
+            return self.output if path == zdb_config.CACHE_FILE else super().read(path)
 
     host = Files(step("healthy-raidz2"))
     first = zdb_config.stamp(host, "")
     assert first == zdb_config.stamp(host, "") != ""
-    host.said = b"two"
+    host.output = b"two"
     assert zdb_config.stamp(host, "") not in ("", first)
     assert zdb_config.stamp(CapturedHost(step("healthy-raidz2")), "") == ""
 

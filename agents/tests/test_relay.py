@@ -20,7 +20,7 @@ from agents.portal.transport import Counter, Portal, PortalDown, connector
 from agents.service.agent import Agent
 from agents.tests import rig
 
-NOBODY_UID = 65534
+UNPRIVILEGED_UID = 65534
 ROOT = str(Path(agents.__file__).parent.parent)
 
 
@@ -158,9 +158,9 @@ def test_root_without_a_network_and_nobody_with_one_carry_out_an_order(stub, tmp
     host, folder = rig.twin(tmp_path), rig.agent_folder(tmp_path / "agent", stub.url)
     place = Path("/tmp") / f"slotlight-relay-{os.getpid()}"
     place.mkdir(mode=0o700)
-    os.chown(place, NOBODY_UID, NOBODY_UID)
+    os.chown(place, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
     # The interpreter of a developer may stand where nobody can read, so what is imported late is imported before.
-    program = f"import encodings.idna, os, sys; sys.path.insert(0, {ROOT!r}); from agents.portal import relay, transport; os.setgid({NOBODY_UID}); os.setuid({NOBODY_UID})"
+    program = f"import encodings.idna, os, sys; sys.path.insert(0, {ROOT!r}); from agents.portal import relay, transport; os.setgid({UNPRIVILEGED_UID}); os.setuid({UNPRIVILEGED_UID})"
     carrier = subprocess.Popen([sys.executable, "-c", f"{program}; relay.serve(sys.argv[1], transport.connector)", str(place / "socket")])
     worker = subprocess.Popen(
         ["unshare", "--net", sys.executable, "-c", AGENT, str(host.store.path), str(folder), str(place / "socket")], cwd=ROOT

@@ -4,10 +4,10 @@ import pytest
 
 from agents.operations._resilver import Defers, before_it, in_the_way
 
-ON, OFF, OLD, NOBODY_SAID = Defers("enabled", "0"), Defers("disabled", "0"), Defers(""), Defers(None, "0")
+ON, OFF, OLD, NOT_READ = Defers("enabled", "0"), Defers("disabled", "0"), Defers(""), Defers(None, "0")
 RULE = {
-    "nothing runs": ((), False, False, NOBODY_SAID, "pass", "No resilver"),
-    "a scrub": (("scrub",), False, False, NOBODY_SAID, "pass", "No resilver"),
+    "nothing runs": ((), False, False, NOT_READ, "pass", "No resilver"),
+    "a scrub": (("scrub",), False, False, NOT_READ, "pass", "No resilver"),
     "in the same vdev": (("resilver",), True, False, ON, "refuse", "mirror-0 of tank is being rebuilt"),
     "waits in the same vdev": ((), True, False, ON, "refuse", "mirror-0 of tank is being rebuilt"),
     "of no disk that is named": (("resilver",), False, False, ON, "refuse", "does not say which disk"),
@@ -16,7 +16,7 @@ RULE = {
     "elsewhere, feature off": (("resilver",), False, True, OFF, "refuse", "resilver_defer of tank is disabled"),
     "elsewhere, before 0.8": (("resilver",), False, True, OLD, "refuse", "0.8 and newer do"),
     "elsewhere, switched off": (("resilver",), False, True, Defers("enabled", "1"), "refuse", "zfs_resilver_disable_defer is 1"),
-    "elsewhere, feature not told": (("resilver",), False, True, NOBODY_SAID, "unknown", "is not known"),
+    "elsewhere, feature not told": (("resilver",), False, True, NOT_READ, "unknown", "is not known"),
     "elsewhere, switch not told": (("resilver",), False, True, Defers("enabled"), "unknown", "is not known"),
     "rebuild elsewhere": (("rebuild",), False, True, ON, "refuse", "ZFS attaches no disk meanwhile"),
 }

@@ -101,8 +101,8 @@ def _of_end(incident: str, group: list[Entry], book: Book) -> Message | None:
     before = book.last(incident)
     if led[0].content.daily and not book.alone and (before is None or before.severity != "act"):
         return None
-    is_told_with = incident in book.lasts and before is not None and not led[0].content.leads
-    return replace(message, into=before.pk) if is_told_with else message
+    is_part_of_it = incident in book.lasts and before is not None and not led[0].content.leads
+    return replace(message, into=before.pk) if is_part_of_it else message
 
 
 def _led(group: list[Entry]) -> list[Entry]:

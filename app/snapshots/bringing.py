@@ -108,7 +108,7 @@ def _name(found: reading.Snapshot, asked: Asked) -> str:
     name = own or named.partition(".")[0]
     if not name:
         raise NotTaken(f"Nothing in this {found.form} names the host. Say which one it is of.")
-    if reading.TOLD_BY_NAME.fullmatch(name) is None:
+    if reading.HOST_NAME.fullmatch(name) is None:
         raise NotTaken(f"The host calls itself {name[:80]!r}, which is no name of a node: letters, digits, dots, dashes and underscores.")
     standing = Node.objects.filter(name__iexact=name).first()
     return standing.name if standing is not None else name

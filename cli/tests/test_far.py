@@ -55,11 +55,11 @@ def test_what_is_no_terminal_is_told_nothing():
 
 
 class Answers(BaseHTTPRequestHandler):
-    says, sends, go = len(DATA), DATA, Event()
+    size, sends, go = len(DATA), DATA, Event()
 
     def do_GET(self):
         self.send_response(200)
-        self.send_header("Content-Length", str(self.says))
+        self.send_header("Content-Length", str(self.size))
         self.end_headers()
         self.wfile.write(self.sends[:CHUNK])
         self.wfile.flush()
@@ -72,7 +72,7 @@ class Answers(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def portal():
-    Answers.says, Answers.sends = len(DATA), DATA
+    Answers.size, Answers.sends = len(DATA), DATA
     Answers.go = Event()
     server = HTTPServer(("127.0.0.1", 0), Answers)
     Thread(target=server.serve_forever, daemon=True).start()

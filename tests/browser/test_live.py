@@ -15,7 +15,7 @@ for mode in ("operate", "observe", "operate", "observe"):
     ring("node:mds01"); ring("fleet")
     time.sleep(0.05)
 """
-TOLD = """
+NOTED = """
 from app.realtime.publish import ring
 from app.ledger.services import record
 from django.db import transaction
@@ -66,7 +66,7 @@ def test_what_is_typed_opened_picked_and_scrolled_stays_and_nothing_jumps(operat
     reason.scroll_into_view_if_needed()
     page.evaluate("document.activeElement.setSelectionRange(5, 9)")
     at, top = page.evaluate("scrollY"), reason.bounding_box()["y"]
-    stack.manage("shell", "-c", TOLD % {"run": run, "words": "first"})
+    stack.manage("shell", "-c", NOTED % {"run": run, "words": "first"})
     expect(page.locator(".sl-events")).to_contain_text("run noted: first", timeout=SOON)
     expect(reason).to_have_value("half a sentence, still being ty")
     expect(reason).to_be_focused()

@@ -94,7 +94,7 @@ def forged():
     return text, prefix, sha256(text.encode()).hexdigest()
 
 
-def told(person):
+def events_about(person):
     """The alarm, as every page, notice and metric reads it, and the ledger."""
     [alarm] = [one for one in alarms.standing(timezone.now()) if one.kind == "identity-refused"]
     assert person in alarm.title
@@ -127,7 +127,7 @@ def test_a_seal_of_another_token_does_not_fit(portal, sql, people):
     sql("INSERT INTO identity_seal (name, mark, mac) SELECT 'api_token:' || (SELECT max(id) FROM api_token), mark, mac FROM identity_seal"
         " WHERE name = 'api_token:' || (SELECT min(id) FROM api_token)")  # fmt: skip
     assert asked(portal, "/api/v1/status", text)[0] == 401
-    assert "old one that was put back" in told("bob").text or "does not fit its seal" in told("bob").text
+    assert "old one that was put back" in events_about("bob").text or "does not fit its seal" in events_about("bob").text
 
 
 def test_a_revoked_token_that_was_put_back_stays_revoked(portal, sql, people):
@@ -140,7 +140,7 @@ def test_a_revoked_token_that_was_put_back_stays_revoked(portal, sql, people):
     sql("UPDATE identity_seal SET mark = %s, mac = %s WHERE name = %s", seal.mark, seal.mac, seal.name)
     status, page = asked(portal, "/api/v1/status", text)
     assert (status, "put back" in page) == (401, True), page
-    told("bob")
+    events_about("bob")
 
 
 # what somebody writes -> whom it is about
@@ -163,7 +163,7 @@ def test_every_table_that_says_who_somebody_is(portal, sql, people, what):
     assert asked(portal, "/account/", cookie=cookie)[0] == 200
     sql(CHANGES[what])
     seals.sweep()
-    told("ann")
+    events_about("ann")
     other = Client()
     answer = other.post("/sign-in/", {"login": "ann", "password": PASSWORD})
     if what in ("a role", "a new role"):

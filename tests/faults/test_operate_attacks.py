@@ -71,7 +71,7 @@ def tries(incident, person, act: str, **form: str) -> tuple[int, str]:
     return person.post(f"{person.run}act/", act=act, version=str(incident.row.version), **form)
 
 
-def told(what: str) -> None:
+def check_refusal(what: str) -> None:
     seals.sweep()
     assert [one for one in alarms.standing(timezone.now()) if one.kind == "identity-refused"], "people see it"
     assert Refusal.objects.filter(name__startswith=what).exists()
@@ -93,7 +93,7 @@ def test_inserted_tokens_walk_no_run(incident, sql):
     status, page = asked(incident.stack, f"/api/v1/runs/{row.pk}/acts/execute", text, body={"version": row.version})
     assert (status, "not believed" in page) == (401, True), page
     nothing_ran(incident)
-    told("api_token:")
+    check_refusal("api_token:")
 
 
 def test_an_inserted_approval_counts_for_nothing(incident, sql):
@@ -108,7 +108,7 @@ def test_an_inserted_approval_counts_for_nothing(incident, sql):
     status, answer = incident.ann.act("execute")
     assert status == 409, answer
     nothing_ran(incident)
-    told("runs_approval:")
+    check_refusal("runs_approval:")
 
 
 def skip_approval(sql, incident) -> None:
@@ -137,7 +137,7 @@ def test_an_approver_made_by_sql_approves_nothing(incident, sql):
     skip_approval(sql, incident)
     assert incident.ann.act("execute")[0] == 409
     nothing_ran(incident)
-    told("accounts_membership:")
+    check_refusal("accounts_membership:")
 
 
 def test_one_administrator_is_not_two_people(incident):
@@ -161,7 +161,7 @@ def test_an_inserted_order_is_not_offered(incident, sql):
     order = until(lambda: Order.objects.filter(id="f" * 32, status="REFUSED").first(), "nobody looked at it")
     assert "has no seal" in order.reason
     nothing_ran(incident)
-    told("runs_order:")
+    check_refusal("runs_order:")
 
 
 INSERT_ORDER = """
@@ -194,7 +194,7 @@ def test_an_order_that_was_edited_is_not_started(incident, sql):
     until(lambda: Order.objects.get(effect="at_most_once").status == "REFUSED")
     assert "who gave this order" in Order.objects.get(effect="at_most_once").reason
     nothing_ran(incident)
-    told("runs_order:")
+    check_refusal("runs_order:")
 
 
 def test_a_plan_that_was_changed_after_its_approval_gives_no_order(incident, sql):
@@ -212,7 +212,7 @@ def test_fewer_approvals_than_the_runbook_asks_for_are_not_enough(incident, sql)
     sql("UPDATE runs_plan SET approvals_needed = 0")
     assert incident.ann.act("execute")[0] == 409
     nothing_ran(incident)
-    told("runs_plan:")
+    check_refusal("runs_plan:")
 
 
 def test_who_asked_for_the_run_approves_nothing_by_a_hand_that_was_deleted(incident, sql):
@@ -238,7 +238,7 @@ def test_a_node_that_was_moved_to_another_team_is_not_that_teams(incident, sql):
     status, answer = tries(incident, nora, "execute")
     assert (status, "nora may not do this" in answer) == (409, True)
     nothing_ran(incident)
-    told("fleet_node:")
+    check_refusal("fleet_node:")
 
 
 def test_a_token_to_enrol_that_was_inserted_enrols_nobody(incident, sql):
@@ -250,7 +250,7 @@ def test_a_token_to_enrol_that_was_inserted_enrols_nobody(incident, sql):
     body = {"token": "mine", "node": "oss01", "key": "A" * 43 + "="}
     status, page = asked(incident.stack, "/agent/v1/enrol", body=body)
     assert (status, "no seal" in page) == (403, True), page
-    told("nodes_enroltoken:")
+    check_refusal("nodes_enroltoken:")
 
 
 def test_a_link_to_the_rack_that_was_inserted_opens_nothing(incident, sql):
@@ -261,7 +261,7 @@ def test_a_link_to_the_rack_that_was_inserted_opens_nothing(incident, sql):
     )
     status, page = asked(incident.stack, "/t/mine/")
     assert status != 200, page
-    told("runs_technicianlink:")
+    check_refusal("runs_technicianlink:")
 
 
 def test_a_backup_of_the_database_put_back_runs_nothing_again(incident, ground, committed_db):

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.ground import SECRET, Ground
 
 FOLDER = Path(__file__).with_name("at_29e7ff0")
-SAID = json.loads((FOLDER / "said.json").read_text())
+RECORDED = json.loads((FOLDER / "said.json").read_text())
 KEYS = ("ledger.key", "order.key")
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from django.test import Client
 
 from app.fleet.models import Node
-from tests.frozen.left_behind import SAID
+from tests.frozen.left_behind import RECORDED
 from tests.frozen.record import KEPT, differences, kept, written
 from tests.frozen.test_left_behind import keys, migrated, taken_over  # noqa: F401  fixtures
 
@@ -22,7 +22,7 @@ MOMENT = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 OF_THIS_TEST = re.compile(re.escape(tempfile.gettempdir()) + r"/\S+")
 AGO = re.compile(r"\d+ [a-z]+(?= ago)")
 SINCE_NOW = re.compile(r"(?:age|ago|seconds|silence)")  # fields that count until this moment
-KNOWN = {"name": "oss01", "run": str(SAID["run"]), "pk": "1", "digest": "0" * 64}
+KNOWN = {"name": "oss01", "run": str(RECORDED["run"]), "pk": "1", "digest": "0" * 64}
 ASKED = ("/disks?q=naa:5000", "/situations?severity=act", "/runs?status=done", "/nodes?limit=1", "/nothing", "/nodes/nobody")
 
 
@@ -59,7 +59,7 @@ def described() -> dict[str, dict[str, str]]:
 def answers() -> dict[str, dict[str, str]]:
     from app.api.door import api
 
-    client, headers = Client(), {"Authorization": f"Bearer {SAID['token']}"}
+    client, headers = Client(), {"Authorization": f"Bearer {RECORDED['token']}"}
     paths = [path.removeprefix("/api/v1") for path, methods in api.get_openapi_schema()["paths"].items() if "get" in methods]
     known = KNOWN | {"wwid": client.get("/api/v1/disks?limit=1", headers=headers).json()["items"][0]["wwid"]}
     sections = {}

@@ -15,9 +15,9 @@ from agents.orders import policy
 from agents.orders.journal import Journal
 from agents.portal.wire import canonical
 from app.ledger import verify
-from tests.frozen.left_behind import FOLDER, SAID, keys_into, restored
+from tests.frozen.left_behind import FOLDER, RECORDED, keys_into, restored
 
-RUN = str(SAID["run"])
+RUN = str(RECORDED["run"])
 
 
 # --- files
@@ -25,7 +25,7 @@ RUN = str(SAID["run"])
 
 def test_the_export_is_whole_under_the_pinned_key_and_says_what_its_release_did_not_keep():
     """That release put no signatures of orders into the ledger, so they cannot be checked: exit code 3, and nothing is called wrong."""
-    public = base64.b64decode(SAID["ledger_key"].rpartition("+")[2])[1:]
+    public = base64.b64decode(RECORDED["ledger_key"].rpartition("+")[2])[1:]
     pinned = verify.Pins(sha256(public).hexdigest(), run=RUN)
     report = verify.verify(FOLDER / "run.zip", pinned)
     assert (report.exit_code, report.tampered, report.broken, report.incomplete) == (3, [], [], [])
@@ -105,25 +105,25 @@ def taken_over(migrated, keys):
 
 
 def test_the_first_start_takes_its_people_over_and_lists_them(taken_over):
-    assert all(name in taken_over for name in SAID["people"])
+    assert all(name in taken_over for name in RECORDED["people"])
     assert "rows about people are sealed" in taken_over
 
 
-@pytest.mark.parametrize("name", SAID["people"])
+@pytest.mark.parametrize("name", RECORDED["people"])
 def test_its_people_sign_in_and_have_their_rights(taken_over, client, settings, name):
     from app.accounts import rights
     from app.accounts.models import User
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
     wrong = client.post(reverse("sign-in"), {"login": name, "password": "wrong"})
-    right = client.post(reverse("sign-in"), {"login": name, "password": SAID["people"][name]})
+    right = client.post(reverse("sign-in"), {"login": name, "password": RECORDED["people"][name]})
     assert (wrong.status_code, right.status_code) == (200, 302)
     assert client.get("/").status_code == 200
-    assert rights.may(User.objects.get(username=name), rights.OPERATE) == (SAID["roles"][name] != "admin")
+    assert rights.may(User.objects.get(username=name), rights.OPERATE) == (RECORDED["roles"][name] != "admin")
 
 
 def test_its_token_reads_through_the_api(taken_over, client):
-    answer = client.get(f"/api/v1/runs/{RUN}", headers={"Authorization": f"Bearer {SAID['token']}"})
+    answer = client.get(f"/api/v1/runs/{RUN}", headers={"Authorization": f"Bearer {RECORDED['token']}"})
     assert (answer.status_code, answer.json()["status"]) == (200, "done")
 
 

@@ -201,7 +201,7 @@ class PoolFacts:
     status: str = ""
     action: str = ""
     see: str = ""
-    errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_said`
+    errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_reported`
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
@@ -228,7 +228,7 @@ class PoolFacts:
         return replace(self, tops=self.partial_tops, scans=self.scans_read)
 
     @property
-    def errors_said(self) -> Known[str]:
+    def errors_reported(self) -> Known[str]:
         """The `errors:` line. ZFS leaves it out for a pool that it could not open, and a text that stops before it has none."""
         return self.errors or Unknown(f"zpool status printed no errors: line for {self.name}.")
 

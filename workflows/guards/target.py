@@ -157,12 +157,12 @@ def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
 def the_running_resilver_begins_anew(facts: FleetFacts, params: Params) -> str:
     """A warning for who brings a member back: that is never refused, as it gains a copy, but it may cost the time of the resilver that runs."""
     target = the_target(facts, params)
-    not_told = "Whether a resilver runs that begins anew when the member is back is not known"
+    uncertain = "Whether a resilver runs that begins anew when the member is back is not known"
     if not known(target):
-        return f"{not_told}: {target.reason}"
+        return f"{uncertain}: {target.reason}"
     scans = target.pool.scans
     if not known(scans):
-        return f"{not_told}: {scans.reason}"
+        return f"{uncertain}: {scans.reason}"
     if "resilver" not in _resilver.not_over(scans):
         return ""
     why = _defers(target).why_not(target.pool.name)

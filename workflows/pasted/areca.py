@@ -76,18 +76,18 @@ def _drive(line: str) -> Drive | None:
 def _detailed(lines: Sequence[str]) -> list[Drive]:
     """`cli64 disk info drv=N`."""
     found = []
-    for said in sections(lines, r"Drive Information"):
-        if "Device State" not in said.values:
+    for section in sections(lines, r"Drive Information"):
+        if "Device State" not in section.values:
             continue
-        place = said.first("Device Location", "IDE Channel", "SCSI Channel") or "?"
+        place = section.first("Device Location", "IDE Channel", "SCSI Channel") or "?"
         slot = re.search(r"Slot[ #]?([0-9]{1,3})", place)
-        media = whole(said.first("Media Error Count"))
+        media = whole(section.first("Media Error Count"))
         counted = ("Media Error Count", "Timeout Count")
         found.append(
             Drive(
-                place, None, whole(slot.group(1)) if slot else whole(place), said.first("Device State"), said.first("Model Name"),
-                said.first("Serial Number"), media_errors=media, other_errors=whole(said.first("Timeout Count")),
-                lines=tuple(said.lines[name] for name in ("Device State", *counted) if name in said.lines),
+                place, None, whole(slot.group(1)) if slot else whole(place), section.first("Device State"), section.first("Model Name"),
+                section.first("Serial Number"), media_errors=media, other_errors=whole(section.first("Timeout Count")),
+                lines=tuple(section.lines[name] for name in ("Device State", *counted) if name in section.lines),
             )
         )  # fmt: skip
     return found

@@ -91,15 +91,15 @@ def parse(lines: Sequence[str]) -> Faults | Unparsed:
     is_log = any(line.startswith("TIME") and "UUID" in line for line in stripped)
     if not found and not any(map(_HEADING.match, stripped)):
         return refused("fmadm faulty", stripped[0] if stripped else "")
-    return Faults(tuple(_fault(name, said, tuple(kept[name])) for name, said in found.items()), is_log)
+    return Faults(tuple(_fault(name, reported, tuple(kept[name])) for name, reported in found.items()), is_log)
 
 
-def _fault(name: str, said: Mapping[str, str], lines: tuple[str, ...]) -> Fault:
-    kind = (said.get("Fault class") or said.get("Problem class") or MESSAGES.get(said["message"], "")).split()
+def _fault(name: str, fields: Mapping[str, str], lines: tuple[str, ...]) -> Fault:
+    kind = (fields.get("Fault class") or fields.get("Problem class") or MESSAGES.get(fields["message"], "")).split()
     where = next(
-        (said[key] for key in ("Affects", "Problem in") if "zfs://" in said.get(key, "")), said.get("FRU", said.get("Affects", ""))
+        (fields[key] for key in ("Affects", "Problem in") if "zfs://" in fields.get(key, "")), fields.get("FRU", fields.get("Affects", ""))
     )
-    return Fault(name, said["message"], kind[0] if kind else "", where.strip('"'), lines, said.get("event", "") in OVER)
+    return Fault(name, fields["message"], kind[0] if kind else "", where.strip('"'), lines, fields.get("event", "") in OVER)
 
 
 def situations(value: Faults, where: Where) -> tuple[Situation, ...]:

@@ -97,11 +97,11 @@ def _detailed(lines: Sequence[str]) -> Iterator[Drive]:
             _, port, name, value = found.groups()
             each.setdefault(port, {})[name] = value
             kept.setdefault(port, []).append(line)
-    for port, said in each.items():
-        alert = said.get("Drive Smart Health", "").upper() not in ("", "OK")
-        moved = whole(said.get("Reallocated Sectors"))
+    for port, answer in each.items():
+        alert = answer.get("Drive Smart Health", "").upper() not in ("", "OK")
+        moved = whole(answer.get("Reallocated Sectors"))
         yield Drive(
-            f"port {port}", None, None, said.get("Status"), said.get("Model"), said.get("Serial"),
+            f"port {port}", None, None, answer.get("Status"), answer.get("Model"), answer.get("Serial"),
             media_errors=moved, smart_alert=alert, lines=tuple(kept[port]),
         )  # fmt: skip
 

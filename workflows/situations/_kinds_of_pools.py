@@ -6,7 +6,7 @@ from workflows.situations._kinds import Kind, Kinds, advice
 
 TREE = ("zpool status -P -p POOL", "zpool status -g -p POOL", "zpool events -v POOL")
 KEEP = "What `zpool status -P -p -v`, `zpool status -g -p` and the kernel's log print now."
-NOBODY = "No other host has the pool."
+NO_OTHER_HOST = "No other host has the pool."
 SCRUB = advice(
     "scrub", "Then scrub it to its end: only 0 errors say that the data is whole.", "zpool scrub POOL", needs="No resilver runs."
 )
@@ -46,7 +46,7 @@ KINDS: Kinds = {
                 "other",
                 "What resumes it depends on the cause and the release: `zpool clear` is right after I/O errors with multihost off; after a multihost suspension it is "
                 "refused or unsafe before 2.2.4. Prove first that no other host has the pool.",
-                needs=NOBODY,
+                needs=NO_OTHER_HOST,
                 save_first=KEEP,
                 runbook="suspended-pool",
             ),
@@ -81,7 +81,7 @@ KINDS: Kinds = {
                 "zpool status -g POOL",
                 "lsscsi -i -g -s",
             ),
-            advice("export-import", "Then export the pool and import it by stable names and by its id.", needs=NOBODY),
+            advice("export-import", "Then export the pool and import it by stable names and by its id.", needs=NO_OTHER_HOST),
         ),
     ),
     "errors-everywhere": Kind(
@@ -237,7 +237,7 @@ KINDS: Kinds = {
                 "export-import",
                 "When that is done and what was wrong is mended, export it and import it writable.",
                 "zpool export POOL",
-                needs=NOBODY,
+                needs=NO_OTHER_HOST,
             ),
         ),
     ),

@@ -34,12 +34,12 @@ def _is_covered(pool: PoolFacts) -> bool:
 
 def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
     what = "resilver" if scan.function in REPAIRS else "scrub"
-    said_none = pool.errors == "No known data errors"
+    none_listed = pool.errors == "No known data errors"
     meaning = (
         f"The last {what} of {pool.name} on {node.node} ended with {_words.plural(scan.errors or 0, 'error')}: so many blocks had no good copy. "
         + (
             "No damaged data is listed now, so what was damaged was deleted or written anew since, or could be read again later. "
-            if said_none
+            if none_listed
             else "Whether damaged data is listed now is not known: the text does not say. "
         )
         + "Only a scrub that ends with 0 errors shows that all can be read. ZFS forgets an entry after the second one."

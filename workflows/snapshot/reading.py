@@ -17,7 +17,7 @@ from workflows.triage import NAMELESS, Triage, decoded, triage
 NO_RIGHT = re.compile(r"[Pp]ermission denied|[Oo]peration not permitted|must be root|[Aa]re you root|only root")
 # An agent reads every file that modprobe reads; of saved outputs nobody knows which are left out, so what is set at boot is not taken.
 NOT_OF_SAVED = frozenset(("parameters",))
-TOLD_BY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 LISTED_MAX = 200
 
 

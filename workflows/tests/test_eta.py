@@ -93,8 +93,8 @@ def test_the_disk_that_sets_the_pace_is_named():
         ((_, top),) = node.pools[0].tops
         rows = [Waits("x", 0, 0, 100, 10, 0, 0, *(None,) * 11) for _ in top.leaves()]
         waits = [(slow_ms if i == 2 else 12) * 1_000_000 for i in range(len(rows))]
-        told_rows = [replace(row, disk_read_ns=wait, disk_write_ns=wait) for row, wait in zip(rows, waits, strict=True)]
-        latency = PoolLatency(tuple(LeafLatency(leaf, top, now=row) for leaf, row in zip(top.leaves(), told_rows, strict=True)))
+        own_rows = [replace(row, disk_read_ns=wait, disk_write_ns=wait) for row, wait in zip(rows, waits, strict=True)]
+        latency = PoolLatency(tuple(LeafLatency(leaf, top, now=row) for leaf, row in zip(top.leaves(), own_rows, strict=True)))
         return replace(node, pools=(replace(node.pools[0], latency=latency),)), top.leaves()[2].name.rsplit("/", 1)[-1]
 
     node, name = leaves(96)

@@ -51,10 +51,10 @@ def test_an_answer_about_one_disk_rests_on_that_disks_captures():
 
 
 def test_an_answer_about_all_labels_rests_on_all_of_them():
-    def nobody_has_it(facts, params):
+    def no_node_has_it(facts, params):
         return ok(f"{[disk.labels for disk in facts.nodes['oss01'].disks]}")
 
-    assert rests_on(nobody_has_it) == {w for w in WITH_DIGESTS.nodes["oss01"].digests if w.startswith("zdb_label/")}
+    assert rests_on(no_node_has_it) == {w for w in WITH_DIGESTS.nodes["oss01"].digests if w.startswith("zdb_label/")}
 
 
 def test_an_answer_that_reads_no_capture_rests_on_none():

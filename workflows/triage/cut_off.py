@@ -18,7 +18,7 @@ class Whole(NamedTuple):
     missing: str
 
 
-_TOLD = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| {1,12}labels = ([0-3 ]{1,12})$")
+_LABELS_NAMED = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| {1,12}labels = ([0-3 ]{1,12})$")
 _TITLE = re.compile(r"LABEL [0-3](?: |$)")
 _RULE = re.compile(r"-{10,}$")
 _TREE = re.compile(r" {4}vdev_tree:$")
@@ -33,9 +33,9 @@ RULE = "-" * 36
 def labels(lines: Sequence[str]) -> Whole:
     """The last label without its tree where that is not whole; without that label where others stand before it, or it does not say whose it is."""
     kept = list(lines) if not lines or not _TITLE.match(lines[0]) else [RULE, *lines]
-    told = {digit for line in kept if (found := _TOLD.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
-    lacking = [digit for digit in "0123" if digit not in told]
-    if not told or not lacking:
+    names = {digit for line in kept if (found := _LABELS_NAMED.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
+    lacking = [digit for digit in "0123" if digit not in names]
+    if not names or not lacking:
         return Whole(kept, "")
     titles = [i for i, line in enumerate(kept) if _TITLE.match(line)]
     begin = titles[-1] if titles else len(kept)
@@ -43,8 +43,8 @@ def labels(lines: Sequence[str]) -> Whole:
         kept = kept[: begin - 1] if len(titles) > 1 else _without_tree(kept)
     if titles and not any(line.startswith("    guid: ") for line in kept[begin:]) and len(titles) > 1:
         kept = kept[: begin - 1]
-    told = {digit for line in kept if (found := _TOLD.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
-    lacking = [digit for digit in "0123" if digit not in told]
+    names = {digit for line in kept if (found := _LABELS_NAMED.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
+    lacking = [digit for digit in "0123" if digit not in names]
     missing = f"it ends before all copies of the label, and nothing is known of {', '.join(lacking)}"
     return Whole([*kept, *(f"failed to read label {digit}" for digit in lacking)], missing)
 

@@ -103,7 +103,7 @@ def test_its_plan_is_made_from_the_archive(bare, ann):
     assert run.here.plan is not None, (run.here.note, [(o.status, o.reason) for o in Order.objects.all()])
     assert run.here.plan["argv"][:2] == ["zpool", "replace"]
     [event] = LedgerEvent.objects.filter(type="order.receipt")
-    assert event.said["body"]["archive"]
+    assert event.parsed["body"]["archive"]
     assert event.actor == "portal"
 
 

@@ -74,7 +74,7 @@ def log_of(*lost: int, unread: tuple[str, ...] = ()) -> NodeFacts:
     return without_status(collected | {"kernel_log": Capture("kernel_log", "", "data", text)}, *unread)
 
 
-@pytest.mark.parametrize(("lost", "is_told"), [((), False), ((1,), False), ((1, 2), True)])
-def test_a_storm_is_the_hbas_where_several_disks_lose_commands_and_only_then(lost, is_told):
-    assert ("hba-fault" in found(log_of(*lost))) == is_told
-    assert ("hba-fault" in found(log_of(*lost, unread=("block",)))) == is_told
+@pytest.mark.parametrize(("lost", "is_reported"), [((), False), ((1,), False), ((1, 2), True)])
+def test_a_storm_is_the_hbas_where_several_disks_lose_commands_and_only_then(lost, is_reported):
+    assert ("hba-fault" in found(log_of(*lost))) == is_reported
+    assert ("hba-fault" in found(log_of(*lost, unread=("block",)))) == is_reported

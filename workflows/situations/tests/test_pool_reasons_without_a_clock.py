@@ -25,13 +25,13 @@ def test_a_text_without_a_clock_gives_a_hint_and_no_alarm(scan, title):
 
 
 @pytest.mark.parametrize(
-    ("read_at", "is_told"),
+    ("read_at", "is_reported"),
     [(None, False), ("2026-11-23", False), ("2026-12-27", False), ("2026-12-28", True), ("2031-01-01", True)],
 )
-def test_the_age_of_a_scrub_counts_to_the_day_on_which_the_text_is_read(read_at, is_told):
+def test_the_age_of_a_scrub_counts_to_the_day_on_which_the_text_is_read(read_at, is_reported):
     at = datetime.fromisoformat(f"{read_at}T12:00:00+00:00").timestamp() if read_at else None
     situations = triage([("text", status(*MIRROR))], read_at=at).situations
-    assert [s.slug for s in situations] == (["scrub-overdue"] if is_told else [])
+    assert [s.slug for s in situations] == (["scrub-overdue"] if is_reported else [])
 
 
 def test_beside_other_trouble_no_hint_of_a_scrub_is_given():

@@ -53,7 +53,7 @@ ASKED_OF_IT = (
     "the_disk_sits_in_the_bay_meant",
 )
 REFUSED, UNSURE = (
-    (*own, *(Bad(f"{OF_NEW}{bad.guard}", bad.says, of_the_new_disk(bad.bend)) for bad in (*own, *shared) if bad.guard in ASKED_OF_IT))
+    (*own, *(Bad(f"{OF_NEW}{bad.guard}", bad.expected, of_the_new_disk(bad.bend)) for bad in (*own, *shared) if bad.guard in ASKED_OF_IT))
     for own, shared in ((REFUSED, bad_disks.REFUSED), (UNSURE, bad_disks.UNSURE))
 )
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why
