@@ -107,7 +107,7 @@ def _name(found: reading.Snapshot, asked: Asked) -> str:
         raise NotTaken(f"This is an archive of {found.host[:80]}, and not of {named[:80]}. Bring it as what it is, or the right one.")
     name = own or named.partition(".")[0]
     if not name:
-        raise NotTaken(f"Nothing in this {found.form} names the host. Say which one it is of.")
+        raise NotTaken(f"Nothing in this file ({found.form}) names the host. Say which one it is of.")
     if reading.HOST_NAME.fullmatch(name) is None:
         raise NotTaken(f"The host calls itself {name[:80]!r}, which is no name of a node: letters, digits, dots, dashes and underscores.")
     standing = Node.objects.filter(name__iexact=name).first()
@@ -118,7 +118,7 @@ def _taken_at(found: reading.Snapshot, asked: Asked, now: datetime) -> datetime:
     """By the host's clock, or as the person says where nothing in the archive tells. What a person says never makes it younger."""
     own = datetime.fromtimestamp(found.taken_at, UTC) if found.taken_at else None
     if own is None and asked.taken_at is None:
-        raise NotTaken(f"Nothing in this {found.form} says when it was taken, and its age decides what it is good for. Say when.")
+        raise NotTaken(f"Nothing in this file ({found.form}) says when it was taken, and its age decides what it is good for. Say when.")
     at = min(filter(None, (own, asked.taken_at)))
     if at > now + AHEAD:
         raise NotTaken(

@@ -13,7 +13,7 @@ DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 LOST_MEMBER = "Replace a lost member, whatever its name is today"  # titles of runbooks
 IN_ITS_BAY = "Replace a disk in its bay, with the bay lit"
-BESIDE_IT = "Replace a disk beside the one that still serves"
+BESIDE_IT = "Replace a disk that still serves"
 expect.set_options(timeout=20_000)  # the node reports every few seconds, and the machine may be busy
 
 

@@ -53,7 +53,7 @@ def take(data: bytes) -> Taken:
     found = Taken(form, unpack(data, WANTED[form], strict=form == SAVED))
     if not found.unpacked.entries:
         raise Refused(
-            f"Nothing in this {form} is read here: none of its {found.unpacked.others} files is the output of a command about ZFS or disks."
+            f"Nothing in this file ({form}) is read here: none of its {found.unpacked.others} files is the output of a command about ZFS or disks."
         )
     return found
 

@@ -98,7 +98,9 @@ def _saved(taken: forms.Taken) -> Snapshot:
     merged = _merged(found)
     captures = tuple(one for one in merged.values() if one.source not in NOT_OF_SAVED)
     if not captures:
-        raise Refused(f"Nothing in this {taken.form} could be read: no file of it is an output of ZFS or of disks that is known here.")
+        raise Refused(
+            f"Nothing in this file ({taken.form}) could be read: no file of it is an output of ZFS or of disks that is known here."
+        )
     host, info = host or (others[0] if others else ""), _info(captures)
     lacks = _unread(found) + _not_there(captures)
     return Snapshot(

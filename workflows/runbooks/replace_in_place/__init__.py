@@ -210,7 +210,7 @@ PULL_WHY = (
 
 RUNBOOK = Runbook(
     slug="replace-in-place",
-    title="Replace a disk beside the one that still serves",
+    title="Replace a disk that still serves",
     purpose="A disk is failing, slow, worn or counts errors, and still serves, and a blank disk sits in a free bay of the same node. ZFS fills the new "
     "disk while the old one serves on, so no redundancy is spent; then the old one leaves the pool, its bay is lit, and it is pulled.",
     states="new disk chosen -> checked -> planned -> filling -> taken over -> lit -> bay named -> pulled -> scanned -> dark, or called off",
