@@ -13,6 +13,7 @@ OLD_WORDS = {"said", "told", "heard", "tells", "says", "nobody", "somebody"}
 STORED = {
     "said",  # columns of Happening and KeyRotation
     "told",  # a column of Rehearsal
+    "told_by",  # a field of facts, which are kept
     "heard_at",  # columns of Rehearsal and of what Alertmanager sends
     "tells_alloc",  # a field of a twin that stories give
     "no_disk_tells_another_story",  # from here on guards

@@ -35,8 +35,8 @@ def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts
         )
     test = condition.last_test
     if test is not None and test.failed:
-        return refuse(f"The last self-test of {name} failed: {test.text}. Choose another disk.")
-    tested = f"its last self-test says: {test.text}" if test is not None else "no self-test was ever run on it"
+        return refuse(f"The last self-test of {name} failed: {test.said}. Choose another disk.")
+    tested = f"its last self-test says: {test.said}" if test is not None else "no self-test was ever run on it"
     return ok(f"{name} says of itself: {health.text}; {tested}.")
 
 

@@ -50,7 +50,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
 def _hostids(node: NodeFacts) -> Iterator[Evidence]:
     if known(node.hostids):
         for what, value in (
-            ("hostid", node.hostids.by_command),
+            ("hostid", node.hostids.said),
             ("/etc/hostid", node.hostids.file),
             ("spl_hostid", node.hostids.parameter),
         ):

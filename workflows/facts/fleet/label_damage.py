@@ -33,7 +33,7 @@ class Damage:
     vdev_guid: int | None
     sentence: str
     found: str  # what its own label says, for the line of evidence
-    read_from: str = ""  # the partition whose label speaks of the lost one
+    told_by: str = ""  # the partition whose label speaks of the lost one
     leaf: VdevFacts | None = None  # in the tree of an imported pool
 
 
@@ -87,7 +87,7 @@ def _is_a_sibling(node: NodeFacts, leaf: Expected, disk: DiskFacts) -> bool:
 
 
 def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFacts) -> Damage:
-    text = f"The labels of its siblings (on {leaf.read_from}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
+    text = f"The labels of its siblings (on {leaf.told_by}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
     if disk.labels:
         other = disk.labels[0]
         kind, found = "other", f"{other.pool_name}: guid {other.guid}, txg {other.txg}, hostname {other.hostname}"
@@ -105,7 +105,7 @@ def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFac
         leaf.guid,
         text,
         found,
-        leaf.read_from,
+        leaf.told_by,
         _leaf(fleet, leaf.pool_guid, leaf.guid),
     )
 

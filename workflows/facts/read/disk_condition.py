@@ -46,7 +46,7 @@ class SelfTestFacts:
     hours: int | None  # the disk's age then
     what: str
     result: int
-    text: str
+    said: str
     lba: int | None = None  # where it failed
 
     @property
@@ -60,7 +60,7 @@ class DiskLink:
 
     port: int
     phy: int
-    text: str
+    said: str
     gbit: float | None
     counts: tuple[int | None, int | None, int | None, int | None]
 

@@ -14,7 +14,7 @@ NONE = "00000000"
 class HostidFacts:
     """Eight hexadecimal digits each. None: there is no such file, or it was not said."""
 
-    by_command: str | None  # by the command `hostid`
+    said: str | None  # by the command `hostid`
     file: str | None  # /etc/hostid
     parameter: str | None  # spl_hostid; all zeros means that the module asks the file
     booted_at: int | None  # Unix time, seconds

@@ -50,7 +50,7 @@ class Expected:
     wwid: str | None  # of the stored device id; a hint
     path: str | None
     label_state: int
-    read_from: str  # partition that label was read from
+    told_by: str  # partition that label was read from
 
 
 class Labels(Mapping[str, Read]):
@@ -194,7 +194,7 @@ def _expected(tree: Any, label: LabelFacts) -> Iterator[Expected]:
                 wwid=normalise(vdev.devid) if vdev.devid else None,
                 path=vdev.path,
                 label_state=label.state,
-                read_from=label.partition,
+                told_by=label.partition,
             )
 
 
