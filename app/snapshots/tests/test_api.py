@@ -29,7 +29,7 @@ def test_a_token_that_operates_brings_a_host(tmp_path):
     assert "zpool status" in found["holds"]
     assert Node.objects.get().is_brought
     used = LedgerEvent.objects.get(type="token.used")
-    assert (used.said["body"]["act"], used.node) == ("snapshot", "oss01")
+    assert (used.parsed["body"]["act"], used.node) == ("snapshot", "oss01")
 
 
 def test_the_same_archive_again_is_no_second_event(tmp_path):
