@@ -48,8 +48,8 @@ def test_no_guard_is_troubled_by_a_fact_that_is_not_known(title, slug, stages):
     walk = stages(title).at(slug)
     node = walk.facts().nodes[walk.state.params["node"]]
     for field in fields(node):
-        if field.name in ("node", "age_seconds", "digests", "failures", "histories"):
-            continue
+        if not str(field.type).startswith("Known["):
+            continue  # such a field is never unknown
         less = FleetFacts({node.node: replace(node, **{field.name: Unknown("It was not read.")})})
         for verdict in ask(guards_of(walk.step), less, walk.state.params):
             assert_readable(verdict.reason)
