@@ -13,7 +13,7 @@ KIND = re.compile(r"[a-z]+(?:-[a-z]+)*\.[a-z]+(?:-[a-z]+)*")
 BEGINNINGS = {kind.partition(".")[0] for kind in WORDS} - {"demo"}
 # What looks like a kind in these words and is none: permissions, settings, names of files and of modules.
 NO_KINDS = re.compile(
-    r"runs\.|nodes\.|run\.(start|bundle)$|loop\.close$|.*\.(key|json|html|py|run|plan|situation|group|permission|node|next)$"
+    r"runs\.|nodes\.|run\.(start|bundle)$|loop\.close$|.*\.(key|json|html|md|py|run|plan|situation|group|permission|node|next)$"
 )
 MADE_OF_PARTS = {"run.done", "run.aborted", "ledger.key-rotated", "order.key-rotated"}  # made of two parts: f"run.{status}"
 
