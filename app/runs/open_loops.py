@@ -25,6 +25,7 @@ from workflows.runbooks import RUNBOOKS
 FILTERS = ("node", "of", "kind")
 KINDS = {  # of the loops that runbooks open, in the words of the filter
     "offline": "a member out of service",
+    "filling": "a disk filled beside another",
     "resting": "a member out of service for a mode",
     "lit": "a bay's light",
     "raised": "a tunable",

@@ -33,7 +33,7 @@ def values(samples, label: str) -> dict[str, float]:
 def test_a_scrape_says_what_is_so(client, oss01, ann):
     begin(ann)
     found = scrape(client)
-    assert values(found["slotlight_nodes"], "state") == {"enrolled": 1, "retired": 0, "waiting": 0}
+    assert values(found["slotlight_nodes"], "state") == {"brought": 0, "enrolled": 1, "retired": 0, "waiting": 0}
     assert found["slotlight_nodes_silent"][0].value == 0
     assert values(found["slotlight_runs_open"], "status")["open"] == 1
     assert values(found["slotlight_orders_out"], "status")["UNKNOWN"] == 0

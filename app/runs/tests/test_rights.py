@@ -1,16 +1,25 @@
 """Who may only look changes nothing, whatever is sent; and each act asks for its own right."""
 
+import uuid
+from pathlib import Path
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from app.accounts.models import User
 from app.accounts.rights import MANUAL
 from app.core.permissions_by_route import APPROVE, BREAK_GLASS, ENROL, OPERATE, ROUTES
+from app.fleet.models import Node
 from app.nodes.models import EnrolToken, NodeKey
 from app.runs.actions import ACTS, BESIDE
 from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.services import NEEDS
 from app.runs.tests.cast import act, begin, incident, walk_to
+from app.snapshots import bringing
+from app.snapshots.models import Snapshot
+from app.snapshots.tests.test_bringing import archive_of
+from twin import scenarios
 from workflows.engine import events as ev
 
 pytestmark = pytest.mark.django_db
@@ -37,11 +46,19 @@ def test_who_may_only_look_changes_nothing(client, oss01, ann):
 
 def everything() -> list:
     """What a person could have changed."""
-    return [list(model.objects.values()) for model in (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken)]
+    kept = [list(model.objects.values()) for model in (Run, Order, Approval, BrokenGlass, OpenLoop, NodeKey, EnrolToken, Snapshot)]
+    return [*kept, list(Node.objects.order_by("name").values("name", "state"))]
+
+
+def archive(name: str, tmp_path: Path) -> SimpleUploadedFile:
+    """What was collected on a host without an agent."""
+    node = scenarios.tiny()
+    node.hostname, node.boot_id = name, str(uuid.uuid4())
+    return SimpleUploadedFile(f"{name}.slotlight", archive_of(node, tmp_path))
 
 
 @pytest.fixture
-def tries(oss01, ann, bob, settings) -> dict[str, tuple[str, dict]]:
+def tries(oss01, ann, bob, settings, tmp_path) -> dict[str, tuple[str, dict]]:
     """For each route that asks for a right, a form that does something when somebody with the right sends it."""
     settings.BREAK_GLASS = ("zpool_replace",)
     ann.memberships.create(role="glass-breaker")
@@ -50,6 +67,7 @@ def tries(oss01, ann, bob, settings) -> dict[str, tuple[str, dict]]:
     now = timezone.now()
     loop = OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="x", by="ann", at=now)
     run.refresh_from_db()
+    bringing.bring(archive("oss08", tmp_path).read(), ann, bringing.Asked())
     return {
         "run-start": ("/runs/start/", {"runbook": run.runbook, "situation": incident().pk}),
         "run-act": (f"/runs/{run.pk}/act/", {"act": "abort", "version": run.version, "reason": "x"}),
@@ -58,6 +76,8 @@ def tries(oss01, ann, bob, settings) -> dict[str, tuple[str, dict]]:
         "look": ("/nodes/oss01/look/", {"source": "block"}),
         "add-node": ("/add-node/", {"name": "oss02"}),
         "node-agent-revoke": ("/nodes/oss01/agent/revoke/", {"name": "oss01"}),
+        "snapshot-bring": ("/snapshots/bring/", {"archive": archive("oss09", tmp_path)}),
+        "snapshot-retire": ("/snapshots/oss08/retire/", {}),
     }
 
 
