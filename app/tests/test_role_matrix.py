@@ -37,6 +37,9 @@ from app.postmortems import services as postmortems
 from app.postmortems.models import Postmortem, Version
 from app.runs.models import Approval, BrokenGlass, OpenLoop, Order, Run
 from app.runs.tests.cast import Oss01, act, incident, person, to_team, walk_to
+from app.runs.tests.test_rights import archive
+from app.snapshots import bringing
+from app.snapshots.models import Snapshot
 from app.tests.test_permissions_by_route import PATHS
 from workflows.engine import events as ev
 
@@ -51,10 +54,12 @@ MAY = {
 ELSEWHERE = (TECHNICIAN, HOOK, API, METRICS)  # asked by a token of their own kind; their tests stand beside them
 WITHOUT_A_NODE = (ENROL, PEOPLE, NOTICES)  # asked for the whole fleet on most pages
 FEW = ("nobody", "viewer", "operator of another team", "switched off")
-# A team's administrator lets that team's nodes in and out. The page to add one opens for it, and takes the name of such a node only.
+# A team's administrator lets that team's nodes in and out. The page to add one opens for it, and takes the name of such a node only; so does the page
+# to bring a host for a team's operator.
 ALSO = {
     "admin of its team": {("get", "add-node"), ("post", "node-agent-revoke")},
     "admin of another team": {("get", "add-node")},
+    "operator of another team": {("get", "snapshot-bring")},
 }
 CHANGED = (
     Run,
@@ -65,6 +70,7 @@ CHANGED = (
     NodeKey,
     EnrolToken,
     Node,
+    Snapshot,
     User,
     Team,
     Token,
@@ -93,6 +99,10 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
     act(run, ev.GlassBroken, ann, plan_digest=run.here.plan_digest, reason="x")
     loop = OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="x", by="ann", at=timezone.now())
     run.refresh_from_db()
+    bringing.bring(archive("oss08", tmp_path).read(), ann, bringing.Asked())
+    brought = Node.objects.get(name="oss08")
+    brought.team = mine.team
+    brought.save(update_fields=["team"])
     held = ann.memberships.get(role="glass-breaker")
     token(ann)
     given = ann.memberships.create(role="approver", given_by=bob, counts_at=timezone.now() + waiting.WAIT)
@@ -133,6 +143,8 @@ def forms(db, tmp_path, settings) -> dict[str, tuple[str, dict]]:
         "notice-again": (f"/notices/{notice_row.pk}/again/", {}),
         "hook-add": ("/notices/hooks/add/", {"name": "x"}),
         "hook-revoke": (f"/notices/hooks/{hook.pk}/revoke/", {}),
+        "snapshot-bring": ("/snapshots/bring/", {"archive": archive("oss08", tmp_path)}),
+        "snapshot-retire": ("/snapshots/oss08/retire/", {}),
     }
 
 

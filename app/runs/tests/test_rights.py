@@ -50,11 +50,19 @@ def everything() -> list:
     return [*kept, list(Node.objects.order_by("name").values("name", "state"))]
 
 
-def archive(name: str, tmp_path: Path) -> SimpleUploadedFile:
+class Upload(SimpleUploadedFile):
+    """A file that is sent whole each time."""
+
+    def read(self, *size: int) -> bytes:
+        self.seek(0)
+        return super().read(*size)
+
+
+def archive(name: str, tmp_path: Path) -> Upload:
     """What was collected on a host without an agent."""
     node = scenarios.tiny()
     node.hostname, node.boot_id = name, str(uuid.uuid4())
-    return SimpleUploadedFile(f"{name}.slotlight", archive_of(node, tmp_path))
+    return Upload(f"{name}.slotlight", archive_of(node, tmp_path))
 
 
 @pytest.fixture
