@@ -9,7 +9,7 @@ from lab.visitor import NotThere, Page, Visitor
 DONE = re.compile(r" done (Member|Pool) ")  # its state at the head, and what it is about
 PLACE = r"(?:Now · (?:phase \d+ of \d+: .{1,40}?|on the way back, step \d+ of \d+) )?"  # what stands before the title of the current step
 CHOOSE = ("Take this disk", "Go this way")
-BACK = re.compile(r"`(zpool online \S+ \d+)` on the node brings it back")
+BACK = re.compile(r"`?(zpool online \S+ \d+)`? on the node brings it back")  # a page shows the command as code, without its marks
 PLAN_SECONDS = 400  # where the node is short of CPU: the portal gives it 90 s, and then it may be asked once more
 ORDER_SECONDS = 300
 APPROVE = "Have another person approve the plan"
