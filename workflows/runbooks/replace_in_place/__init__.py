@@ -150,7 +150,7 @@ def what_is_taken_out_again(facts: FleetFacts, params: Params, plan: Mapping[str
 
 
 def the_old_disk_is_the_only_copy(facts: FleetFacts, params: Params) -> str:
-    """What is at stake where the member is a vdev by itself; "" where other disks can rebuild it."""
+    """A member that is a vdev by itself holds data that no other disk can rebuild."""
     target = the_target(facts, params)
     if not known(target):
         return f"Whether other disks hold what this one holds is not known: {target.reason}"
