@@ -241,7 +241,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member and both disks",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(
                 *REPLACE_GUARDS,
                 allowed(zpool_replace_serving, zpool_detach_new_half, locate_led),
@@ -274,8 +274,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resilver",
             title="Wait until the new disk is filled",
-            why="ZFS fills the new disk and then lets the old one go by itself. Leave both in. The vdev survives as many losses meanwhile as before. To call "
-            "it off, end this run: the new disk is taken out again, and the old one serves as before.",
+            why=(
+                "ZFS resilvers the new disk and then detaches the old one by itself. Leave both in. Meanwhile the vdev survives as many"
+                " losses as before. To call it off, end this run: the new disk is detached again, and the old one serves as before."
+            ),
             until=the_new_disk_has_taken_over,
             alarm=both_disks_serve_meanwhile,
             sources=POOL_SOURCES,
@@ -329,7 +331,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="scan",
             title="Scan the disk in your hand",
-            why="It says that the disk which was pulled is the one that was replaced. Mark it as taken out.",
+            why="The scan proves that the disk which was pulled is the one that was replaced. Mark the disk as removed.",
             guards=(the_bay_is_empty,),
             asks="Scan or type the serial number on the disk that was pulled.",
             judges=the_serial_that_was_pulled,
@@ -342,8 +344,10 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="see",
             title="See how far it is",
-            why="Whether anything is still to be called off is judged by what is so now. Where the new disk was filled meanwhile, nothing is taken out: it "
-            "has taken over.",
+            why=(
+                "Whether there is still a replacement to call off depends on the present state. If the new disk was resilvered "
+                "completely meanwhile, it has taken over and nothing is detached."
+            ),
             guards=(facts_are_fresh,),
             undoes=FILLING.slug,
         ),
