@@ -456,7 +456,7 @@ RUNBOOK = Runbook(
         verify(
             "verify",
             "Verify that the new disk has taken over",
-            "The node looks again, and every answer rests on what it says after the resilver has ended.",
+            "The node looks again, and every answer uses what it reports after the resilver has ended.",
             REPLACED_GUARDS,
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
             then=END,

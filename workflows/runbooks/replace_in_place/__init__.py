@@ -199,12 +199,12 @@ LIT = Loop(
 LIGHT_WHY = "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path."
 DARK_WHY = "A light that stays on sends the next person to the wrong bay."
 BLINKS_WHY = (
-    "A light is never trusted alone. You read the number off the bay that blinks, or scan the disk in it; nothing tells you the answer. Pull nothing "
+    "A light alone proves nothing. Read the number off the bay that blinks, or scan the disk in it; the page does not show the answer. Pull nothing "
     "before this is right."
 )
 BLINKS_ASKS = "Type the number of the bay that blinks, or scan the serial number on the disk in it."
 PULL_WHY = (
-    "The node is watched: when the right bay is empty this goes on by itself. When anything else leaves, you are told to put it back. No pool uses "
+    "The node is watched. When the right bay is empty, the run goes on by itself. When another disk leaves, the page shows which one to put back. No pool uses "
     "this disk any more."
 )
 
