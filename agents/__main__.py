@@ -216,7 +216,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
     sub.add_argument("--run-dir", default=paths.RUN, metavar="DIR", help=RUN_HELP)
-    sub = command("run", run, "report and carry out orders until told to stop")
+    sub = command("run", run, "report and carry out orders until stopped")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE", help="what the portal may do here (default: %(default)s)")
     sub.add_argument("--config", default=paths.CONFIG, metavar="FILE", help="where the portal is, if not where it was enrolled")

@@ -1,11 +1,11 @@
-"""What each release of OpenZFS does with the commands of our operations: where they are ordered, where only a person gives them, where nobody should.
+"""What each release of OpenZFS does with the commands of our operations: where they are ordered, where only a person gives them, where they are refused.
 
 The one table of it, for node and portal alike; docs/releases.md is made from it. Every entry names the place in OpenZFS's source where it was
 read (file:function, tag). 2.1, 2.3 and 2.4 were tried as well; of the others the same command reaches the same checks of the kernel by source, and
 what is not listed here is the same as there. A change begins at a patch level, so everything is asked by three numbers.
 
     newer than what was read, or older     ->  looked at; a person gives the commands, which a rehearsal shows
-    a version that nobody can read         ->  refused
+    a version that cannot be read          ->  refused
     tools and module of different minors   ->  refused
     of one minor, other patch levels       ->  as one, where no entry of that operation lies between them
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Optional, Tuple, Union
 
 Release = Tuple[int, ...]
-ORDERED, WARNED, BY_HAND, REFUSED = "ordered", "ordered, and told first", "by hand", "refused"
+ORDERED, WARNED, BY_HAND, REFUSED = "ordered", "ordered, with a warning", "by hand", "refused"
 PASS, REFUSE, UNKNOWN = "pass", "refuse", "unknown"
 BY_HAND_ONLY = "by hand"  # of a verdict of the node: no order, and a person may
 BLIND, REFUSES, LOOKS = "resumes blindly", "refuses", "looks first"
@@ -116,7 +116,7 @@ _SLOT_POWER = Entry(
 )
 _NO_TEXT = Entry(
     ORDERED,
-    "a guid that the pool does not have is refused without a word (exit 1)",
+    "a guid that the pool does not have is refused and nothing is printed (exit 1)",
     "cmd/zpool/zpool_main.c:zpool_do_online, zfs-2.1.16",
     since=("2.1.12", "2.2.0"),
     until=("2.3.0",),
@@ -130,14 +130,14 @@ _REWORDED = Entry(
 _CLAIM_REFUSES = Entry(
     REFUSED,
     "such an import writes a claim to the disks first, whatever readonly says; read-only no disk takes it, so it ends with “imported on host "
-    "'<unknown>'” or “claim could not be written”, though nobody has the pool and no disk is gone. What only reads there: `zpool import` without a name, `zdb -e`, and a read-only import as it was at one txg (-T)",
+    "'<unknown>'” or “claim could not be written”, though no host has the pool imported and no disk is gone. What only reads there: `zpool import` without a name, `zdb -e`, and a read-only import as it was at one txg (-T)",
     "module/zfs/spa.c:spa_ld_open_vdevs, spa_activity_check_claim; module/zfs/mmp.c:mmp_claim_uberblock_sync; module/zfs/vdev.c:vdev_probe_done, zfs-2.3.9",
     since=CLAIMS,
     when=CHECKED,
 )
 _CLAIM_IS_BROKEN = Entry(
     BY_HAND,
-    "such an import writes a claim to every disk first. Of a pool with a degraded mirror it is refused, though nobody has the pool, and of one "
+    "such an import writes a claim to every disk first. Of a pool with a degraded mirror it is refused, though no host has the pool imported, and of one "
     "from which a device was removed it panics the kernel (OpenZFS #18823, #18835); 2.3.9 and 2.4.4 mend it",
     "module/zfs/mmp.c:mmp_claim_uberblock_sync, zfs-2.3.8",
     since=CLAIMS,
@@ -269,7 +269,7 @@ def ruling(operation: str, tools: str, module: str, pool: Mapping[str, State] | 
     theirs = here if operation in BY_MODULE else numbers(tools)
     if here is None or theirs is None:
         what = ("kernel module", module) if here is None else ("tools", tools)
-        return Ruling(UNKNOWN, f"The release of the ZFS {what[0]} cannot be told: {what[1]!r} is no version.")
+        return Ruling(UNKNOWN, f"The release of the ZFS {what[0]} is not known: {what[1]!r} is no version.")
     if here[:2] != theirs[:2]:
         return Ruling(
             REFUSE,
@@ -315,7 +315,7 @@ def clear_of_multihost(release: Release) -> str:
 
 
 def asks(condition: str, module: str) -> bool:
-    """Whether something rests on this condition of a pool with this module. Of one that cannot be told: yes."""
+    """Whether something rests on this condition of a pool with this module. When that is not known: yes."""
     release = numbers(module)
     return release is None or any(entry.when == condition and entry.covers(release) for entries in TABLE.values() for entry in entries)
 

@@ -111,8 +111,8 @@ def lives(who: str, name: str, command: str) -> str:
     except redis.RedisError:
         return f"Whether {name} lives is not known: Valkey does not answer."
     if age is None:
-        return f"{name.capitalize()} was never heard. Start it: {command}."
-    return f"{name.capitalize()} was last heard {age:.0f} s ago. Look at its log." if age > SILENT_SECONDS else ""
+        return f"{name.capitalize()} has never reported. Start it: {command}."
+    return f"{name.capitalize()} last reported {age:.0f} s ago. Look at its log." if age > SILENT_SECONDS else ""
 
 
 # part -> what is wrong with it; "" is nothing

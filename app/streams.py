@@ -140,7 +140,7 @@ async def _answer(send: Send, caller: Caller, status: int, answer: dict) -> None
 
 
 def _who(scope: Scope) -> tuple[Caller, str, dict[str, Any]]:
-    """Who polls, why it is not believed, and what it must hear first. Raises BadSignature."""
+    """Who polls, why it is not accepted, and what it must hear first. Raises BadSignature."""
     now, query = timezone.now(), scope["query_string"].decode("latin-1")
     caller = authenticate("GET", scope["path"], query, _headers(scope), b"", now)
     why = session_fault(caller, _first(scope, "nonce"), now)

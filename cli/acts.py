@@ -36,7 +36,7 @@ ACTS: dict[str, tuple[str, str]] = {
 ASKED_FIRST = {
     "approve": "stands behind exactly this plan",
     "execute": "carries this command out, once",
-    "show-by-hand": "shows you this command, to give it yourself, once; until the node shows what became of it nobody knows",
+    "show-by-hand": "shows you this command, to give it yourself, once; until the node shows its outcome it is not known",
     "take-over": "ends the other run's order unless its command has begun, and moves here what that run holds",
 }
 # act -> (field, what its first word is, those words as one would type them); the words after it fill the act's own field
@@ -135,7 +135,7 @@ def _first(asked: argparse.Namespace, words: str) -> tuple[str, str]:
 def _sure(asked: argparse.Namespace, found: dict[str, Any]) -> None:
     """What is about to be agreed to, and a yes; a program says it with --yes."""
     if not sys.stdin.isatty():
-        raise Trouble(f"{asked.act} asks a person first, and nobody is at this terminal.", "Add --yes if a program shall decide it.", USAGE)
+        raise Trouble(f"{asked.act} asks a person first, and this is no terminal.", "Add --yes if a program shall decide it.", USAGE)
     print(shown(found), file=sys.stderr)
     if asked.act in ACCEPTING and found.get("must_accept"):
         print(f"\n{text('By this you accept: ' + found['must_accept'])}", file=sys.stderr)

@@ -117,7 +117,7 @@ def _login(asked: argparse.Namespace, _portal: Callable[..., Any]) -> int:
     url = config.checked(asked.url)
     token = (getpass.getpass("Token (it is not shown): ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
     found = Portal(config.Config(url, token, ""))
-    found.get("status")  # a token that is not believed is not kept
+    found.get("status")  # a token that is not accepted is not kept
     print(f"{config.save(os.environ, url, token)} holds it now, for you alone.")
     return DONE
 

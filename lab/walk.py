@@ -17,7 +17,7 @@ PLAN, PLAN_BY_HAND = "Ask the node for its plan", "Plan it, to do it by hand"
 SHOW_BY_HAND, PASTE_BY_HAND, LOOK_BY_HAND = "Show the command, to give it by hand", "Keep it as evidence", "Have the node look again"
 
 
-LOSS = re.compile(r"tells of (.+?) more is given up|\bLeft out ((?:\d+ (?:seconds?|minutes?|s|min|h)\b ?)+)")
+LOSS = re.compile(r"holds of (.+?) more is lost|\bLeft out ((?:\d+ (?:seconds?|minutes?|s|min|h)\b ?)+)")
 POOL = re.compile(r" (?:of pool|Pool) (\S+) · ")  # in the head of the page
 
 

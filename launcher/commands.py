@@ -27,7 +27,7 @@ HELP = """\
     --data DIR          keep everything in DIR instead of ./var (or SLOTLIGHT_DATA)
 ./run demo              the same; it takes the same options, and one more
     --scenario NAME     add a node that needs the runbook NAME; `./run demo --help` lists them
-./run rack NODE         what somebody before the rack of a demo node sees
+./run rack NODE         what a person before the rack of a demo node sees
     pull BAY            take the disk out of a bay and lay it on the shelf
     insert BAY SERIAL   put a disk from the shelf into a bay
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest

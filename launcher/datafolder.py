@@ -30,7 +30,7 @@ class DataFolder:
         except OSError as error:
             raise Stop(f"The data folder {self.data} cannot be made: {error.strerror}. Give another with --data.") from None
         if not os.access(self.data, os.W_OK | os.X_OK):
-            raise Stop(f"The data folder {self.data} belongs to somebody else and cannot be written. Give another with --data.")
+            raise Stop(f"The data folder {self.data} belongs to another user and cannot be written. Give another with --data.")
         self.home = self.data if self.user.may_enter(self.data / "any") else self._elsewhere()
         self._lock: IO[str] | None = None
 

@@ -36,7 +36,7 @@ ROOT_WARNING = (
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="./run", description="Start Slotlight and, unless told otherwise, its demo fleet.")
+    parser = argparse.ArgumentParser(prog="./run", description="Start Slotlight and, without --no-demo, its demo fleet.")
     parser.add_argument("--port", type=int, default=PORT, help=f"where to listen ({PORT})")
     parser.add_argument("--host", default="127.0.0.1", help="which address to listen on (127.0.0.1)")
     parser.add_argument("--data", type=Path, default=data_folder(), help="the data folder (./var, or SLOTLIGHT_DATA)")

@@ -87,7 +87,7 @@ class CapturedHost:
 
     def read(self, path: str) -> bytes:
         if path not in self._tree.files:
-            raise FileNotFoundError(errno.ENOENT, "no capture tells", path)
+            raise FileNotFoundError(errno.ENOENT, "no capture shows it", path)
         return self._tree.files[path]
 
     def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
@@ -103,7 +103,7 @@ class CapturedHost:
 
     def link(self, path: str) -> str:
         if path not in self._tree.links:
-            raise FileNotFoundError(errno.ENOENT, "no capture tells", path)
+            raise FileNotFoundError(errno.ENOENT, "no capture shows it", path)
         return self._tree.links[path]
 
     def now(self) -> float:

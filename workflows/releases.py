@@ -50,12 +50,12 @@ order ([By hand](guide/by-hand.md)). It is the way on wherever a row below says 
 WAYS = (
     ("the node's policy file does not let it run: observe mode, or an operation or a pool that it does not name", BY_HAND, "Go on by hand. Or its owner widens the [policy file](guide/policy-file.md)"),
     ("a release that was not read, newer or older", BY_HAND, "Go on by hand, where the newest release that was read would be given the order; what is refused there is refused here"),
-    ("the node refused the order, or did not take it in time, and nothing that the portal knows speaks against the command", BY_HAND, "Plan it to do it by hand. An order that may have begun is UNKNOWN, and no command is shown"),
+    ("the node refused the order, or did not take it in time, and no check of the portal refuses the command", BY_HAND, "Plan it to do it by hand. An order that may have begun is UNKNOWN, and no command is shown"),
     ("a version of the tools or the kernel module that cannot be read", REFUSED, "Have `zpool version` and `/sys/module/zfs/version` answer on the node; the reason quotes what they say"),
     ("tools and kernel module of different minors", REFUSED, "Reboot into the new module, or bring both to one release"),
     ("tools and kernel module of one minor, and the operation changed between their patch levels", REFUSED, "Bring both to one release"),
     ("an agent that is too old", REFUSED, "Run the install line on the node again, then begin anew"),
-    ("the node tells no boot id, as FreeBSD and illumos", REFUSED, "No snippet could tell one boot from the next. A rehearsal of the runbook shows each command; give it as your site gives commands"),
+    ("the node reports no boot id, as FreeBSD and illumos", REFUSED, "No snippet could distinguish one boot from the next. A rehearsal of the runbook shows each command; give it as your site gives commands"),
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ SPC-6 annex F lists them; only 5D (failure prediction) and 0B (warning) are used
 from __future__ import annotations
 
 FAILURE, WARNING = 0x5D, 0x0B
-FALSE = (FAILURE, 0xFF)  # somebody told the disk to report a failure, to see whether it arrives
+FALSE = (FAILURE, 0xFF)  # the disk was made to report a failure as a test of the reporting
 VENDORS = 0x80  # qualifiers from here on are the vendor's own
 
 _PREDICTED = {
@@ -17,7 +17,7 @@ _PREDICTED = {
     0x03: "spare area exhaustion prediction threshold exceeded",
     0x1D: "hardware impending failure: power loss protection circuit",
     0x73: "media impending failure: endurance limit met",
-    0xFF: "failure prediction threshold exceeded (false: a test report that somebody asked the disk for)",
+    0xFF: "failure prediction threshold exceeded (false: a test report that was requested from the disk)",
 }
 _PARTS = ("hardware", "controller", "data channel", "servo", "spindle", "firmware")  # qualifiers 10, 20, ... 60
 _REASONS = (
@@ -58,7 +58,7 @@ _WARNED = {
     0x13: "warning: microcode digital signature validation failure",
     0x14: "warning: physical element status change",
 }
-TEMPERATURES = frozenset((0x01, 0x0A, 0x0B, 0x0C, 0x0D))  # qualifiers of 0B that speak of heat and cold and of nothing else
+TEMPERATURES = frozenset((0x01, 0x0A, 0x0B, 0x0C, 0x0D))  # qualifiers of 0B that are about temperature only
 
 
 def words(asc: int, ascq: int) -> str:

@@ -1,4 +1,4 @@
-"""VPD page 0x83: every name a SCSI disk has, of itself and of the port it was asked through, told apart without guessing."""
+"""VPD page 0x83: every name a SCSI disk has, of itself and of the port it was asked through, distinguished without guessing."""
 
 from __future__ import annotations
 

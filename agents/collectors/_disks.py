@@ -1,6 +1,6 @@
 """Which disks the node has, and one question put to each of them, a few at a time.
 
-A disk that hangs holds up its own worker until the deadline and nobody else.
+A disk that hangs holds up its own worker until the deadline, and no other.
 """
 
 from __future__ import annotations

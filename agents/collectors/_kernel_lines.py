@@ -234,7 +234,7 @@ _NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what", "driver_of": "hba"} 
 
 
 def counts(message: str) -> bool:
-    """Whether a line that no pattern knows is about ZFS, or tells trouble of a disk, an HBA or a shelf."""
+    """Whether a line that no pattern knows is about ZFS, or reports trouble of a disk, an HBA or a shelf."""
     return _counted(message[:LINE_MAX])
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 SECOND = 1_000_000
 REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same one
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_BEFORE = (0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335)  # days of a year before a month; of a leap year, as no year is told
+_BEFORE = (0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335)  # days of a year before a month; of a leap year, as no year is given
 _MONTH = f"(?P<month>(?i:{'|'.join(MONTHS)}))\\.?"  # journald writes "feb. 26" in some languages
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _CLOCK = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?"
@@ -33,7 +33,7 @@ _DATED = (
 # syslog in a language whose months are called otherwise; which month it is, is not known, so all of a text are taken for the same
 _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)")
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
-# The host and who speaks. Whoever is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
+# The host and the program. What is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
 _BY = re.compile(
     r"(?:<[\w.]{3,20}> )?(?P<host>[A-Za-z0-9_.-]{1,64}) "
     r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
@@ -60,14 +60,14 @@ def spelt_out(lines: Sequence[str]) -> list[str]:
 
 
 def _clock(at_us: int) -> str:
-    """Of a day: what runs over midnight stays on it, as only differences tell."""
+    """Of a day: what runs over midnight stays on it, as only differences are used."""
     seconds, micro = divmod(at_us, SECOND)
     return f"{min(seconds // 3600, 99):02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micro:06}"
 
 
 @dataclass(frozen=True)
 class Stamped:
-    """One line. `at_us` counts from boot where the kernel stamped it, else from some day of the past: only differences tell."""
+    """One line. `at_us` counts from boot where the kernel stamped it, else from some day of the past: only differences are used."""
 
     at_us: int
     printed: str  # as it stands there: "138671.416334", "Nov 25 02:37:04"

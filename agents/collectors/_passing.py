@@ -1,4 +1,4 @@
-"""What of a text passes by itself, and what of it is a state that somebody will ask about later.
+"""What of a text passes by itself, and what of it is a state that a person will ask about later.
 
 A collector with `lasting(text)` says which part of its text is state; one with `VOLATILE = True` has no such part, only
 numbers that move. Where nothing lasting changed, the portal need not write down every single reading at once.

@@ -28,7 +28,7 @@ def not_awake(host: Host, source: str, disk: str) -> Capture | None:
     if asked.exit_code == 2 and SLEEPS.search(asked.text):
         return Capture(source, disk, "nothing", "", f"{disk} {ASLEEP}")
     if asked.outcome == "nothing":
-        return Capture(source, disk, "nothing", "", f"smartctl is not installed, and without it nobody can tell whether {disk} sleeps")
+        return Capture(source, disk, "nothing", "", f"smartctl is not installed, and without it whether {disk} sleeps is not known")
     return Capture(
         source, disk, "failed", asked.text, f"{disk} does not say whether it sleeps: {asked.reason}", asked.exit_code, asked.stderr
     )

@@ -55,7 +55,7 @@ _GAP_ALONE = re.compile(r"[\[(<{ ]*(?:\.{2,}|…|(?:\. ){2,}\.|\.|:|snip\w{0,5})
 
 
 def is_gap(line: str) -> bool:
-    """Whether somebody wrote this in place of rows that were taken out: "...", "[...]", "<snip>", "(20 more disks)"."""
+    """Whether a person wrote this in place of rows that were taken out: "...", "[...]", "<snip>", "(20 more disks)"."""
     stripped = line.strip()[: GAP_MAX + 1]
     if not stripped or len(stripped) > GAP_MAX:
         return False
@@ -276,7 +276,7 @@ class _Tree:
         name, *rest = words
         if len(rest) > 1 and rest[0] not in STATES and rest[1] in STATES:
             name, rest = f"{name} {rest[0]}", rest[1:]
-            self._miss(line, "a name with a blank in it cannot be told from a column")
+            self._miss(line, "a name with a blank in it cannot be distinguished from a column")
         node = _Node(0, name)
         if not rest:
             if self._tops[-1][0] not in ("cache", "spares") or self._columns.counted:
@@ -330,7 +330,7 @@ class _Tree:
                 break
             text = rest.strip()
         if self._columns.strange:
-            return _parted(text)[0]  # what else stands there is of a column that nobody knows
+            return _parted(text)[0]  # what else stands there belongs to an unknown column
         if not self._columns.commands:
             return text
         note, values = _parted(text)
@@ -413,7 +413,7 @@ def _is_header(line: str) -> bool:
 
 
 def root_name(text: str) -> str:
-    """The name of the pool by its own row, where the line that names it is missing; "" where that is not told."""
+    """The name of the pool by its own row, where the line that names it is missing; "" where that is not printed."""
     rows: Iterator[str] = (line for line in text.split("\n") if line.startswith("\t") and line.strip() and not _is_header(line))
     first = next(rows, "")
     words: Sequence[str] = first.split()

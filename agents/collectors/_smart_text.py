@@ -27,7 +27,7 @@ NO_ANSWER = (  # why a disk says nothing of its health: the words, and what they
     ("Device does not support SMART", "it has no SMART"),
     ("SMART support is: Disabled", "its SMART is switched off; `smartctl -s on` switches it on"),
     ("Unknown USB bridge", "smartctl does not know its USB bridge; `-d sat` may reach the disk"),
-    ("Please specify device type with the -d option", "smartctl needs to be told what it is, with -d"),
+    ("Please specify device type with the -d option", "smartctl needs its device type, with -d"),
     ("Smartctl open device:", "smartctl could not open it"),
     ("Read Device Identity failed", "it did not answer"),
 )  # fmt: skip

@@ -60,7 +60,7 @@ class BlockDisk:
     read_only: bool | None
     folder: str | None = None  # where sysfs keeps it: the way from the HBA to the disk
     rotational: bool | None = None
-    write_cache: str | None = None  # "write back", "write through": what the kernel believes
+    write_cache: str | None = None  # "write back", "write through": what the kernel assumes
     timeout_seconds: int | None = None
     eh_timeout_seconds: int | None = None
     designators: tuple[Designator, ...] | None = None  # VPD page 0x83, as the kernel read it when it found the disk

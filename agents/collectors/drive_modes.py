@@ -39,7 +39,7 @@ class DriveModes:
 
     wce: Mode | None
     en_bms: Mode | None
-    cache_type: str | None  # "write back", "write through": what the kernel believes
+    cache_type: str | None  # "write back", "write through": what the kernel assumes
 
 
 def keys(host: Host) -> tuple[str, ...]:

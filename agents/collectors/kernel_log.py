@@ -32,7 +32,7 @@ _ABORTED = re.compile(
 class KernelEvent:
     """One line that says something. `fields` are the named parts of its pattern."""
 
-    at_us: int  # microseconds since boot; of a log with dates since some day of the past, so that differences tell
+    at_us: int  # microseconds since boot; of a log with dates since some day of the past, so that only differences count
     kind: str  # one of PATTERNS, or UNEXPLAINED
     line: str  # without its stamp
     fields: tuple[tuple[str, str], ...]
@@ -50,7 +50,7 @@ class KernelEvent:
 class KernelLog:
     """Oldest first. An empty log and one that says nothing of our matters both have no events.
 
-    `unexplained` are lines that are about ZFS, or tell trouble of a disk, an HBA or a shelf, and that no pattern knows.
+    `unexplained` are lines that are about ZFS, or report trouble of a disk, an HBA or a shelf, and that no pattern knows.
     """
 
     events: tuple[KernelEvent, ...]
@@ -134,7 +134,7 @@ _DUMP = re.compile(r"mf:$| *(?:[0-9a-f]{8} ?){2,8}$")  # the message frame that 
 
 
 def begins(line: str) -> bool:
-    """Whether a line is a kernel's beyond doubt: by its stamp and who speaks, or without one by what it says."""
+    """Whether a line is a kernel's beyond doubt: by its stamp and program, or without a stamp by its text."""
     one = stamped(line)
     if one is None:
         return not line.startswith((" ", "\t")) and classify(line) is not None

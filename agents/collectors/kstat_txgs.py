@@ -100,7 +100,7 @@ def parse(text: str) -> PoolWrites | Unparsed:
         pools.add(found.group(1))
         tables.setdefault(found.group(2), []).append(found.group(3))
     if len(pools) != 1:
-        return Unparsed(f"the text speaks of {len(pools)} pools, not of one", ", ".join(sorted(pools))[:200])
+        return Unparsed(f"the text names {len(pools)} pools, not one", ", ".join(sorted(pools))[:200])
     return _tables(pools.pop(), tables)
 
 

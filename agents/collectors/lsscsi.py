@@ -1,6 +1,6 @@
-"""`lsscsi` in whatever columns somebody asked for: one line for each SCSI device and path, one for each host with -H.
+"""`lsscsi` in whatever columns were asked for: one line for each SCSI device and path, one for each host with -H.
 
-Columns are told apart by what they look like, never by the options: versions differ in what an option prints. The agent asks
+Columns are recognised by what they look like, never by the options: versions differ in what an option prints. The agent asks
 for `-i -g -s`. Its size is rounded: it is text here, never compared.
 """
 

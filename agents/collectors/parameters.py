@@ -1,4 +1,4 @@
-"""The module parameters our runbooks know: what they are now, and what the node is told to make of them at the next boot.
+"""The module parameters our runbooks know: what they are now, and what the node sets them to at the next boot.
 
 `options zfs NAME=VALUE` in modprobe's folders and `zfs.NAME=VALUE` on the kernel's command line count for the next boot. An initial
 RAM disk may hold an older copy of those folders, which cannot be seen from here.
@@ -81,7 +81,7 @@ def _options(host: Host, path: str) -> list[str]:
 
 
 def _booted_with(host: Host) -> list[str]:
-    """Our words of the kernel's command line; the others are nobody's business."""
+    """Our words of the kernel's command line; the others are left out."""
     words = " ".join(attribute(host, CMDLINE)).replace(f"{CMDLINE}:", "", 1).split()
     return [f"{CMDLINE}:{word}" for word in words if word.startswith(("zfs.", "spl."))]
 
@@ -114,7 +114,7 @@ def parse(text: str) -> Parameters | Unparsed:
 
 
 def _settings(line: str) -> list[BootOption]:
-    """What one line tells a module at boot; nothing when it is no such line or one word of it makes no sense."""
+    """What one line sets for a module at boot; nothing when it is no such line or one word of it makes no sense."""
     config = _CONFIG.fullmatch(line)
     word = re.fullmatch(rf"{CMDLINE}:(zfs|spl)\.(\w+=\S*)", line)
     if config is None and word is None:

@@ -17,7 +17,7 @@ from agents.host.host import Host
 NAME = "sas_phys"
 EVERY_SECONDS = 300
 BUDGET_SECONDS = 60
-HISTORY_SECONDS = 3600  # growth is told over about an hour
+HISTORY_SECONDS = 3600  # growth is given over about an hour
 ROOT = "/sys/class/sas_phy"
 
 COUNTERS = ("invalid_dword_count", "running_disparity_error_count", "loss_of_dword_sync_count", "phy_reset_problem_count")
@@ -35,7 +35,7 @@ class SasPhy:
     reset_problem: int | None
     rate: str | None
     rate_max: str | None
-    address: str | None  # its own or its partner's: drivers differ, so it is nobody's identity
+    address: str | None  # its own or its partner's: drivers differ, so it is not used as an identity
     device_type: str | None
 
     @property

@@ -1,7 +1,7 @@
 """What each enclosure itself says of its bays, by `sg_ses --page=aes`: slot number and the SAS address of what sits there.
 
 It needs no ses driver, and it sees disks that the kernel's links miss. The page has no sensor in it, so it stays the same
-while nobody moves a disk. The texts of `sg_ses --join` and `--page=es` are read as well; they say how each part of the enclosure is.
+while no disk is moved. The texts of `sg_ses --join` and `--page=es` are read as well; they say how each part of the enclosure is.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def parse(text: str) -> SesEnclosure | Unparsed:
 
 
 def _elements(lines: list[str]) -> tuple[SesElement, ...]:
-    """Every part whose status is told. The overall descriptor of a type speaks of no part and is left out."""
+    """Every part whose status is given. The overall descriptor of a type describes no part and is left out."""
     found: list[SesElement] = []
     kind, name = "", None
     for line in lines:

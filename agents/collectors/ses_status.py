@@ -36,7 +36,7 @@ def lasting(text: str) -> str:
 
 
 def parse(text: str) -> SesEnclosure | Unparsed:
-    """The enclosure with its parts. Never raises; a page that tells of no part is refused."""
+    """The enclosure with its parts. Never raises; a page that lists no part is refused."""
     pages = ses.parse(text)
     if isinstance(pages, Unparsed) or pages.elements:
         return pages

@@ -3,7 +3,7 @@
 Pages 02, 03, 05, 06, 10 and 15, each asked by itself: a disk that lacks one says so and the others still come. Unlike
 smartctl's table these are exact to the byte.
 
-`--readonly`, since sg_logs opens the disk for writing otherwise (its manual page). udev tells of every disk that was open for writing as of one
+`--readonly`, since sg_logs opens the disk for writing otherwise (its manual page). udev reports every disk that was open for writing as one
 that changed, and ZED then reopens the pool of that disk: a resilver that is to begin at that moment begins as a scrub (docs/lab.md).
 """
 
@@ -46,7 +46,7 @@ class SelfTest:
     what: str
     result: int
     text: str
-    lba: int | None = None  # where it failed, where that was told
+    lba: int | None = None  # where it failed, where that is printed
 
     @property
     def failed(self) -> bool:
@@ -74,7 +74,7 @@ class Logs:
 
 
 def keys(host: Host) -> tuple[str, ...]:
-    """Disks that speak SAS; NVMe has no such pages, and for a SATA disk smartctl says more. The log is the disk's and not the path's, so
+    """SAS disks; NVMe has no such pages, and for a SATA disk smartctl says more. The log is the disk's and not the path's, so
     one path to it is asked; that another one hangs is seen by who asks each of them."""
     disks = _disks.one_path_each(host, (name for name in _disks.names(host) if name.startswith("sd")))
     return tuple(disk for disk in disks if _is_sas(host, disk))

@@ -44,7 +44,7 @@ class Uberblock:
 
 
 def keys(host: Host) -> tuple[str, ...]:
-    """First partitions, or disks without any, that no imported pool holds; none when we cannot tell."""
+    """First partitions, or disks without any, that no imported pool holds; none when that is not known."""
     imported = _imported(host)
     if imported is None:
         return ()
@@ -96,7 +96,7 @@ def parse(text: str) -> tuple[Uberblock, ...] | Unparsed:
         if uberblock is not None:
             found.append(uberblock)
     if not found and "Uberblock" in text:
-        return Unparsed("zdb -lu speaks of uberblocks and none of them can be read")
+        return Unparsed("zdb -lu prints uberblocks and none of them can be read")
     if not found and not re.search(r"^LABEL |failed to (?:unpack|read) label", text, re.MULTILINE):
         return Unparsed("this is not what zdb -lu prints", text.split("\n")[0])
     return tuple(sorted(found, key=lambda u: (-u.txg, -u.timestamp, u.slot)))

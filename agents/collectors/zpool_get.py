@@ -1,6 +1,6 @@
 """Properties of pools that decide what a repair does: who replaces by itself, what happens when I/O fails, who may import.
 
-Only properties that stay as they are while nobody changes them, so that the text is the same from report to report.
+Only properties that stay as they are until they are changed, so that the text is the same from report to report.
 """
 
 from __future__ import annotations

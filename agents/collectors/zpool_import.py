@@ -45,7 +45,7 @@ class Importable:
     destroyed: bool = False
     more_devices: bool = False  # "Additional devices are known to be part of this pool": whole top-levels are missing
     unread: tuple[UnreadLine, ...] = ()
-    features: tuple[tuple[str, str], ...] = ()  # not supported here: name, and what it does as printed, "" where that is not told
+    features: tuple[tuple[str, str], ...] = ()  # not supported here: name, and what it does as printed, "" where that is not printed
     hostname: str = ""  # of the host that has it, or had it last, where the text says so
     hostid: int | None = None
 
@@ -56,7 +56,7 @@ class Importable:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    """Once, and once more where somebody began a `zpool import` meanwhile: what it held open is not in the first listing."""
+    """Once, and once more where another `zpool import` began meanwhile: what it held open is not in the first listing."""
     try:
         with no_other_import(host):
             capture = _ask(host)
@@ -78,7 +78,7 @@ def _ask(host: Host) -> Capture:
 
 
 def doubtful(before: Sequence[Capture], captures: Sequence[Capture]) -> bool:
-    """Pools were listed, and now there are none. So it is said, too, of a pool whose disks somebody else's `zpool import` held open for
+    """Pools were listed, and now there are none. The same is printed of a pool whose disks another `zpool import` held open for
     a moment, and that one may have ended before anybody could see it; see agents/host/running_commands.py."""
     return all(one.outcome == "data" for one in captures) and _listed(before) and not _listed(captures)
 

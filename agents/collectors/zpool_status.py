@@ -53,7 +53,7 @@ class Scan(NamedTuple):
     percent: str | None = None  # "3.91", with a point whatever the node's language
     errors: int | None = None
     eta: str | None = None  # as printed, without "to go"
-    began: str | None = None  # "2024-01-14T03:35:24" where it is told beside `text`: by the JSON
+    began: str | None = None  # "2024-01-14T03:35:24" where it is given beside `text`: by the JSON
     ended: str | None = None
     repaired: str | None = None
 
@@ -241,7 +241,7 @@ _CONDENSE = re.compile(r"\S+: (?:condensing|cancell?ed|done), \S+ \S+ done in \S
 
 def _tree(config: str, name: str, unread: list[UnreadLine]) -> tuple[Vdev, Sections]:
     if config == NO_TREE:
-        unread.append(UnreadLine(f"config: {NO_TREE}", "config", "zpool itself could not tell which vdevs the pool has"))
+        unread.append(UnreadLine(f"config: {NO_TREE}", "config", "zpool itself could not read which vdevs the pool has"))
         return Vdev(name, ""), ()
     tree = read_tree(config, name)
     if not isinstance(tree, Unparsed):

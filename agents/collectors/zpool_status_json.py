@@ -263,7 +263,7 @@ def _counters(fields: _Fields) -> tuple[tuple[int, int, int] | None, tuple[str, 
 def _state(fields: _Fields) -> str:
     """The word the text prints. JSON gives the kernel's own words for a vdev that cannot be opened or was closed."""
     if "state" not in fields.document:  # fill_vdev_info() finds no vdev by a name that -L has resolved
-        fields.miss("state", "no state is told of it, as happens with -L; ask without", missing=True)
+        fields.miss("state", "it has no state, as happens with -L; ask without", missing=True)
         return ""
     state, aux = fields.word("state"), fields.document.get("aux")
     if state == "CANT_OPEN":

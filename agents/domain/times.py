@@ -23,7 +23,7 @@ def seconds_of(text: str) -> float:
 
 
 def seconds_left(eta: Optional[str]) -> float:
-    """Of what ZFS says is still to go, "2 days 03:04:05"; 0 while nobody knows how long it will take."""
+    """Of what ZFS says is still to go, "2 days 03:04:05"; 0 while that is not known."""
     found = _SOON.search(eta or "")
     if found is None:
         return 0.0

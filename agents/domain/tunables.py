@@ -2,7 +2,7 @@
 
 One with a `safe` range may be set by an order, within that range or back to a default. One without is named so that a person finds
 out why it is not: it is of the past, it is no knob of a scan, or it must never be touched. A name that a release does not have is
-ignored in silence by modprobe, so the release decides and the node must show the value before anything is written.
+ignored by modprobe without an error, so the release decides and the node must show the value before anything is written.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _ALL: Tuple[Tunable, ...] = (
     Tunable(
         "zfs_scan_idle",
         "ticks",
-        "how long nobody must have read or written for a scan to go without pauses",
+        "how long there must have been no reads or writes for a scan to go without pauses",
         gone=SEQUENTIAL,
         freebsd_old="vfs.zfs.scan_idle",
         illumos=True,

@@ -119,7 +119,7 @@ class Left:
         return self._mark.split(" ")[-1] == _boot_id()
 
     def ran(self, argv: Sequence[str]) -> Optional[Ran]:
-        """How the command ended; None when nobody saw it."""
+        """How the command ended; None when no process saw it."""
         end = _read_result(self._folder / "end")
         if end is None:
             return None
@@ -147,7 +147,7 @@ class Left:
         return ""
 
     def wait(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> str:
-        """Until nobody is at it any more, at most so long; who still is."""
+        """Wait until no process runs it any more, at most so long; the processes that still do."""
         deadline = time.monotonic() + seconds
         while (pid := self.alive()) and time.monotonic() < deadline and not is_over():
             time.sleep(POLL_SECONDS)

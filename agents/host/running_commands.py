@@ -1,6 +1,6 @@
 """Who is at a command on this node already, and that only one `zpool import` is.
 
-`zpool import` opens every disk exclusively before it counts it, and leaves out in silence what it cannot open so (O_EXCL in OpenZFS's
+`zpool import` opens every disk exclusively before it counts it, and leaves out, without an error, what it cannot open so (O_EXCL in OpenZFS's
 lib/libzutil/zutil_import.c, zpool_find_import_impl). While another one has the kernel try the pool out, the kernel holds its disks: on a real
 node 14 of 30 listings beside another listing said `no pools available to import` of a pool that was there, and one of 25 imports failed
 with `no such pool available` (docs/lab.md). So a listing and an import wait for each other, and both for one that a person gave by hand.
@@ -35,7 +35,7 @@ def is_import(argv: Sequence[str]) -> bool:
 
 
 def importing(host: Host) -> str:
-    """The pid of a `zpool import`, whoever gave it, or "". One that the kernel holds and that is our own is not waited for: it is told of as such."""
+    """The pid of a `zpool import`, whoever gave it, or "". One that the kernel holds and that is our own is not waited for: it is reported as such."""
     if any(is_import(argv) for argv in getattr(host, "left_behind", tuple)()):
         return ""
     return _process(host, lambda words: _is(words[: len(IMPORT)], IMPORT))
@@ -43,7 +43,7 @@ def importing(host: Host) -> str:
 
 @contextmanager
 def no_other_import(host: Host, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """This thread alone lists or imports pools, once nobody else on the node does. Raises Busy. May be entered again by the same thread."""
+    """This thread alone lists or imports pools, once no other process on the node does. Raises Busy. May be entered again by the same thread."""
     deadline = time.monotonic() + wait_seconds
     lock = getattr(host, "imports", None)  # a host that simulates does one thing at a time
     if lock is not None and not lock.acquire(timeout=wait_seconds):

@@ -3,7 +3,7 @@
 A read can hang in the kernel for ever, and a thread in it cannot be ended: it is left behind, and another one takes its place.
 How many may be left behind is bounded: a question of the many (one for each disk) waits once `BULK_MAX` of them are under way,
 and of the few (one for each source) there are only as many as there are sources. The threads are daemons, because an agent that is
-told to stop must not wait for a disk that never answers.
+stopped must not wait for a disk that never answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 WORKERS = 12
 BULK_MAX = 24
-SLOW_SECONDS = 1.0  # a question that takes longer gives up its place among the workers
+SLOW_SECONDS = 1.0  # a source that takes longer loses its place among the workers
 IDLE_SECONDS = 30.0  # a thread without work ends after so long
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # malloc.h
 LARGE_BYTES = 128 * 1024  # glibc's own bound, which it would raise to the largest text that was ever let go
@@ -86,7 +86,7 @@ class Crew:
             return tuple(self._running)
 
     def waiting(self) -> tuple[Job, ...]:
-        """What nobody could begin yet."""
+        """What no worker could begin yet."""
         with self._changed:
             return (*self._few, *self._many)
 

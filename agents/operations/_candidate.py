@@ -1,4 +1,4 @@
-"""Everything that could speak against writing to one disk, read from every path that leads to it.
+"""Everything that could forbid writing to one disk, read from every path that leads to it.
 
 A fact that cannot be read is "unknown: why". Nothing here names the disk by a kernel name that could move: those names
 are found from the WWID at the moment of asking and serve only to ask.

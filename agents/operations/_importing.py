@@ -44,7 +44,7 @@ OF_HOSTID_0 = re.compile(r"must be exported from \S+ \(hostid=0\)")
 
 def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
-    return bad or ("" if params["force"] in ("yes", "no") else f"The word for force is {params['force']!r}; it must be yes or no.")
+    return bad or ("" if params["force"] in ("yes", "no") else f"`force` is {params['force']!r}; it must be yes or no.")
 
 
 def forced(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -105,9 +105,9 @@ def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tupl
     if params["force"] == "yes" or writers.startswith(UNKNOWN) or own.startswith(UNKNOWN):
         return verdicts  # where something is not known, they say so already
     if writers == NONE:
-        return (*verdicts, ("refuse", f"No disk here carries a label of {params['pool']}, so nobody can tell who used it last."))
+        return (*verdicts, ("refuse", f"No disk here carries a label of {params['pool']}, so the host that used it last is not known."))
     if any(f"({own})" not in w and "exported" not in w for w in writers.split(", ")):
-        return (*verdicts, ("refuse", f"{params['pool']} was used last by {writers}; this is {own}. Prove first that nobody has it."))
+        return (*verdicts, ("refuse", f"{params['pool']} was used last by {writers}; this is {own}. Prove first that no other host has it imported."))
     return verdicts
 
 
@@ -139,7 +139,7 @@ def probe(host: Host, params: Mapping[str, str], readonly: bool = True) -> Probe
         here = imported(host, params)
         on = setting(host, here, "readonly") if here != NONE else ""
     except Unread as unread:
-        return Probe("cannot_tell", evidence, f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", evidence, f"Whether it took place is not known: {unread}.")
     if here == NONE:
         return Probe("did_not", evidence, f"{params['pool']} is not imported.")
     if on == "on" and here == params["pool"]:
@@ -187,7 +187,7 @@ def in_the_way(host: Host, params: Mapping[str, str]) -> str:
 
 
 def _pools(host: Host) -> dict[str, str]:
-    """Name -> guid of every imported pool. One whose guid nobody can read may be any pool, so that is not knowing."""
+    """Name -> guid of every imported pool. One whose guid cannot be read may be any pool, so the answer is not known."""
     capture = zpool_status.collect(host)[0]
     parsed = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
     if isinstance(parsed, Unparsed):

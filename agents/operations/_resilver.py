@@ -73,7 +73,7 @@ def not_over(scans: Iterable[Any]) -> tuple[str, ...]:
 
 
 def being_filled(vdev: Any, scans: tuple[Any, ...], filling: Callable[[Any], bool]) -> bool:
-    """Whether something below `vdev` is being filled, waits for it, or is the new half of a replacement. `filling` tells it of a leaf."""
+    """Whether something below `vdev` is being filled, waits for it, or is the new half of a replacement. `filling` answers it for a leaf."""
     unfinished = (v for v in vdev.walk() if v.kind in ("replacing", "spare") and not settled(v, scans))
     return any(filling(leaf) for leaf in vdev.leaves()) or next(unfinished, None) is not None
 

@@ -45,7 +45,7 @@ def _members(host: Host, pool_guid: str) -> tuple[str, ...]:
 
 
 def newest(rings: Mapping[str, Ring]) -> str:
-    """The best uberblock over all disks. As long as it is the same, nobody has written to the pool."""
+    """The best uberblock over all disks. As long as it is the same, no host has written to the pool."""
     best = _best(rings)
     return f"txg {best.txg} of {best.timestamp}"
 

@@ -55,7 +55,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
             return _of_the_rings(host, params, pre, evidence)
         guid, readonly = (_importing.setting(host, pool, name) for name in ("guid", "readonly"))
     except Unread as unread:
-        return Probe("cannot_tell", evidence, f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", evidence, f"Whether it took place is not known: {unread}.")
     if guid != params["pool_guid"] or readonly != "off":
         return Probe(
             "cannot_tell", evidence, f"{pool} is imported with the guid {guid or 'not known'} and readonly {readonly or 'not known'}."

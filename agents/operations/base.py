@@ -66,7 +66,7 @@ def went_well(operation: Any, ran: Ran) -> bool:
 
 
 def write_attribute(host: Host, argv: Sequence[str], agrees: Callable[[str, str], bool] = str.__eq__) -> Ran:
-    """Carry out `write PATH VALUE` and read it back: an attribute may take a value without a word and keep another."""
+    """Carry out `write PATH VALUE` and read it back: an attribute may accept a value without an error and keep another."""
     _, path, value = argv
     begun = host.now()
     try:

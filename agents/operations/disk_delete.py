@@ -102,7 +102,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
 
 
 def still_leads_to(host: Host, name: str, wwid: str) -> None:
-    """Raises Unread when this kernel name is another disk's by now, or nobody's."""
+    """Raises Unread when this kernel name is another disk's by now, or no disk's."""
     found = _disks.wwid_of(host, name)
     if found != wwid:
         who = f"is {found} by now" if found else "does not say which disk it is any more"
@@ -114,7 +114,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         left = paths(host, params["wwid"])
     except Unread as unread:
-        return Probe("cannot_tell", evidence, f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", evidence, f"Whether it took place is not known: {unread}.")
     if not left:
         return Probe("did", evidence, f"The kernel shows {params['wwid']} no more.")
     if str(len(left)) == pre.get("disk.paths"):

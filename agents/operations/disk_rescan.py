@@ -1,6 +1,6 @@
 """Have the kernel look for disks again behind every SCSI host: what was deleted comes back, under whatever name is free.
 
-A disk that tells another story must not come back under a pool that does without it. So either the pool is not imported, or its bay is
+A disk that contradicts the others must not come back under a pool that does without it. So either the pool is not imported, or its bay is
 seen to be empty or to hold another disk: then the look finds what is new, and proves that the old one stays away.
 """
 
@@ -89,7 +89,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         there = disk_delete.paths(host, params["wwid"])
     except Unread as unread:
-        return Probe("cannot_tell", aftermath(host, params), f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", aftermath(host, params), f"Whether it took place is not known: {unread}.")
     reason = f"The kernel shows {params['wwid']} as {', '.join(there)}." if there else f"The kernel does not show {params['wwid']}."
     return Probe("did" if there else "did_not", aftermath(host, params), reason)
 

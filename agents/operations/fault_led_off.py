@@ -66,7 +66,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
-    """Write, and read back over every path, until nobody asks for the light any more or it has been tried often enough."""
+    """Write, and read back over every path, until the light is no longer requested or it has been tried often enough."""
     return insist(host, argv(params), lambda output: _write(host, params, output))
 
 

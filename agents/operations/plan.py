@@ -19,7 +19,7 @@ NAME = "plan"
 EFFECT = "pure"
 DESTRUCTIVE = False
 PARAMS = ("operation", "params")
-BY_HAND = "by"  # a third one, "hand": a person will give the command, so that it is not ordered on this release speaks against nothing
+BY_HAND = "by"  # a third one, "hand": a person will give the command, so an entry that forbids the order on this release does not refuse
 
 
 def check(params: Mapping[str, str]) -> str:

@@ -72,10 +72,10 @@ class Scene:
         return _tree.read(_tree.captures(self.host)).pool(self.params["pool"])
 
     def mode(self) -> Mode:
-        """As all paths to the disk tell alike."""
+        """As all paths to the disk report alike."""
         modes = {_mode(self.host, path.name, self.params["mode"]) for path in self.disk().paths}
         if len(modes) != 1:
-            raise Unread(f"the paths to the disk tell different values of {self.params['mode']}")
+            raise Unread(f"the paths to the disk report different values of {self.params['mode']}")
         return modes.pop()
 
 
@@ -143,7 +143,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         mode = Scene(host, params).mode()
     except Unread as unread:
-        return Probe("cannot_tell", aftermath(host, params), f"It cannot be told: {unread}.")
+        return Probe("cannot_tell", aftermath(host, params), f"Whether it took place is not known: {unread}.")
     now, saved = _bit(mode.current), _bit(mode.saved)
     reason = f"{params['mode']} of {params['wwid']} is {now}, saved {saved}."
     if now == params["value"] and saved in (params["value"], NONE):

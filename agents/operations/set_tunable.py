@@ -1,6 +1,6 @@
 """Give one tunable of ZFS another value until the next boot, and read it back: sysfs on Linux, `sysctl` on FreeBSD.
 
-The order names the value before. A node that shows a third value was changed by somebody else and is left alone; putting back is the
+The order names the value before. A node that shows a third value was changed by another person or program and is left alone; putting back is the
 same operation with the two values exchanged. Never modprobe.d: what is set here ends at the next boot at the latest.
 """
 
@@ -78,17 +78,17 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     now, name = pre.get("tunable.value", UNKNOWN), params["name"]
     if not now.startswith(UNKNOWN):
         expected = now in (params["before"], params["value"])
-        reason = f"{name} is {now}." if expected else f"{name} is {now}, not {params['before']}: somebody else set it. Ask them."
+        reason = f"{name} is {now}." if expected else f"{name} is {now}, not {params['before']}: another person or program set it. Find out who, and ask them."
         verdicts.append(("pass" if expected else "refuse", reason))
     return (*verdicts, *_released.verdicts(NAME, pre))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    """The value itself tells, unless the order changed nothing."""
+    """Decided by the value itself, unless the order changed nothing."""
     try:
         now = _node.tunable(host, params["platform"], params["name"])
     except Unread as unread:
-        return Probe("cannot_tell", aftermath(host, params), f"It cannot be told: {unread}.")
+        return Probe("cannot_tell", aftermath(host, params), f"Whether it took place is not known: {unread}.")
     result = {params["value"]: "did", params["before"]: "did_not"}.get(now, "cannot_tell")
     return Probe(result, aftermath(host, params), f"{params['name']} is {now}.")
 

@@ -75,7 +75,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         newest, runs = _newest(host, params), _runs(host, params)
     except Unread as unread:
-        return Probe("cannot_tell", aftermath(host, params), f"It cannot be told: {unread}.")
+        return Probe("cannot_tell", aftermath(host, params), f"Whether it took place is not known: {unread}.")
     begun = runs or newest != pre.get("test.newest")
     return Probe("did" if begun else "did_not", aftermath(host, params), f"The newest self-test of {params['wwid']} is: {newest}.")
 

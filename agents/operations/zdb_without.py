@@ -99,7 +99,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     evidence = (*zpool_status.collect(host), *zpool_import.collect(host))
-    return Probe("did_not", evidence, "Trying changes nothing, and what it told is lost. It can be tried again.")
+    return Probe("did_not", evidence, "The trial changes nothing, and its output is lost. It can be tried again.")
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

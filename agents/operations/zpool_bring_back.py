@@ -74,7 +74,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         members = _members(host, params)
     except Unread as unread:
-        return Probe("cannot_tell", _tree.captures(host), f"It cannot be told: {unread}.")
+        return Probe("cannot_tell", _tree.captures(host), f"Whether it took place is not known: {unread}.")
     away = [m for m in members if m.state not in _member.SERVING]
     result = "did" if not away else "did_not" if len(away) == len(members) else "cannot_tell"
     reason = f"{len(members) - len(away)} of {len(members)} members of {params['pool']} serve."

@@ -60,20 +60,20 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def _guarded(pre: Mapping[str, str], params: Mapping[str, str]) -> State:
-    """Whether it is a suspended pool with multihost on. What is known of the cause tells it for one of multihost, whatever the property says by now."""
+    """Whether it is a suspended pool with multihost on. What is known of the cause shows that it is one of multihost, whatever the property is by now."""
     if params["why"] in (_pool.MMP, NONE):
         return params["why"] == _pool.MMP
     return _released.state(pre, "pool.multihost", "on", "off")
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    """The kernel's state tells of a suspension. Of error counts alone nobody can tell who reset them."""
+    """The kernel's state shows a suspension. Error counts alone do not show what reset them."""
     state = _pool.by_kernel(host, params["pool"])
     if params["why"] == NONE or not state:
         try:
             lost = _pool.lost(_pool.status(host, params["pool"]))
         except Unread as unread:
-            return Probe("cannot_tell", _pool.aftermath(host), f"It cannot be told: {unread}.")
+            return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
         result = "did_not" if params["why"] == NONE and lost == pre.get("pool.lost") else "cannot_tell"
         return Probe(result, _pool.aftermath(host), f"Members of {params['pool']} that do not serve: {lost}.")
     return Probe("did_not" if state == "SUSPENDED" else "did", _pool.aftermath(host), f"The kernel calls {params['pool']} {state}.")

@@ -71,7 +71,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         tops = [top for top in pool.tops if top.state not in _tree.SPARE_STATES]
         there = [leaf.guid for top in tops for leaf in top.leaves()]
     except Unread as unread:
-        return Probe("cannot_tell", scene.captures(), f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", scene.captures(), f"Whether it took place is not known: {unread}.")
     if params["keeps_guid"] not in there:
         return Probe("cannot_tell", scene.captures(), f"{params['keeps_guid']}, which was to stay, is not in {pool.name} any more.")
     result = "did_not" if goes in there else "did"

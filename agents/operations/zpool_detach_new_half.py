@@ -70,7 +70,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
             raise Unread(f"the pool {pool.name} imported here is another one")
         there = [leaf for top in pool.tops if top.state not in _tree.SPARE_STATES for leaf in top.leaves()]
     except Unread as unread:
-        return Probe("cannot_tell", scene.captures(), f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", scene.captures(), f"Whether it took place is not known: {unread}.")
     if any(leaf.guid == goes for leaf in there):
         return Probe("did_not", scene.captures(), f"{goes} is still in {pool.name}.")
     # A disk that is a top-level vdev by itself takes the guid of the replacing vdev that held it, so its name counts too.

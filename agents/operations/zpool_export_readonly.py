@@ -56,7 +56,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         here = _importing.imported(host, params)
     except _tree.Unread as unread:
-        return Probe("cannot_tell", _importing.aftermath(host), f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", _importing.aftermath(host), f"Whether it took place is not known: {unread}.")
     result = "did" if here == NONE else "did_not"
     return Probe(
         result, _importing.aftermath(host), f"{params['pool']} is {'not imported any more' if here == NONE else 'still imported'}."

@@ -1,7 +1,7 @@
 """Import a pool as it was some seconds earlier, without writing: `zpool import -F -N -o readonly=on …`.
 
 `-F` goes back two transaction groups at the most. Read-only it discards nothing for good: what is left out is still on the disks
-until somebody imports the pool for writing, which no operation here does. Never `-X`, never `-T`.
+until a person imports the pool for writing, which no operation here does. Never `-X`, never `-T`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Import a pool as it was at one transaction group, without writing: `zpool import -T TXG -N -o readonly=on …`.
 
-`-T` is an upper bound: when ZFS cannot load what is asked for it goes on backwards without a word, and a txg that never was imports the
+`-T` is an upper bound: when ZFS cannot load what is asked for it goes on backwards and prints nothing, and a txg that never was imports the
 pool, too. So the rings must hold the txg before, and ZFS's log says afterwards which one it took. Read-only discards nothing: the newer
 transaction groups stay on the disks. Never with -f, never for writing.
 """
@@ -22,7 +22,7 @@ NAME = "zpool_import_txg"
 EFFECT = "at_most_once"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "txg")
-TIMEOUT_SECONDS = 4 * 3600.0  # so far back ZFS may read all metadata before it believes them
+TIMEOUT_SECONDS = 4 * 3600.0  # so far back ZFS may read all metadata before it accepts them
 FACTS = (*_importing.FACTS, "uberblocks.newest", "uberblocks.holders", "uberblocks.times")
 _TXG = re.compile(r"[1-9][0-9]{0,18}")
 

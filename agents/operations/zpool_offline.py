@@ -15,7 +15,7 @@ from agents.operations._tree import Member, Unread
 from agents.operations.base import Probe
 
 NAME = "zpool_offline"
-EFFECT = "at_most_once"  # done again later, it would take out a member that somebody brought back meanwhile
+EFFECT = "at_most_once"  # done again later, it would take out a member that was brought back meanwhile
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "vdev_guid")
 TIMEOUT_SECONDS = 120.0
@@ -63,7 +63,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         result, reason = _concluded(scene)
     except Unread as unread:
-        result, reason = "cannot_tell", f"It cannot be told whether it took place: {unread}."
+        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
     return Probe(result, scene.captures(), reason)
 
 

@@ -56,7 +56,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
             raise Unread(f"the pool {params['pool']} imported here is another one")
         state = scene.trail()[-1].state
     except Unread as unread:
-        return Probe("cannot_tell", scene.captures(), f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", scene.captures(), f"Whether it took place is not known: {unread}.")
     result = "did" if state in _member.SERVING else "did_not"
     return Probe(result, scene.captures(), f"{guid} is {state} in {params['pool']}.")
 

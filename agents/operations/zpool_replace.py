@@ -99,7 +99,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         result, reason = _concluded(scene)
     except Unread as unread:
-        result, reason = "cannot_tell", f"It cannot be told whether it took place: {unread}."
+        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
     return Probe(result, evidence, f"{reason} {remembered}")
 
 

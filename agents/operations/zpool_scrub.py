@@ -68,7 +68,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         now = _pool.scan(_pool.status(host, params["pool"]))
     except Unread as unread:
-        return Probe("cannot_tell", _pool.aftermath(host), f"It cannot be told: {unread}.")
+        return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
     same = now == pre.get("pool.scan")
     result = "did_not" if same else "did" if now.startswith("scrub ") else "cannot_tell"
     return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")

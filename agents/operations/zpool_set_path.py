@@ -1,4 +1,4 @@
-"""Tell ZFS under which name a lost member is to be found now: `zpool set path=/dev/disk/by-id/wwn-0x…-part1 POOL VDEV_GUID`.
+"""Set the name under which ZFS finds a lost member now: `zpool set path=/dev/disk/by-id/wwn-0x…-part1 POOL VDEV_GUID`.
 
 The kernel opens a member by its stored path and looks nowhere else, so a member that is back under another name stays lost. Setting
 the path opens nothing: `zpool online` does that afterwards, and finds only a disk that carries the very label. It is set only to the
@@ -79,7 +79,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
             raise Unread(f"the pool {params['pool']} imported here is another one")
         member = scene.trail()[-1]
     except Unread as unread:
-        return Probe("cannot_tell", scene.captures(), f"It cannot be told whether it took place: {unread}.")
+        return Probe("cannot_tell", scene.captures(), f"Whether it took place is not known: {unread}.")
     now = member.was or member.name
     result = "did" if now == path(params) else "did_not"
     return Probe(result, scene.captures(), f"{params['pool']} remembers {guid} under {now}.")

@@ -2,7 +2,7 @@
 
 An order that destroys, or that must not happen twice, does not run on the portal's word alone. The events come with it as they are written in the ledger; each is
 hashed here, shown to be in the tree of a checkpoint that the log's own key signed, and read: same run, same node, same plan, same
-order, and approved by somebody else than who sealed it. Who breaks the glass stands alone, and the log says so.
+order, and approved by another person than the one who sealed it. With break glass there is no approver, and the log records that.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _approved(order: Order, events: tuple[Event, ...], sealed: Event, rule: Poli
     if not order.approvals:
         raise NotBacked(
             f"{order.operation} needs another person's approval, and the order names none. Make a new plan and have it approved;"
-            " where the portal asks nobody to approve it, update the portal first, then plan again."
+            " where the portal does not ask for approval, update the portal first, then plan again."
         )
     for leaf in order.approvals:
         event = by_leaf.get(leaf)

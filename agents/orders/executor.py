@@ -6,7 +6,7 @@ read again and equal to the plan's; the operation's own guards; CLAIMED in the j
 facts and everything above once more; INTENT in the journal. Only then the command runs.
 
 What an agent that died left behind is settled before anything new. CLAIMED means nothing ran. INTENT means it may have: while the
-command is still at work it is waited for, and its own exit code counts where its minder saw it; else nobody knows, so it is probed
+command is still at work it is waited for, and its own exit code counts where its supervisor saw it; else it is not known, so it is probed
 and reported as unknown. It is never run again.
 """
 
@@ -66,7 +66,7 @@ class Executor:
         self._clock, self._stopping = clock or Clock(host.now), stopping
 
     def pure(self, order: Order) -> tuple[str, tuple[Capture, ...]]:
-        """The receipt of an order that changes nothing, and what was read. Not journalled: asking again harms nobody."""
+        """The receipt of an order that changes nothing, and what was read. Not journalled: reading again is harmless."""
         started_at = self._now()
         reason = self._refusal(order)
         if reason:
@@ -99,7 +99,7 @@ class Executor:
             if text is None:
                 return
             self._journal.result(entry.order_id, text)
-        # Nothing is under way now: what a folder of a command could tell stands in a receipt.
+        # Nothing is under way now: what a folder of a command holds is in a receipt already.
         shutil.rmtree(os.path.join(self._folder, RUNNING), ignore_errors=True)
 
     def _repeat(self, order: Order, known: Entry) -> None:
@@ -250,7 +250,7 @@ class Executor:
         )
 
     def _report_left(self, entry: Entry) -> Optional[str]:
-        """The receipt of what an earlier agent left; None when the agent was told to stop before that was known."""
+        """The receipt of what an earlier agent left; None when the agent was stopped before that was known."""
         if entry.phase == "CLAIMED":
             return receipt(entry.order_id, entry.digest, "refused", "The agent restarted before anything ran.")
         seen = self._see_the_end(entry)
@@ -261,7 +261,7 @@ class Executor:
         return receipt(entry.order_id, entry.digest, "unknown", reason, argv=argv, started_at=entry.started_at, probe=probe)
 
     def _see_the_end(self, entry: Entry) -> Optional[str]:
-        """Wait for the command an earlier agent started, and say how it ended; None when nobody saw that."""
+        """Wait for the command an earlier agent started, and say how it ended; None when no process saw that."""
         left = self._left(entry)
         try:
             order = orders.read(entry.canonical, entry.digest)

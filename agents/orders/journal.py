@@ -211,7 +211,7 @@ class Journal:
             return self._counter
 
     def follow_counter(self, highest: int, ahead: bool) -> bool:
-        """Go on from the highest number the portal took. Whether it is above every one given here: somebody else counted that far.
+        """Go on from the highest number the portal took. Whether it is above every one given here: another machine counted that far.
 
         Where ours are too far `ahead`, as after a wrong clock, none of them was taken, and the portal's is gone back to.
         """

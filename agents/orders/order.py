@@ -148,7 +148,7 @@ def _catalogue(order: Order, here: Here) -> str:
 
 
 def _signature(order: Order, here: Here) -> str:
-    """A question needs none: it came in an answer that only the portal could sign, and harms nobody."""
+    """A question needs none: it came in an answer that only the portal could sign, and is harmless."""
     return "" if order.effect == "pure" else here.signed(order)
 
 
@@ -164,7 +164,7 @@ def _session(order: Order, here: Here) -> str:
     if order.effect == "pure" or (here.nonce and order.nonce == here.nonce):
         return ""
     if not here.nonce:
-        return "This node cannot keep a session, so it cannot tell whether an order was meant for it as it is now."
+        return "This node cannot keep a session, so whether an order was meant for its present session is not known."
     return "The order was sealed for another session of this node: it has been restarted, copied or restored since. Plan again."
 
 

@@ -2,7 +2,7 @@
 
 `/etc/slotlight/policy.json`: {"mode": "observe" | "operate", "operations": ["zpool_replace"], "pools": ["*" or guids]}, and
 "break_glass": false where an order never runs without another person's approval.
-A missing file means observe; so does one that cannot be read, that somebody other than root or the agent's own user
+A missing file means observe; so does one that cannot be read, that anyone other than root or the agent's own user
 can write, or that says anything not understood.
 """
 

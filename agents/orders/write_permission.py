@@ -113,7 +113,7 @@ class Standing:
             try:
                 self.take_journal(reply.value["journal"])
             except JournalError as error:
-                log.error("%s How far it had come cannot be compared with what the portal heard.", error)
+                log.error("%s Its height cannot be compared with the one that the portal has.", error)
 
     def duplicate(self, reason: str) -> None:
         """The portal hears this agent's key from two machines. The key is in the hold's name: with another key it is over."""
@@ -122,7 +122,7 @@ class Standing:
 
     def stolen(self, counter: int) -> None:
         """The portal took a request counter from this agent's key that this agent never gave."""
-        self.duplicate(f"The portal took the counter {counter} with it, and this agent never came so far: somebody else has the key.")
+        self.duplicate(f"The portal accepted the counter {counter} under this key, and this agent never gave that number: another machine has the key.")
 
     def hold(self, name: str, reason: str) -> None:
         """For ever, or until a person releases it. Where it cannot be written, it is so until the agent ends."""
@@ -177,7 +177,7 @@ class Standing:
 
 
 def holds(host: Host, identity: Identity, journal: Journal, folder: str) -> tuple[str, ...]:
-    """The same, but for the session, for somebody who only looks."""
+    """The same, but for the session, for a reader that changes nothing."""
     return _reasons(identity, journal, Log(host, folder, identity), {})
 
 

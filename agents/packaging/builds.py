@@ -1,4 +1,4 @@
-"""What tells builds apart: a number that rises with each change of the sources, and a digest over them.
+"""What distinguishes builds: a number that rises with each change of the sources, and a digest over them.
 
 The number is the time of the newest change, as 20261125.124128 in UTC, so that dpkg and a person order builds alike. For what is
 committed git says it, and every clone says the same: the date at which the change came into the line of HEAD, for a change that was
@@ -60,7 +60,7 @@ def _python(path: Path) -> list[Path]:
 
 
 def _git(root: Path, *words: str) -> Optional[str]:
-    """What it says; None where there is no git or no repository, or it cannot tell."""
+    """What it says; None where there is no git or no repository, or git fails."""
     try:
         ran = subprocess.run([*GIT, "-C", str(root), *words], capture_output=True, text=True, timeout=GIT_SECONDS, check=False)
     except (FileNotFoundError, subprocess.TimeoutExpired):

@@ -30,7 +30,7 @@ def content(root: Path) -> bytes:
 
 
 def version_of(root: Path) -> str:
-    """The release, and after the plus what tells its builds apart; dpkg orders it as it is."""
+    """The release, and after the plus what distinguishes its builds; dpkg orders it as it is."""
     return f"{RELEASE}+{SOURCES.build(root)}"
 
 

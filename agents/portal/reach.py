@@ -23,7 +23,7 @@ class Unreachable(Exception):
 
 
 def keep_ca(ca_file: str, root: str = "/") -> str:
-    """Keep the site's certificates where the relay can read them, which is nobody and may be started anywhere; where they are then.
+    """Keep the site's certificates where the relay can read them, which runs as the user `nobody` and may be started anywhere; where they are then.
 
     Raises ValueError for a file that holds none.
     """

@@ -1,6 +1,6 @@
 """The process that has the network: it carries bytes between the agent, which has none, and the portal, and understands none of them.
 
-The agent is root and talks to nobody but this, over a socket file; this is nobody and has no device, no file and no right. It does the
+The agent is root and connects only to this, over a socket file; this runs as the user `nobody` and has no device, no file and no right. It does the
 TLS, so whatever the network can do to a TLS library it does here. What passes is signed at both ends: who takes this process over
 can read reports and keep silent, and can neither forge an order nor an answer.
 
@@ -86,7 +86,7 @@ def _one(inside: socket.socket, opener: Opener, room: threading.BoundedSemaphore
 
 
 def _open(inside: socket.socket, opener: Opener) -> Any:
-    """A socket to the portal; None when it cannot be, and the other side was told."""
+    """A socket to the portal; None when it cannot be, and the other side got the reason."""
     try:
         if _peer(inside) not in (0, os.geteuid()):
             raise ValueError("only root and the relay's own user are served")

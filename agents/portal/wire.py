@@ -1,4 +1,4 @@
-"""How agent and portal speak: canonical bytes and signed requests. Used on both sides.
+"""The protocol of agent and portal: canonical bytes and signed requests. Used on both sides.
 
 Canonical bytes are RFC 8785 for the values we allow: objects, lists, strings, booleans and null. Numbers are
 refused, because a vdev guid does not survive a double: whoever sends a number sends it as a decimal string.

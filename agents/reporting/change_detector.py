@@ -1,4 +1,4 @@
-"""What the texts of a schedule tell it about its own pace: a scan that runs or ended, a disk that came, a pool that was exported."""
+"""What in the captures changes how often a source is read: a scan that runs or ended, a disk that came, a pool that was exported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Noticed:
         return before is not None and self._scans != before
 
     def a_disk_came(self, devices: Sequence[Kept]) -> bool:
-        """Also one under the name of one that went. A text that cannot be read tells nothing."""
+        """Also one under the name of one that went. A text that cannot be read counts as no change."""
         came = False
         for kept in devices:
             if kept.outcome != "data" or (self._disks is not None and kept.digest == self._disks[0]):
@@ -51,9 +51,9 @@ class Noticed:
         return came
 
     def an_export_shows(self, labels: Iterable[Kept]) -> bool:
-        """Or that a pool is exported no longer. On another host's disks nothing else tells of it before pools are listed again.
+        """Or that a pool is exported no longer. On another host's disks nothing else shows it before pools are listed again.
 
-        The first label of a partition is no news, and one that cannot be read tells nothing.
+        The first label of a partition is no news, and one that cannot be read counts as no change.
         """
         shows = False
         for kept in labels:

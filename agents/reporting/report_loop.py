@@ -1,4 +1,4 @@
-"""The reports thread's work, one step at a time: ask, tell the portal, or keep for later what it could not be told.
+"""The reports thread's work, one step at a time: collect, report to the portal, or keep for later what could not be sent.
 
 When the portal comes back it first hears how things are now, and then, one by one, what it missed: late reports are evidence
 with their own time, and change nothing of what is so now.

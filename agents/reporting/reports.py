@@ -1,4 +1,4 @@
-"""Tell the portal what a schedule knows: that nothing changed, or what did; texts only when it lacks them."""
+"""Report to the portal what a schedule holds: that nothing changed, or what did; texts only when the portal lacks them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Me:
 
     @property
     def policy(self) -> str:
-        """What the portal would be told no for, before it asks."""
+        """What the portal's requests would be refused for, before it asks."""
         return (self._standing.rule() if self._standing else policy.load(self._policy_path)).as_text()
 
     def fields(self) -> dict[str, str]:
@@ -74,7 +74,7 @@ class Reporter:
         return tuple(capture.digest for capture in captures) != self._last
 
     def send(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> None:
-        """Tell the portal in as few words as it understands. Raises PortalDown."""
+        """Send the portal the shortest report that it understands. Raises PortalDown."""
         current, before = self._reported_set(captures, ages), self._taken
         self._taken = None
         self._taken = replace(current, captures=()) if self._tell(current, before) else None

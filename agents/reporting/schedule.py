@@ -42,7 +42,7 @@ JITTER = 0.1
 AWAKE_SECONDS = 5.0  # a disk that answered so lately has not gone to sleep since: it is the shortest standby timer that ATA has
 NAMED = 4  # disks in a sentence
 SLEEP = "smart"  # asks in a way that wakes no disk, and says which ones sleep
-OWN = "agent"  # the source under which the agent tells of itself
+OWN = "agent"  # the source under which the agent reports on itself
 
 
 class Schedule:
@@ -112,7 +112,7 @@ class Schedule:
         return self._clock()
 
     def learn(self, source: str, captures: Sequence[Capture], asked: float) -> None:
-        """Take what somebody else began to ask for at that moment of `now`."""
+        """Take the result of a reading that another caller began at that moment of `now`."""
         with self._lock:
             kept = tuple(Kept(capture, asked) for capture in captures)
             for key, captured in [(one.key, (one,)) for one in kept] if self._sources[source].keyed else [("", kept)]:
@@ -188,7 +188,7 @@ class Schedule:
         return not source.group or (source.group not in self._busy and self._held.get(source.group, source.name) == source.name)
 
     def _sleepers_are_known(self) -> bool:
-        """All but those that take long to say it: one that hangs holds up nobody."""
+        """All but those that take long to answer: one that hangs does not delay the others."""
         smart = self._sources.get(SLEEP)
         if smart is None or smart.begun is None:
             return smart is None or SLEEP in self._current
@@ -351,7 +351,7 @@ class Schedule:
         source.due = 0.0
 
     def _asleep(self, source: Source, key: str) -> str:
-        """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes nobody; "" for none."""
+        """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes no disk; "" for none."""
         if source.wakes:
             disk = strip_partition(key)[0]
             return f"{disk} {ASLEEP}" if who_sleeps(self._sleep_captures(disk)) else ""
@@ -451,14 +451,14 @@ class Schedule:
         self._listed = None
 
     def _doubt(self, name: str, before: tuple[Kept, ...], after: tuple[Kept, ...]) -> None:
-        """What a collector finds hard to believe after what was said before, it is asked once more, and soon."""
+        """A source whose text is implausible after the text before it is read once more, soon."""
         source = self._sources.get(name)
         if source is not None and hasattr(source.module, "doubtful") and source.module.doubtful(before, after):
             source.doubted = self._clock() + source.module.DOUBT_SECONDS
             source.due = min(source.due, source.doubted)
 
     def _forget_all_but(self, source: Source, keys: Sequence[str]) -> None:
-        """What is gone has nothing to say any more, and stamps nobody has are not needed."""
+        """A source that is gone is read no more, and stamps of no source are not needed."""
         kept, here = self._current.setdefault(source.name, {}), set(keys)
         for key in [key for key in kept if key not in here]:
             del kept[key]
@@ -483,7 +483,7 @@ class Schedule:
 
     def _ask_what_is_news(self) -> None:
         """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of
-        disks once an hour is asked of one that came now: else nobody knows its health. Pools are listed seldom, too: a failover waits for it."""
+        disks once an hour is asked of one that came now: else its health is not known. Pools are listed seldom, too: a failover waits for it."""
         if self._noticed.a_scan_ended(self._last_captures(zpool_status.NAME)):
             self._hurry([self._sources[zdb_label.NAME]])
         if self._noticed.a_disk_came(self._last_captures(block.NAME)):

@@ -1,4 +1,4 @@
-"""What a schedule keeps about each source, the host through which a source is asked, and how it speaks of what was said."""
+"""What a schedule keeps about each source, the host through which a source is read, and how its captures are worded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Trouble:
 class RecordingHost:
     """A host that remembers whether a command hung, and starts none of a tool that is `held`. One for each question.
 
-    `seen_awake` tells of a disk whether it was found awake a moment ago, so that nobody has to ask it that again.
+    `seen_awake` gives for a disk whether it was found awake a moment ago, so that this is not asked again.
     """
 
     def __init__(self, host: Host, held: Collection[str], seen_awake: Callable[[str], bool]) -> None:

@@ -1,4 +1,4 @@
-"""Reports that could not be told, on disk and bounded, until the portal answers again.
+"""Reports that could not be sent, on disk and bounded, until the portal answers again.
 
 A file holds one report, a line, and after it the texts that the report before it does not have, a line each; where the oldest must
 go, the next one inherits what it needs of it. Losing the last file in a power cut is no harm, so nothing is synced; a torn file is
@@ -76,7 +76,7 @@ class Spool:
         self._remove(name)
 
     def lose(self, name: str, taken_at: str) -> None:
-        """It cannot be told, because a part of it is gone."""
+        """It cannot be sent, because a part of it is gone."""
         self._remove(name)
         self._count(taken_at)
 

@@ -4,7 +4,7 @@
     executor   carries out what changes the node, one at a time, and sends receipts until they are taken
     reports    collects and reports
 
-A command that hangs in the kernel therefore blinds nobody. When any thread meets something it does not understand the
+A command that hangs in the kernel therefore stops no other source. When any thread meets something it does not understand the
 whole agent stops with an error, and the next start settles what was left: a half-alive agent is the worst kind. A journal that
 cannot be read or written is understood: nothing is carried out, reports go on, and it is tried again.
 """
@@ -181,16 +181,16 @@ class Agent:
         if "log" in reply.value:
             self._standing.log.hear(reply.value["log"])
         if self._standing.reasons() != before:
-            self._wake_reports.set()  # the portal's people are told at once
+            self._wake_reports.set()  # the people of the portal see it at once
         if reply.status not in (200, 204):
             log.error("the portal hands over no orders: %s", reply.reason)
             self._stopping.wait(ASK_AGAIN_SECONDS)
 
     def _follow_counter(self, highest: int, ahead: bool) -> None:
-        """The portal did not take our number. Where it took a higher one than was ever given here, somebody else has this key."""
+        """The portal did not take our number. Where it took a higher one than was ever given here, another machine has this key."""
         if self._journal.follow_counter(highest, ahead) and not ahead:
             self._standing.stolen(highest)
-            self._wake_reports.set()  # the portal's people are told at once
+            self._wake_reports.set()  # the people of the portal see it at once
 
     def _follow(self, reply: object) -> None:
         """The portal has other keys from now on, if the one that is pinned says so."""

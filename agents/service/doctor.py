@@ -149,7 +149,7 @@ def _run_folder(host: Host, folder: str) -> Finding:
 def _hostid(host: Host) -> Finding:
     hostid = getattr(node.parse(node.collect(host)[0].text), "hostid", None)
     if hostid in (None, "00000000"):
-        so = "This node has no hostid: two nodes on one shelf cannot tell who has a pool."
+        so = "This node has no hostid: two nodes on one shelf cannot see which of them has a pool imported."
         return Finding("lacks", "hostid", so, "Make one with `zgenhostid`, once, before pools are shared.")
     return Finding("ok", "hostid", f"{hostid}.")
 

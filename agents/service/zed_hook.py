@@ -19,7 +19,7 @@ PAUSE_SECONDS = 1.0  # between two answers, however many events there are
 HOOK_NAME = "all-slotlight.sh"  # ZED runs every executable of its folder whose name begins with the event's class, or with "all"
 
 _HOOK = """#!/bin/sh
-# Rings the Slotlight agent on a pool event. ZED runs it as root from /etc/zfs/zed.d; it hands nothing on and waits for nobody.
+# Rings the Slotlight agent on a pool event. ZED runs it as root from /etc/zfs/zed.d; it passes nothing on and does not wait.
 PATH=/usr/bin:/bin
 bell={bell}
 case "${{ZEVENT_SUBCLASS-}}" in history_event) exit 0 ;; esac

@@ -66,7 +66,7 @@ def test_what_needs_another_person_never_runs_without_one(node, behind):
     if together and behind is None:
         assert node.receipt["reason"] == (
             f"{node.operation.NAME} needs another person's approval, and the order names none. Make a new plan and have it approved;"
-            " where the portal asks nobody to approve it, update the portal first, then plan again."
+            " where the portal does not ask for approval, update the portal first, then plan again."
         )
 
 

@@ -25,7 +25,7 @@ def boottime() -> float:
 
 
 class Clock:
-    """Safe to share between threads. Without `steady` the wall clock is believed, as a simulation's must be."""
+    """Safe to share between threads. Without `steady` the wall clock is used, as a simulation's must be."""
 
     def __init__(self, now: Callable[[], float], steady: Optional[Callable[[], float]] = None) -> None:
         self._now, self._steady = now, steady
@@ -40,7 +40,7 @@ class Clock:
         return self._steady() if self._steady else 0.0
 
     def take_portal_time(self, at: object, begun: float) -> None:
-        """The portal's signed answer to a request that was sent at `begun` says the time. What is no time is not heard."""
+        """The portal's signed answer to a request that was sent at `begun` gives the time. What is no time is ignored."""
         if self._steady is None or not isinstance(at, str):
             return
         try:

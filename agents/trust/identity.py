@@ -1,4 +1,4 @@
-"""Who this agent is and whom it believes: one file, made by `enrol`, readable by its owner only.
+"""This agent's identity and the keys it trusts: one file, made by `enrol`, readable by its owner only.
 
 The portal's keys come with the answer to `enrol`, which only who received this agent's new key can have signed, and are pinned. Others
 are taken only from an answer in which the pinned order key signs them.

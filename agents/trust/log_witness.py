@@ -61,7 +61,7 @@ class FileStore:
 
 @dataclass(frozen=True)
 class Held:
-    """What is kept: the checkpoint believed last, the alarm if one stands, and which alarms a person has ended."""
+    """What is kept: the checkpoint accepted last, the alarm if one stands, and which alarms a person has ended."""
 
     note: str = ""
     size: int = 0
@@ -149,7 +149,7 @@ class Witness:
         return Verdict(ALARM, alarm)
 
     def clear(self, who: str, at: str) -> str:
-        """A person ends the alarm. The checkpoint that raised it is believed from now on when it is signed; else the next one is.
+        """A person ends the alarm. The checkpoint that raised it is accepted from now on when it is signed; else the next one is.
 
         Says what is held now, for that person to read. Raises OSError.
         """
@@ -157,15 +157,15 @@ class Witness:
         if not ended:
             return "No alarm stands; nothing was changed."
         cleared = (*self.held.cleared, (at, who, ended))[-CLEARED_KEPT:]
-        believed = Held(cleared=cleared)
+        accepted = Held(cleared=cleared)
         try:
             newer = verify_note(self.host, self.held.against, self.log_key, self.portal_key)
-            believed = replace(believed, note=self.held.against, size=newer.size, root=_text(newer.root))
+            accepted = replace(accepted, note=self.held.against, size=newer.size, root=_text(newer.root))
         except BadNote:
             pass
         self.unreadable = ""
-        self._keep(believed)
-        now = f"the checkpoint over {believed.size} events is" if believed.size else "the next checkpoint will be"
+        self._keep(accepted)
+        now = f"the checkpoint over {accepted.size} events is" if accepted.size else "the next checkpoint will be"
         return f"The alarm is ended. From now on {now} what later ones must continue."
 
     def _keep(self, held: Held) -> None:

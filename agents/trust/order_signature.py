@@ -38,7 +38,7 @@ def key_id(pem: str) -> str:
 
 
 def against(host: Host, pem: str, signature: str, data: bytes) -> str:
-    """What speaks against `signature` (base64) being one of the owner of `pem` over `data`; "" when nothing does."""
+    """Why `signature` (base64) is not one of the owner of `pem` over `data`; "" when it is."""
     try:
         der = base64.b64decode(signature, validate=True) if len(signature) <= SIGNATURE_CHARS_MAX else b""
     except (binascii.Error, ValueError):

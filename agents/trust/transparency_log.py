@@ -34,7 +34,7 @@ class BadNote(Exception):
 
 
 class NotChecked(BadNote):
-    """Nothing speaks against the checkpoint, but this machine could not check a signature on it."""
+    """The checkpoint has no known fault, but this machine could not check a signature on it."""
 
 
 class BadProof(Exception):
@@ -156,7 +156,7 @@ def _proven(checkpoint: Checkpoint, number: int, entry: object) -> tuple[str, di
 def read_note(text: str, log_key: str) -> Checkpoint:
     """The checkpoint in a signed note that names the log of `log_key`. Raises BadNote.
 
-    This reads; it does not check a signature. What is to be believed goes through `verify_note`.
+    This reads; it does not check a signature. What is to be accepted goes through `verify_note`.
     """
     name, _, _ = read_log_key(log_key)
     match = _three_lines(text)

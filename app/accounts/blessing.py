@@ -58,7 +58,7 @@ SHOWN = {
 
 
 def not_believed() -> list[Found]:
-    """Every row that is not believed now, whether or not there is a key."""
+    """Every row that is not accepted now, whether or not there is a key."""
     if not seals.key_path().exists() and not seals.next_path().exists():
         rows = ((kind, row) for kind in seals.KINDS.values() for row in seals.read(kind))
         return [(kind, row, "There is no key.") for kind, row in rows]
@@ -81,10 +81,10 @@ def at_first(by: str) -> list[Found]:
 
 
 def bless(names: Collection[str], why: str, by: str) -> list[Found]:
-    """Those of these names that are not believed now."""
+    """Those of these names that are not accepted now."""
     found = [one for one in not_believed() if name_of(one) in names]
     if strange := set(names) - {name_of(one) for one in found}:
-        raise NotNow(f"Nothing was confirmed. There is no such row, or it is believed already: {', '.join(sorted(strange))}.")
+        raise NotNow(f"Nothing was confirmed. There is no such row, or it is accepted already: {', '.join(sorted(strange))}.")
     _bless(found, why, by)
     return found
 

@@ -58,7 +58,7 @@ def sweep(now: datetime) -> None:
             body = _body(held)
             _count(held)
             ledger.record("person.change-counts", body, "portal")
-            waiting.tell(body["of"], body["what"], "a day has passed and nobody withdrew it")
+            waiting.tell(body["of"], body["what"], "a day has passed and it was not withdrawn")
 
 
 def _held(one: Changed, seen: str) -> Changed:

@@ -1,5 +1,5 @@
 """A second factor that somebody deletes in the database is gone, and with it the question for it. So each person's sealed row says how many
-rows of factors there are, and whoever has fewer or more is not believed.
+rows of factors there are, and whoever has fewer or more is not accepted.
 
 Nothing else lends a right by being deleted. A role, a link to the identity provider, a session, a token or an approval that is gone only shuts
 out; what comes back in its place is refused as an old one, because its end is an event. A person's row cannot be deleted while the ledger's
@@ -30,7 +30,7 @@ def changed(sender, instance: Authenticator, **_) -> None:
 
 
 def why_not(person: User) -> str:
-    """Why this person's factors are not believed to be all there are; "" when they are. The alarm learns of it."""
+    """Why this person's factors are not accepted to be all there are; "" when they are. The alarm learns of it."""
     found = next((one for one in _wrong(pk=person.pk)), None)
     if found is None:
         return ""
@@ -45,7 +45,7 @@ def faults() -> Iterator[tuple[seals.Kind, tuple, str]]:
 def _wrong(**which) -> Iterator[tuple[seals.Kind, tuple, str]]:
     people = User.objects.filter(**which).annotate(there=Count("authenticator")).exclude(there=F("factors"))
     for pk, factors, there in people.values_list("pk", "factors", "there"):
-        why = f"This account has {factors} rows of second factors by its seal, and {there} are there: somebody changed that outside the portal."
+        why = f"This account has {factors} rows of second factors by its seal, and {there} are there: that was changed outside the portal."
         yield from ((USER, row, why) for row in seals.read(USER, pk=pk))
 
 

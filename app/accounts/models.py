@@ -141,7 +141,7 @@ class Seal(models.Model):
 
 
 class Refusal(models.Model):
-    """A row about a person that was not believed lately. The ledger keeps what is said here for ever."""
+    """A row about a person that was not accepted lately. The ledger keeps what is said here for ever."""
 
     name = models.TextField(primary_key=True)
     person = models.TextField(blank=True)

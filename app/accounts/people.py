@@ -135,7 +135,7 @@ def sign_out(person: User) -> None:
 
 def _not_oneself(by: User | None, person: User, what: str) -> None:
     if by == person:
-        raise PeopleRefused(f"Nobody does this to themselves: another administrator {what}.")
+        raise PeopleRefused(f"You cannot do this to your own account: another administrator {what}.")
 
 
 def _record(what: str, by: User | None, person: User, body: dict, changed: waiting.Changed | None = None) -> None:

@@ -87,4 +87,4 @@ def _record(what: str, name: str, request, more: dict | None = None) -> None:
         with transaction.atomic():
             ledger.record(what, {"from": address(request), **(more or {})}, name)
     except (ledger.LedgerDown, DatabaseError):
-        log.exception("The ledger could not be told that of %s: %s.", name, what)
+        log.exception("The ledger could not record that of %s: %s.", name, what)

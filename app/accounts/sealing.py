@@ -1,6 +1,6 @@
 """The one place that writes seals: whenever a model that has a kind in `app.accounts.seals` is saved or deleted through Django.
 
-What goes past Django's `save` and `delete` (an UPDATE of a queryset, SQL) is not sealed, and so is not believed. A row that was not believed
+What goes past Django's `save` and `delete` (an UPDATE of a queryset, SQL) is not sealed, and so is not accepted. A row that was not accepted
 before it was saved is saved and stays so: nobody makes a forged row good by changing something else of it. `app.accounts.blessing` does, on
 the portal's machine.
 """
@@ -56,7 +56,7 @@ def saved(sender: type[Model], instance: Model, update_fields=None, **_) -> None
         except seals.KeyLost as lost:
             if kind.is_event(_values(kind, row)):
                 raise
-            log.error("Not sealed, and so not believed: %s. %s", row[len(kind.fields)], lost)  # what a browser does before anybody signs in
+            log.error("Not sealed, and so not accepted: %s. %s", row[len(kind.fields)], lost)  # what a browser does before anybody signs in
 
 
 def deleted(sender: type[Model], instance: Model, **_) -> None:

@@ -1,7 +1,7 @@
 """Whether a row about a person was written by this portal. Who can write to the database alone gets no right by it.
 
 Each such row has a seal: an HMAC-SHA256 over its table, its key, its person, its content and the newest event of the ledger about it,
-under a key that the database does not hold. A row without a seal, with another's, or changed since is not believed. Nor is an old row that
+under a key that the database does not hold. A row without a seal, with another's, or changed since is not accepted. Nor is an old row that
 was put back with its old seal: each change and each end is an event, so the newest event is another one then, and events cannot be taken back.
 
 `app.accounts.sealing` writes seals. Whoever takes a right from a row asks here first, and reads row and seal in one query.
@@ -99,7 +99,7 @@ def secrets() -> list[bytes]:
         return [secretfile.read(path) for path in found]
     except (OSError, ValueError) as error:
         raise KeyLost(
-            f"The key {key_path()} cannot be used: {error}. Without it nobody is believed to be who the database says. Put it back from the"
+            f"The key {key_path()} cannot be used: {error}. Without it no account in the database is accepted. Put it back from the"
             " backup of the data folder; if it is lost, `./run manage identity begin-anew` on the portal's machine makes another."
         ) from error
 
@@ -161,7 +161,7 @@ def columns(kind: Kind, path: str = "", prefix: str = "seal") -> tuple[str, ...]
 
 
 def fault(kind: Kind, found: tuple) -> str:
-    """Why this row, read as `columns`, is not believed; "" when it is."""
+    """Why this row, read as `columns`, is not accepted; "" when it is."""
     *values, name, sealed, mark, newest = found
     if sealed is None:
         return f"This {kind.what} has no seal: it was not written by this portal, or not confirmed after an upgrade."
@@ -197,7 +197,7 @@ def _written_once(kind: Kind, names: tuple[str, ...]) -> ConvertedWrittenOnce:
 
 
 def why_not(model: type[Model], **which) -> str:
-    """Why one of these rows is not believed; "" when all are, or there are none. Who is not believed is noted for the alarm."""
+    """Why one of these rows is not accepted; "" when all are, or there are none. Who is not accepted is noted for the alarm."""
     kind = KINDS[model]
     found = twice(lambda: read(kind, **which), lambda rows: not any(fault(kind, row) for row in rows))
     faults = [why for row in found if (why := noted(kind, row))]
@@ -239,7 +239,7 @@ def note(kind: Kind, row: tuple, why: str) -> None:
     known = Refusal.objects.filter(pk=name, why=why).first()
     if known is not None and now - known.last_at < NOTED_EVERY:
         return
-    log.error("Not believed: %s. %s", name, why)
+    log.error("Not accepted: %s. %s", name, why)
     person = person_of(kind, row)
     Refusal.objects.update_or_create(
         pk=name,
@@ -260,7 +260,7 @@ def person_of(kind: Kind, row: tuple) -> str:
 
 
 def faults() -> Iterator[tuple[Kind, tuple, str]]:
-    """Every row that is not believed now."""
+    """Every row that is not accepted now."""
     for kind in KINDS.values():
         rows = with_seals(kind.live(kind.model._base_manager.all()), kind).values_list(*columns(kind))
         yield from ((kind, row, why) for row in rows.iterator() if (why := fault(kind, row)))

@@ -81,7 +81,7 @@ class Door(OpenIDConnectOAuth2Adapter):
             return {}
         answer = self._fetch_user_info(access_token)
         if answer.get("sub") != subject:
-            raise Refused("The provider's two answers are about different people. Tell whoever runs it.")
+            raise Refused("The provider's two answers are about different people. Report it to the people who run the provider.")
         return answer
 
 
@@ -143,7 +143,7 @@ class Elsewhere(DefaultSocialAccountAdapter):
 
     def on_authentication_error(self, request, provider, error=None, exception=None, extra_context=None) -> None:
         if error == "cancelled":
-            exception = Refused("You stopped it at the identity provider. Nobody was signed in.")
+            exception = Refused("You stopped it at the identity provider. No person was signed in.")
         raise ImmediateHttpResponse(refusal(request, exception))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
@@ -188,7 +188,7 @@ def _person(name: str) -> User:
         try:
             found.full_clean(exclude=["password"])
         except ValidationError as wrong:
-            raise Refused(f"The provider calls you {name}, and nobody can be called so here. {' '.join(wrong.messages)}") from None
+            raise Refused(f"The provider calls you {name}, and no account can have that name here. {' '.join(wrong.messages)}") from None
         found.save()
         ledger.record("person.added", {"of": name, "through": "identity provider"}, "portal")
     elif found.has_usable_password() or found.socialaccount_set.exists():
@@ -232,4 +232,4 @@ def _record_refusal(claims: dict, why: str) -> None:
             fields = {"name": str(claims.get("preferred_username", "")), "subject": str(claims["sub"]), "why": why}
             ledger.record("person.sign-in-refused", fields, "portal")
     except ledger.LedgerDown:
-        log.exception("The ledger could not be told of a refused sign-in.")
+        log.exception("A refused sign-in could not be recorded in the ledger.")

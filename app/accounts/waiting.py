@@ -2,7 +2,7 @@
 
 Such a change is written at once with the time from which it counts, a day later, in the sealed row itself: a role gives no right before its
 `counts_at`, and an account's rights rest until its own. Whoever asks for a right compares the clock with that (`app.accounts.rights`), so
-nothing has to run for the day to pass, and a row that says another time, or that is gone, is not believed. Another administrator may confirm
+nothing has to run for the day to pass, and a row that says another time, or that is gone, is not accepted. Another administrator may confirm
 it earlier; see `app.accounts.confirming`. Shutting somebody out never waits.
 
 At once counts what is done before the first node is enrolled that is not the demo's, what a person does on the portal's own machine, and what

@@ -75,9 +75,9 @@ def of_the_database() -> Iterator[Metric]:
     out = counts(Order.objects.filter(status__in=ORDER_IS_OUT), "status")
     yield by("orders_out", "Orders that have not ended, by status; UNKNOWN needs people.", "status", dict.fromkeys(ORDER_IS_OUT, 0) | out)
     yield gauge("approvals_waiting", "Plans that wait for another person.", status["approvals_waiting"])
-    yield gauge("open_loops", "What runs have switched on and nobody has switched off.", status["open_loops"])
+    yield gauge("open_loops", "What runs have switched on and what is not switched off yet.", status["open_loops"])
     yield gauge("alarms", "Runs whose waiting raised an alarm.", Run.objects.filter(status="waiting").exclude(state__alarm="").count())
-    yield gauge("glasses_unreviewed", "Broken glasses nobody has reviewed.", BrokenGlass.objects.filter(reviewed_at=None).count())
+    yield gauge("glasses_unreviewed", "Uses of break glass that no person has reviewed.", BrokenGlass.objects.filter(reviewed_at=None).count())
     yield from _ledger(now)
 
 
@@ -126,7 +126,7 @@ def of_valkey() -> Iterator[Metric]:
     yield by("queue_unacknowledged", "Messages that a worker has taken and not finished.", "queue", {QUEUE: valkey().hlen("unacked")})
     ages = {"worker": heartbeats.age_seconds(heartbeats.WORKER), "beat": heartbeats.age_seconds(heartbeats.BEAT)}
     ages_known = {who: age for who, age in ages.items() if age is not None}
-    yield by("heard_seconds", "How long ago worker and beat were last heard; absent when never.", "part", ages_known)
+    yield by("heard_seconds", "Seconds since worker and beat last reported; absent when never.", "part", ages_known)
 
 
 def of_this_process() -> Iterator[Metric]:

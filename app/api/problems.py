@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "no-token": (401, "A token is needed.", "Send `Authorization: Bearer slt_…`. Tokens are made on the page Account, tokens."),
     "token-not-believed": (401, "This token opens nothing.", "Make a new token on the page Account, tokens."),
     "scope": (403, "This token is not for this.", "Make a token with the scope that is named, or do it in the pages."),
-    "not-allowed": (403, "This person may not do this.", "Ask somebody who may, or an administrator for the right."),
+    "not-allowed": (403, "This person may not do this.", "Ask a person who may, or an administrator for the right."),
     "password-is-old": (403, "The password behind this token was typed too long ago.", "Make a new token and use it within 15 minutes, or do it in the pages."),
     "not-found": (404, "There is no such thing.", "Read the list that it would be in."),
     "method": (405, "This address does not take this method.", "Read /api/v1/openapi.json for what it takes."),

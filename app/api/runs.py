@@ -117,7 +117,7 @@ class RunFull(RunOut):
     params: dict[str, str]
     note: str
     alarm: str
-    acts: list[str] = Field(description="What may be asked of it now, by somebody with the right")
+    acts: list[str] = Field(description="What may be asked of it now, by a person with the right")
     guards: list[VerdictOut] = Field(description="What the guards of this step say at this moment; acting asks them again")
     warnings: list[str] = Field(description="What must be known before this step, and forbids nothing")
     options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
@@ -135,7 +135,7 @@ class RunFull(RunOut):
     orders: list[OrderOut]
     open_loops: list[str]
     by_hand: ByHandOut | None = Field(
-        description="The command that is being given by hand; nobody knows what became of it until the node shows it"
+        description="The command that is being given by hand; its outcome is not known until the node shows it"
     )
     held_by: list[int] = Field(description="Runs that hold what this one's order needs now; take-over takes it from one of them")
 
@@ -176,7 +176,7 @@ class Asked(Schema):
     value: Words = Field("", description="choose")
     by_hand: Literal["", "yes"] = Field("", description="choose: yes, for an option that fits by hand alone")
     text: Words = Field("", description="confirm: what `asks` of the run asks for")
-    evidence: Words = Field("", description="hands: by what it can be told; correct: what it is instead")
+    evidence: Words = Field("", description="hands: what shows that it was done; correct: what it is instead")
     outcome: Words = Field("", description="settle: did or did_not")
     step: Words = Field("", description="back: to which step; correct: the step of `correctable`")
     reason: Words = Field("", description="settle, abort, withdraw, take-over")

@@ -42,7 +42,7 @@ class TriageOut(Schema):
     unexplained: list[dict[str, Any]] = Field(description="Words and lines that are not known to be good and that no situation explains")
     good: bool = Field(description="Everything that was pasted was read and is positively good")
     not_good_because: list[str]
-    not_looked_at: list[str] = Field(description="What the texts do not tell of")
+    not_looked_at: list[str] = Field(description="What the texts do not cover")
     error: ErrorOut | None
 
 

@@ -82,7 +82,7 @@ def _keep(key: str, doing: str, through: int, of: int) -> None:
     try:
         valkey().set(key, json.dumps({"doing": doing, "through": through, "of": of}), ex=KEPT_SECONDS)
     except redis.RedisError as error:
-        log.warning("How far a copy is cannot be told: Valkey says %s.", error)
+        log.warning("The progress of a copy is not known: Valkey reports %s.", error)
 
 
 @login_required

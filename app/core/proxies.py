@@ -13,7 +13,7 @@ Network = IPv4Network | IPv6Network
 Scope = MutableMapping[str, Any]
 FORWARDED, SCHEME = b"x-forwarded-for", b"x-forwarded-proto"
 NAMELESS = (
-    "SLOTLIGHT_HTTPS=1 says that a proxy in front speaks HTTPS, and SLOTLIGHT_TRUSTED_PROXIES names none, so that nobody's word is taken for it."
+    "SLOTLIGHT_HTTPS=1 means that a proxy in front serves HTTPS, and SLOTLIGHT_TRUSTED_PROXIES names none, so the scheme of a request is not known."
     " Give the address from which the proxy reaches the portal, such as 127.0.0.1 for one on this machine."
 )
 LOGGED_MAX = 100
@@ -58,7 +58,7 @@ def _tell(peer: str) -> None:
     """Once for each address: where it is the site's own proxy, all that a browser shows is a redirect without an end."""
     if peer not in _logged and len(_logged) < LOGGED_MAX:
         _logged.add(peer)
-        log.warning("X-Forwarded-Proto from %s is not believed. If that is your proxy, name it in SLOTLIGHT_TRUSTED_PROXIES.", peer)
+        log.warning("X-Forwarded-Proto from %s is not accepted. If that is your proxy, name it in SLOTLIGHT_TRUSTED_PROXIES.", peer)
 
 
 def _is_address(text: str) -> bool:

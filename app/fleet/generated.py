@@ -33,7 +33,7 @@ def refuse_on_a_real_fleet() -> None:
     real = Node.objects.exclude(version=VERSION, name__startswith=PREFIX).order_by("name").first()
     if real is not None:
         raise RealFleet(
-            f"This database holds the node {real.name}, which nobody generated. A generated fleet would stand among real disks. "
+            f"This database holds the node {real.name}, which is not generated. A generated fleet would stand among real disks. "
             "Take another data folder: ./run manage load_fleet --data DIR, or SLOTLIGHT_DATA=DIR."
         )
 

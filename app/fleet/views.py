@@ -106,7 +106,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "topics": f"node:{name}",
         "fleet_facts": fleet,
         "node": this,
-        "heard": overview.last_report_text(this, timezone.now()),
+        "last_report": overview.last_report_text(this, timezone.now()),
         "pool": found,
         "guid": rows.text_of(found.guid),
         "row": rows.pool_row(found, judged),

@@ -177,7 +177,7 @@ def check_order(events: list, report: Report) -> None:
     if events[-1][0]["type"] != CLOSING:
         report.incomplete.append(f"events.jsonl: the last event is not the export. Whatever came after event {expected - 1} is missing.")
     elif withheld != recorded:
-        report.incomplete.append("events.jsonl: other events are redacted than the export says. Somebody took them out after it.")
+        report.incomplete.append("events.jsonl: other events are redacted than the export lists. They were taken out after it.")
     report.facts += [("redacted", f"event {event['run_seq']} of the run; its leaf stands") for event, _ in events if "redacted" in event]
 
 
@@ -429,10 +429,10 @@ def verify(path: Path, pins: Pins) -> Report:
 VERDICTS = {
     INTACT: "INTACT. The bundle holds the whole run as it stood at its last event, signed by the pinned key.",
     TAMPERED: "TAMPERED. Trust nothing in this bundle.",
-    INCOMPLETE: "INCOMPLETE. Something is missing; nothing speaks against the rest.",
-    UNCHECKED: "NOT ESTABLISHED. Nothing speaks against the bundle, and what stands above is not known.",
+    INCOMPLETE: "INCOMPLETE. Something is missing; no fault was found in the rest.",
+    UNCHECKED: "NOT ESTABLISHED. No fault was found in the bundle, and what is listed above is not known.",
 }
-BROKEN = "BROKEN. What the bundle tells breaks the rules for orders."
+BROKEN = "BROKEN. The events of the bundle break the rules for orders."
 LABELS = {"TAMPERED": "tampered", "BROKEN": "broken", "INCOMPLETE": "incomplete", "NOT CHECKED": "unchecked"}
 
 

@@ -23,7 +23,7 @@ def check_orders(events: list, files: dict, keys: list, verdict, report) -> None
             sealed.add(body.get("order"))
             check_sealed(where, events[:count], files, keys, verdict, report)
         elif shown and event["type"].startswith("order.") and isinstance(body.get("order"), str) and body["order"] not in sealed:
-            report.broken.append(f"{where}: it tells of the order {body['order']}, which nothing before it sealed.")
+            report.broken.append(f"{where}: it concerns the order {body['order']}, which no event before it sealed.")
     report.facts.append(("orders", str(len(sealed))))
 
 
@@ -90,8 +90,8 @@ def check_approvals(where: str, order: dict, events: list, report) -> None:
         elif event["type"] not in (APPROVED, GLASS_BROKEN) or event["body"].get("plan_digest") != order.get("plan_digest"):
             report.broken.append(f"{what} names as its approval an event that approves another plan, or nothing.")
         elif event["type"] == GLASS_BROKEN and event["actor"] != giver:
-            report.broken.append(f"{what} was given by {giver}, and {event['actor']} broke the glass: that serves nobody else.")
+            report.broken.append(f"{what} was given by {giver}, and {event['actor']} broke the glass: that is valid for no other person.")
         elif event["type"] == GLASS_BROKEN:
-            report.facts.append(("glass", f"{event['actor']} broke the glass: nobody else approved the order {order.get('id')}"))
+            report.facts.append(("glass", f"{event['actor']} broke the glass: no other person approved the order {order.get('id')}"))
         elif event["actor"] in hands:
             report.broken.append(f"{what} was approved by {event['actor']}, who {hands[event['actor']]}: that is one person and not two.")

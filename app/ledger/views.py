@@ -111,7 +111,6 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
         "section": "ledger",
         "place": place,
         "event": place.event,
-        "said": fields,
         "says": sentence(place.event.type, place.event.actor, fields["body"]),
         "body": json.dumps(fields["body"], ensure_ascii=False, indent=2),
         "raw": bytes(place.event.body).decode() if place.event.body is not None else "",
@@ -181,7 +180,7 @@ def reading(data: bytes, media: str) -> dict:
     if capture is None and not media.startswith(READABLE):
         return {"binary": True}
     lines = capture.lines if capture else pretty(data).split("\n")
-    return {"said": capture, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
+    return {"capture": capture, "lines": lines[: origins.LINES_MAX], "more_lines": max(0, len(lines) - origins.LINES_MAX)}
 
 
 def pretty(data: bytes) -> str:

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def session_fault(caller: Caller, nonce: object, now: datetime) -> str:
-    """Why what this caller says is not believed: two machines have its key. "" is believed."""
+    """Why what this caller says is not accepted: two machines have its key. "" is believed."""
     return caller.doubled if caller.doubled or nonce in ("", caller.nonce) else report_received(caller.key, nonce, now)
 
 
@@ -103,7 +103,7 @@ def _live(key: int) -> NodeKey | None:
 
 def _changed(key: NodeKey, nonce: str, now: datetime) -> None:
     if nonce in key.nonces_before:
-        return _double(key, "two machines speak with it in turn", now)
+        return _double(key, "two machines use it in turn", now)
     key.nonces_before = [key.nonce, *key.nonces_before][:BEFORE_MAX] if key.nonce else key.nonces_before
     key.nonce, key.nonce_at, key.odd_nonce, key.odd_count = nonce, now, "", 0
     key.save(update_fields=["nonce", "nonce_at", "nonces_before", "odd_nonce", "odd_count"])

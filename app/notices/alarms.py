@@ -124,7 +124,7 @@ def database_hangs(sources: Sources) -> Iterator[Alarm]:
             "database-hangs",
             "database-hangs",
             "The database does not answer",
-            f"{why} The portal shows nothing, takes no report and tells nobody anything until it does. What is under way on a node goes on there.",
+            f"{why} The portal shows nothing, takes no report and sends no notice until it does. What is under way on a node goes on there.",
             "On the machine of PostgreSQL: is it running, does its disk answer (`iostat -x 1`, the kernel's log), is the disk full? `/readyz` of the"
             " portal says when it answers again. Until then `zpool status` on a node is the truth.",
             "/readyz",
@@ -147,7 +147,7 @@ def hung_words(one: Happening) -> tuple[str, str, str]:
     return (
         f"The database did not answer for about {minutes} minute{'' if minutes == 1 else 's'}. It answers again",
         f"It was first found so at {_second(began)} and last at {_second(last)}; at {_second(again)} it answered. Meanwhile the portal showed nothing,"
-        " took no report and told nobody anything. Agents kept what they could not send, and send it now.",
+        " took no report and sent no notice. Agents kept what they could not send, and send it now.",
         "On the machine of PostgreSQL, its log and the kernel's log of that time say why: a disk that stopped, a disk that was full, a restart."
         " Look at the runs that were under way.",
     )
@@ -184,7 +184,7 @@ def ledger_contradicted(sources: Sources) -> Iterator[Alarm]:
         f"{len(names)} agent{'s say' if len(names) > 1 else ' says'} that the ledger contradicts what it showed before",
         f"{', '.join(names[:NAMES_SHOWN])}{more}: {shrank[0].held.partition(' This node only observes')[0]} An older database was put back, or the"
         " ledger was rewritten. What was recorded since may be missing here, runs and approvals too. These nodes only observe.",
-        "Do not take this portal's word for it. At the console of a node, `slotlight-agent witness` shows the two checkpoints that contradict each"
+        "Do not rely on this portal. At the console of a node, `slotlight-agent witness` shows the two checkpoints that contradict each"
         " other and `slotlight-agent status` what ran there. Compare them with an exported bundle or a newer backup. If there is a newer backup,"
         " stop the portal and put that back. If the older one is to stay, a person says so on each node: `slotlight-agent witness --accept`.",
         reverse("ledger"),
@@ -214,11 +214,11 @@ def identity_refused(sources: Sources) -> Iterator[Alarm]:
         yield Alarm(
             "identity-refused",
             f"identity-refused:{person}",
-            f"Somebody changed in the database who {f'{person} is' if person else 'somebody is'} or what {person or 'people'} may do",
+            f"The database was changed outside the portal: who {f'{person} is' if person else 'a person is'} or what {person or 'people'} may do",
             f"{rows[0].why} It is refused and gives no right. Rows: {', '.join(row.name for row in rows[:NAMES_SHOWN])}"
             f"{f' and {len(rows) - NAMES_SHOWN} more' if len(rows) > NAMES_SHOWN else ''}.",
-            "Somebody may be able to write to this database: change its passwords, and look who can reach it. On the portal's machine,"
-            " `./run manage identity` lists what is not believed now. Delete it there, or confirm it if it is right.",
+            "Another program or person may be able to write to this database: change its passwords, and look who can reach it. On the portal's machine,"
+            " `./run manage identity` lists what is not accepted now. Delete it there, or confirm it if it is right.",
             reverse("ledger"),
             rows[0].first_at,
         )
@@ -248,7 +248,7 @@ def identity_key_lost(sources: Sources) -> Iterator[Alarm]:
         yield Alarm(
             "identity-key-lost",
             "identity-key-lost",
-            "The key over accounts and rights cannot be used: nobody can sign in",
+            "The key over accounts and rights cannot be used: no person can sign in",
             why,
             "Put `identity.key` back from the backup of the data folder. If it is lost: `./run manage identity begin-anew` on the portal's machine.",
             reverse("ledger"),
@@ -261,7 +261,7 @@ def key_doubled(sources: Sources) -> Iterator[Alarm]:
             "key-doubled",
             f"key-doubled:{key.key_id}",
             f"Two machines use the key of {key.node.name}",
-            f"{key.doubled_why.partition(' Nothing is ordered')[0]} Nothing that comes with it is believed, and nothing is ordered.",
+            f"{key.doubled_why.partition(' Nothing is ordered')[0]} Nothing that comes with it is accepted, and nothing is ordered.",
             "Find the second machine (a clone, a restored backup, a stolen key). Then revoke the key on the page of the node's agent, and at the"
             " console of the right machine: `slotlight-agent enrol --again` with a new token.",
             _agent(key),
@@ -276,9 +276,9 @@ def counter_jumped(sources: Sources) -> Iterator[Alarm]:
         yield Alarm(
             "counter-jumped",
             f"counter-jumped:{key.key_id}",
-            f"Somebody else may have the key of {key.node.name}: a request counter jumped",
-            f"{key.jumped_why or f'The counter {key.counter} was taken from it, which no agent can have reached.'} Either the key is in other hands, or"
-            " the clock of the node was years ahead. The agent itself goes on being heard.",
+            f"Another machine may have the key of {key.node.name}: a request counter jumped",
+            f"{key.jumped_why or f'The counter {key.counter} was taken from it, which no agent can have reached.'} Either another machine has the key, or"
+            " the clock of the node was years ahead. The reports of the agent itself are still accepted.",
             "Revoke the key on the page of the node's agent, and at the console of the node: `slotlight-agent enrol --again` with a new token."
             " Ask who could read the agent's folder, and its backups.",
             _agent(key),

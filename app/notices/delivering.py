@@ -72,7 +72,7 @@ def _title(notice: Notice, state: str) -> str:
 def text(notice: Notice, state: str = "", stands: int = 0) -> str:
     more = ""
     if notice.ends and state == lasting.FIRING:
-        more = f"\n{stands} more of what was told with it still stand{'s' if stands == 1 else ''}."
+        more = f"\n{stands} more of what was sent with it still stand{'s' if stands == 1 else ''}."
     elif state == lasting.RESOLVED and not notice.ends:
         more = "\nIt is over by now."
     return f"{notice.body}{more}\n\n{link(notice.path)}\nSlotlight notice {notice.pk}".strip()
@@ -105,4 +105,4 @@ def _record(notice: Notice, state: str) -> None:
         with transaction.atomic():
             ledger.record(what, fields | {"tries": notice.attempts}, "portal", run=str(notice.run or ""), node=notice.node)
     except (ledger.LedgerDown, DatabaseError):
-        log.exception("The ledger could not be told of notice %s.", notice.pk)
+        log.exception("Notice %s could not be recorded in the ledger.", notice.pk)

@@ -196,7 +196,7 @@ def _approval_wanted(happening: Happening) -> Content | None:
         return None
     lines = (
         *_lost(run),
-        f"{run.requester.username} asks for it. Nobody who had a hand in the run may approve it.",
+        f"{run.requester.username} asks for it. A person who took part in the run may not approve it.",
         "Read the plan, then approve or deny it there. The plan is too old half an hour after it was made.",
     )
     return Content(f"Approval wanted: {_titled(run)}", lines, run.get_absolute_url(), fold=happening.key, about=_wanted(happening))
@@ -223,7 +223,7 @@ def _request_expiring(happening: Happening) -> Content | None:
     ends = when(datetime.fromisoformat(happening.said["ends"]))
     lines = (
         *_lost(run),
-        f"Nobody has judged it yet, and the plan is too old at {ends}.",
+        f"No person has judged it yet, and the plan is too old at {ends}.",
         "Approve or deny it there; later only a new plan leads on.",
     )
     title = f"Still wanted, and about to expire: approval of {_titled(run)}"
@@ -269,7 +269,7 @@ def _order_unknown(happening: Happening) -> Content | None:
     if run is None or run.status != "unknown":
         return None
     lines = (
-        "The node began the command, and nobody knows how it ended. Nothing is repeated by itself, and the run keeps its locks.",
+        "The node began the command, and how it ended is not known. Nothing is repeated by itself, and the run keeps its locks.",
         "Look at the node. Its own journal may still answer; else two people say there, independently, what became of it.",
     )
     title = f"Outcome UNKNOWN: {_titled(run)}"
@@ -285,7 +285,7 @@ def _node_silent(happening: Happening) -> Content | None:
         return None  # it has reported since
     last_report = when(last)
     lines = (
-        f"Its last report was taken at {last_report}. What the portal shows of it is as old as that, and no guard believes it.",
+        f"Its last report was taken at {last_report}. What the portal shows of it is as old as that, and every guard refuses to use it.",
         f"On {happening.node}: “slotlight-agent status”, then “slotlight-agent doctor”. If it does not answer at all, look at its console.",
     )
     page = reverse("node", args=[happening.node])

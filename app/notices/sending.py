@@ -72,7 +72,7 @@ def read(url: str) -> apprise.NotifyBase:
     """Raises BadURL."""
     scheme = url.strip().partition("://")[0].lower()
     if scheme in LOCAL:
-        raise BadURL(f"{scheme}:// speaks to the portal's own machine only.")
+        raise BadURL(f"{scheme}:// reaches the portal's own machine only.")
     found = apprise.Apprise.instantiate(url.strip(), suppress_exceptions=True)
     if found is None:
         raise BadURL("This is no Apprise URL. It begins like mailtos://, slack:// or jsons://; see the table of services of Apprise.")

@@ -108,7 +108,7 @@ def settle(now: datetime) -> None:
 def _silent_end(book: Book, key: str, now: datetime) -> Message:
     last = Notice.objects.filter(channel=book.channel, incident=key, ends=False).order_by("-pk").first()
     title, severity, path, node, run = (last.title, last.severity, last.path, last.node, last.run) if last else (key, "info", "/", "", None)
-    lines = ("What this told of is so no more.",)
+    lines = ("What this notice reported is over.",)
     first = ("over", f"over:{key}:{now.isoformat()}", "", severity, False, f"Over: {title}", lines, path, node, run)
     return Message(
         *first, ends=True, incident=key, members=tuple(about for about, known in book.known.items() if known == key), is_known=True

@@ -208,7 +208,7 @@ def _gaps(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iter
             minutes = (later - earlier).total_seconds() / 60
             yield (
                 f"From {in_words(moment(earlier))} to {in_words(moment(later))}, {minutes:.0f} min, {node_captures.node} reported nothing new: "
-                "it was silent, or nothing changed. The ledger does not tell which."
+                "it was silent, or nothing changed. The ledger does not show which."
             )
     for source in ("zpool_events", "zpool_history"):
         captured = node_captures.of(source)

@@ -18,7 +18,7 @@ class Section:
 
 
 SECTIONS = (
-    Section("happened", "What happened", "In two paragraphs, for somebody who was not there. The timeline below has the details."),
+    Section("happened", "What happened", "In two paragraphs, for a reader who was not there. The timeline below has the details."),
     Section("impact", "Impact", "Who noticed what, from when to when; which data was at risk."),
     Section("well", "What went well", "What helped, and should be kept."),
     Section("badly", "What did not", "What was slow, missing, misleading or lucky. About things, not about people."),

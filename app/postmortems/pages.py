@@ -46,7 +46,7 @@ def shown(postmortem: Postmortem, user: User) -> dict[str, Any]:
     return {
         "section": "postmortems",
         "postmortem": postmortem,
-        "told": collected,
+        "collected": collected,
         "text": text,
         "sections": sections(text),
         "timeline": [entry | {"says": words(entry), "tone": SOURCES.get(entry["source"], "idle")} for entry in collected["timeline"]],

@@ -40,4 +40,4 @@ def _publish(topic: str) -> None:
     try:
         valkey().publish(PREFIX + topic, Household.name)
     except redis.RedisError as error:
-        log.warning("Nobody else heard that %s changed: Valkey says %s.", topic, error)
+        log.warning("The change of %s was not published: Valkey reports %s.", topic, error)

@@ -154,7 +154,7 @@ class FanOut:
                 await self._subscribe()
             except (redis.RedisError, OSError) as error:
                 failures = 0 if self.connected else failures + 1
-                log.warning("The doorbell is not heard: Valkey says %s. Waiting connections look by themselves.", error)
+                log.warning("Changes are not received: Valkey reports %s. Waiting connections read by themselves.", error)
             finally:
                 self.connected = False
             await asyncio.sleep(min(RETRY_SECONDS_MIN * 2**failures, RETRY_SECONDS_MAX))

@@ -57,7 +57,7 @@ def _played(this: Rehearsal) -> dict[str, Any]:
     if acts:
         acts[-1]["mark"] = TONES[played["ending"]]
     return {
-        "told": played,
+        "played": played,
         "lost": list(dict.fromkeys(loss for act in acts for loss in act.get("lost", ()))),
         "acts": acts,
         "standing": words,

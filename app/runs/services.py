@@ -137,7 +137,7 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
         if kind in NEEDS_PROOF:
             need_proof(proved_at, now)
         if run.version != version:
-            raise RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
+            raise RunMoved("This run has moved on since you loaded the page. Read where it stands now.")
         refused = attempt(run, kind, Asker(user.username, user, proved_at), now, fields)
     if refused is not None:
         raise RunRefused(refused.reason, refused.verdicts, recorded=True)
@@ -178,7 +178,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
     if kind is ev.GlassBroken:
         before = plan_approvals.open_glass_of(person)
         if before is not None:
-            return f"You broke the glass in run {before.run_id}, and nobody has reviewed that yet. Until then you cannot do it again."
+            return f"You broke the glass in run {before.run_id}, and no other person has reviewed that yet. Until then you cannot do it again."
         return plan_approvals.why_no_glass(person, str((run.here.plan or {}).get("operation", "")), run.node)
     if (
         kind in (ev.ExecuteAsked, ev.ByHandAsked)

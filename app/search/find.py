@@ -89,7 +89,7 @@ def _part(asked: Question) -> Iterator[Hit]:
     for disk in before[:FORMER_SHOWN]:
         for former in disk.former_serials:
             if asked.value.lower() in former["serial"].lower():
-                where = f"was {former['serial']} until {former['until'][:16].replace('T', ' ')} UTC, as {former['node']} told it"
+                where = f"was {former['serial']} until {former['until'][:16].replace('T', ' ')} UTC, as {former['node']} reported it"
                 yield replace(_disk(disk, where), by=Match("former serial number", former["serial"], asked.value))
 
 
@@ -258,7 +258,7 @@ def _node(asked: Question) -> Iterator[Hit]:
 
 def _found_node(node: Node, exact: bool = False) -> Hit:
     stands = overview.line(node, timezone.now())
-    detail = f"{node.get_state_display()}, {stands['heard']}"
+    detail = f"{node.get_state_display()}, {stands['last_report']}"
     return Hit("node", node.name, detail, node.get_absolute_url(), exact, state=stands["why"], tone=stands["tone"])
 
 

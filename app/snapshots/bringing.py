@@ -123,7 +123,7 @@ def _taken_at(found: reading.Snapshot, asked: Asked, now: datetime) -> datetime:
     if at > now + AHEAD:
         raise NotTaken(
             f"It was taken at {at:%Y-%m-%d %H:%M:%S} UTC, which is still to come: the clock of {found.host or 'the host'} is ahead of the portal's,"
-            " so how old this is cannot be told. Set that clock and collect it again."
+            " so its age is not known. Set that clock and collect it again."
         )
     return min(at, now)
 

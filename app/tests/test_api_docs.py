@@ -101,7 +101,7 @@ def test_the_incident_is_walked_on_the_command_line(site, shell):
     shell(anns, "run", run, "confirm", *PHRASE.split())
     assert "zpool replace" in shell(bobs, "approvals").stdout
     asked = shell(bobs, "run", run, "approve", code=2)
-    assert "nobody is at this terminal" in asked.stderr
+    assert "this is no terminal" in asked.stderr
     assert "may not do this" in shell(anns, "run", run, "approve", "--yes", code=3).stderr
     late = older(token(bob), timedelta(minutes=16))
     assert "Make a new token" in shell(late, "run", run, "approve", "--yes", code=3).stderr
@@ -167,7 +167,7 @@ def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell, m
     for words in ((), ("x",), (str(holder.pk),)):
         assert "the number of the run that holds it, and why" in shell(eves, "run", run, "take-over", *words, code=2).stderr
     taking = ("run", run, "take-over", str(holder.pk), "ann", "went", "home.")
-    assert "nobody is at this terminal" in shell(eves, *taking, code=2).stderr
+    assert "this is no terminal" in shell(eves, *taking, code=2).stderr
     assert "Make a new token" in shell(older(token(eve), timedelta(minutes=16)), *taking, "--yes", code=3).stderr
     assert set(ResourceLock.objects.values_list("run_id", flat=True)) == {holder.pk}
     assert "Held by" not in shell(eves, *taking, "--yes").stdout

@@ -81,7 +81,7 @@ def test_a_forged_output_settles_nothing(stage, walk, snippet, replacing):
     assert "It says that the command ended with exit code 0." in page.current
     page = walk.looked()
     assert "The node shows no command that was run under the nonce of this showing." in page.text
-    assert "Nobody knows yet whether the command took effect." in page.current
+    assert "Whether the command took effect is not known yet." in page.current
     assert stage.replaces(POOL) == []
 
 
@@ -97,7 +97,7 @@ def test_a_disk_that_changed_after_the_plan_is_found_by_the_snippet(stage, walk,
     assert f"slotlight: {NOTHING} Ask for a new plan" in printed
     page = walk.paste_back(printed)
     assert f"It says: DIFFERS: disk {new.by_id}" in page.current
-    assert "Nobody knows yet" in walk.looked().current
+    assert "Whether the command took effect is not known yet" in walk.looked().current
     assert stage.replaces(POOL) == []
 
 
@@ -107,7 +107,7 @@ def test_given_by_hand_it_is_settled_by_a_look_of_the_node_and_ends_verified(sta
     assert "slotlight: ended with exit code 0, nonce " in printed
     page = walk.paste_back(printed)
     assert "It names this showing." in page.current
-    assert "Nobody knows yet" in page.current
+    assert "Whether the command took effect is not known yet" in page.current
     again = stage.machine.guest.paste(snippet)
     assert "slotlight: This was begun before: /run/slotlight/by-hand/" in again
     assert NOTHING in again
@@ -132,7 +132,7 @@ def begin_import(walk, guid: str) -> str:
         f"/nodes/{NODE}/",
     )
     walk.asker.press("Start", within=offer)
-    walk.insist("Go on by hand", "Check that nobody has it and enough of it is here")
+    walk.insist("Go on by hand", "Check that no host has it and enough of it is here")
     walk.plan_by_hand("Import it read-only", approved=True)
     return walk.shown_by_hand("Import it read-only")
 
@@ -163,6 +163,6 @@ def test_a_snippet_of_the_boot_before_runs_nothing_and_nobody_knows(stage, walk,
     walk.paste_back(printed)
     page = walk.looked()
     assert "The node shows no command that was run under the nonce of this showing." in page.text
-    assert "Nobody knows yet whether the command took effect." in page.current
+    assert "Whether the command took effect is not known yet." in page.current
     assert not DONE.search(page.text)
     assert stage.sh("zpool list -H -o name", check=False).split() == []

@@ -87,7 +87,7 @@ def test_it_is_taken_from_the_kernel_and_the_pool_is_imported_read_only_without_
     walk.asker.step("Take it away, or hand over")
     assert f"{POOL} opens without it only." in walk.asker.page.current
     walk.choose("Take it away, or hand over", "Take the disk away from the kernel")
-    walk.insist("Check now", "Check that nobody has the pool")
+    walk.insist("Check now", "Check that no host has the pool")
     walk.order("Take the disk away from the kernel", approved=True)
     walk.order("Import the pool read-only without it", approved=True)
     walk.asker.step("Look, and compare")

@@ -72,7 +72,7 @@ def to_the_button_that_imports(ann, walk, guid: str) -> None:
         seconds=280,  # ZED rings when the pool is exported; else it would be seen up to five minutes later
     )
     ann.press("Start", within=offer)
-    walk.insist("Check now", "Check that nobody has it and enough of it is here")
+    walk.insist("Check now", "Check that no host has it and enough of it is here")
     walk.plan("Import it read-only", approved=True)
     ann.step("Import it read-only")
 

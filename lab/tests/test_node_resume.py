@@ -16,7 +16,7 @@ NODE, DISKS = "oss12", 4
 POOL = "ost_12"
 SUSPENDED = f"{POOL} is suspended: its multihost writes did not get through"
 STALL_SECONDS_MAX = 28
-STEADY, REFUSED = "Watch it for ten minutes", "Tell the owners of what else lives here"
+STEADY, REFUSED = "Watch it for ten minutes", "Inform the owners of what else runs here"
 MORE_TIME, FAIL_INTERVALS, STEADY_SECONDS_MAX, PUT_BACK_SECONDS = "Give it more time, or not", "zfs_multihost_fail_intervals", 1200, 600
 WAY, CLEAR, REBOOT = "Resume, or reboot", "Let it go on (zpool clear)", "Reboot the node"
 
@@ -55,7 +55,7 @@ def to_the_choice_of_the_way(ann, bob) -> Walk:
     walk.choose("Say what suspended it", "Multihost suspended it")
     walk.choose("Name the disk that began it", "None of them")
     walk.hands("Answer for the other hosts", "none")
-    walk.insist("Check now", "Prove that nobody else has the pool")
+    walk.insist("Check now", "Prove that no other host has the pool")
     walk.hands("Take the sick disk out", "The cable of the shelf was loose.")
     ann.step(WAY)
     print(ann.page.current)

@@ -34,7 +34,7 @@ def here(ann, words: str) -> None:
 
 
 def test_a_pool_of_a_host_that_nobody_speaks_for_is_not_imported(ann, other):
-    here(ann, f"Not now: {OTHER} (hostid {HOSTID.lstrip('0')}) used it last and never exported it, and no agent speaks for that host.")
+    here(ann, f"Not now: {OTHER} (hostid {HOSTID.lstrip('0')}) used it last and never exported it, and that host has no agent.")
 
 
 def test_with_multihost_the_other_host_is_seen_writing(ann, other):
@@ -63,7 +63,7 @@ def test_once_it_is_exported_there_it_is_imported_here_and_nothing_is_written(st
         f"/nodes/{NODE}/",
     )
     ann.press("Start", within=offer)
-    walk.insist("Check now", "Check that nobody has it and enough of it is here")
+    walk.insist("Check now", "Check that no host has it and enough of it is here")
     walk.order("Import it read-only", approved=True)
     ann.step("Look, and copy out what is needed")
     assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"

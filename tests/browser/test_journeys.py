@@ -58,7 +58,7 @@ def test_a_run_is_handed_over_without_javascript(plain, visit):
     plain.page.get_by_text("Hand over", exact=True).click()
     plain.page.get_by_label("What the colleague should know").fill("I go off shift.")
     plain.press("Hand it over")
-    expect(plain.page.get_by_text("approver sees to this run, handed over by operator")).to_be_visible()
+    expect(plain.page.get_by_text("approver is responsible for this run, handed over by operator")).to_be_visible()
     colleague = visit("approver", java_script_enabled=False)
     colleague.page.goto("/runs/")
     colleague.page.get_by_role("region", name="You see to these").get_by_role("link", name=LOST).click()

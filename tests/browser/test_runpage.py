@@ -87,7 +87,7 @@ def test_a_run_is_handed_over_and_back(operator, approver):
     operator.page.get_by_label("What the colleague should know").fill("I go off shift.")
     assert faults(operator) == []
     operator.press("Hand it over")
-    expect(operator.page.get_by_text("approver sees to this run, handed over by operator")).to_be_visible()
+    expect(operator.page.get_by_text("approver is responsible for this run, handed over by operator")).to_be_visible()
     status = approver.page.locator("#alarms").get_by_role("status")
     expect(status).to_contain_text("handed run")
     approver.page.goto("/runs/")
@@ -253,7 +253,7 @@ def test_the_inbox_says_why_not_by_whom_and_until_when(operator, approver):
     operator.press("Confirm")
     operator.step("Have another person approve the plan")
     operator.page.goto("/approvals/")
-    other = operator.page.get_by_role("region", name="Waiting for somebody else")
+    other = operator.page.get_by_role("region", name="Waiting for another person")
     expect(other).to_contain_text("You had a hand in this run.")
     expect(other).to_contain_text("Can be approved until")
     assert faults(operator) == []

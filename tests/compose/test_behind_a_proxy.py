@@ -132,7 +132,7 @@ def test_what_claims_to_come_from_a_proxy_is_not_believed_past_it(stack):
     for header in ({"X-Forwarded-Proto": "https"}, {"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1"}):
         status, headers = asks_web(stack, "/sign-in/", "127.0.0.9", header)
         assert (status, headers["Location"]) == (301, f"https://{NAME}/sign-in/")
-    assert "X-Forwarded-Proto from 127.0.0.9 is not believed" in stack.log("web")
+    assert "X-Forwarded-Proto from 127.0.0.9 is not accepted" in stack.log("web")
 
 
 def test_a_paste_is_read(ann):

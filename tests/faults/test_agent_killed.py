@@ -99,7 +99,7 @@ def test_it_stays_away_and_nobody_says_more_than_is_known(incident):
     orders.sweep()
     incident.stands("replace", "unknown")
     seen = incident.ann.sees()
-    assert "Nobody knows yet whether the command took effect. It is not sent again." in seen
+    assert "Whether the command took effect is not known yet. It is not sent again." in seen
     assert "has not said how it ended" in seen
     status, answer = incident.ann.act("plan")
     assert (status, len(stack.replaces())) == (409, 1), answer

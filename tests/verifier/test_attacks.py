@@ -98,7 +98,7 @@ ATTACKS = {
     "another plan approved": (lambda files: story(approves="cd" * 32), "approves another plan, or nothing"),
     "approved afterwards": (
         lambda files: story(first="seal", order={"approvals": ["ee" * 32]}), "which no event of this run before it is"),
-    "somebody else's broken glass": (lambda files: story(kind="run.glass-broken"), "bob broke the glass: that serves nobody else"),
+    "somebody else's broken glass": (lambda files: story(kind="run.glass-broken"), "bob broke the glass: that is valid for no other person"),
     "a denial": (lambda files: story(kind="run.denied"), "approves another plan, or nothing"),
     "order of another run": (lambda files: story(order={"run": "8"}), "is sealed with another run than the event says"),
     "order of another node": (lambda files: story(order={"node": "oss02"}), "is sealed with another node than the event says"),
@@ -167,7 +167,7 @@ def test_an_order_from_before_signatures_were_kept_is_not_established():
 def test_who_breaks_the_glass_stands_alone_and_it_is_said():
     report = look(story(kind="run.glass-broken", approver="ann"), PINS["fingerprint"])
     assert (report.exit_code, report.broken) == (0, [])
-    assert ("glass", "ann broke the glass: nobody else approved the order o1") in report.facts
+    assert ("glass", "ann broke the glass: no other person approved the order o1") in report.facts
 
 
 def test_what_needs_no_other_person_needs_none_here():

@@ -293,7 +293,7 @@ def test_an_event_of_another_run_is_named():
 def test_an_event_taken_out_after_the_export_is_named():
     out = canonical({"redacted": proofs()["events"][1]["leaf"], "run_seq": "2"}) + b"\n"
     assert look(with_lines(lambda rest: rest.__setitem__(1, out))).incomplete == [
-        "events.jsonl: other events are redacted than the export says. Somebody took them out after it."
+        "events.jsonl: other events are redacted than the export lists. They were taken out after it."
     ]
 
 

@@ -134,7 +134,7 @@ def _earlier(node: NodeFacts, pool: PoolFacts, scan: ScanProgress) -> Known[Earl
     history = need(node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read.")))
     past = tuple(one for one in resilvers(history) if one.filled_new)
     if not past:
-        return Unknown(f"The history of {pool.name} tells of none that filled a new disk and came to its end.")
+        return Unknown(f"The history of {pool.name} has none that filled a new disk and came to its end.")
     mine = _members_of_the_filled(pool)
     same = tuple(one.seconds for one in past if one.disks & mine)
     took = same or tuple(one.seconds for one in past)

@@ -178,7 +178,7 @@ def judge_pasted(
         f"{what} ({name})" for source, what in WATCHES.items() if source not in watched and (name := called.get(source, words.of(source)))
     )
     silent = sorted((read - watched - COMPARED - COVERED_BY_PASTED.keys() - {REFUSED}) | lists)
-    unjudged = tuple(f"{words.of(source)} was read, and does not tell whether anything is well" for source in silent)
+    unjudged = tuple(f"{words.of(source)} was read, and does not show whether anything is well" for source in silent)
     unknown = [*left, *(reason for node in fleet.nodes.values() for pool in node.pools_read for reason in _of_pool(pool))]
     unknown += (reason for node in fleet.nodes.values() for reason in _of_labels(node))
     if not watched:
@@ -201,7 +201,7 @@ def _silence(node: NodeFacts) -> Iterator[str]:
     if node.brought:
         yield from _brought_long_ago(node)
     elif not node.age_seconds <= SILENT_SECONDS:  # so that NaN is silence too
-        yield f"{node.node} was last heard {node.age_seconds:.0f} s ago"
+        yield f"{node.node} last reported {node.age_seconds:.0f} s ago"
 
 
 def _brought_long_ago(node: NodeFacts) -> Iterator[str]:

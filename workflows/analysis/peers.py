@@ -33,7 +33,7 @@ class Comparison:
     @property
     def beside(self) -> str:
         if self.usual is None:
-            return "no peer tells" if not self.peers else "only one peer tells, too few for a median"
+            return "no peer has a value" if not self.peers else "only one peer has a value, too few for a median"
         return f"median of {self.peers}: {self.usual}"
 
     @property

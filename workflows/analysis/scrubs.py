@@ -37,7 +37,7 @@ def _text_of(last: Known[LastScrub], pool: str) -> str:
         return f"When {pool} was last scrubbed is not known: {last.reason}"
     if last.found:
         return f"The last scrub of {pool} ended {last.days} days ago, on {last.at:%Y-%m-%d}; more than {WARN_DAYS} days is long."
-    return f"No scrub of {pool} came to its end in the {last.days} days that its history tells of, since {last.at:%Y-%m-%d}."
+    return f"No scrub of {pool} came to its end in the {last.days} days that its history covers, since {last.at:%Y-%m-%d}."
 
 
 def _meaning(facts: FleetFacts, params: Params) -> str:

@@ -173,12 +173,12 @@ def _meaning(node: NodeFacts, first: Token, group: list[Token], grave: bool) -> 
         yield "It says that something is not as it should be, and no situation that was found here says what."
     if grave:
         yield (
-            "Until somebody knows what it means, take the pool for one that may lose data: replace, clear, export and power off nothing. "
+            "Until its meaning is known, take the pool for one that may lose data: replace, clear, export and power off nothing. "
             "Look at `zpool status -v`, `zpool events -v` and the kernel log, and at cables and enclosures, in this order."
         )
     else:
         yield (
-            "Nothing may be wrong. If nobody looks, a fault may go unseen. Look the word up in the manual of this release, and look at the "
+            "Nothing may be wrong. If it is not looked at, a fault may go unseen. Look the word up in the manual of this release, and look at the "
             "evidence below; an administrator can then mark it as reviewed."
         )
 

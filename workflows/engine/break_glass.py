@@ -24,7 +24,7 @@ def broken(runbook: Runbook, state: RunState, step: Step, event: ev.GlassBroken)
     if any(a.by == event.by for a in state.approvals):
         return Refused("You have approved this plan. Who approves it does not also break the glass.")
     if not reason:
-        return Refused("Say why nobody else can approve this now. Another person will review it afterwards.")
+        return Refused("Say why no other person can approve this now. Another person will review it afterwards.")
     alone = replace(with_hand(state, event.by), glass=Glass(event.by, event.plan_digest, reason, event.at))
     record = ev.Record(
         "run.glass-broken",
@@ -41,4 +41,4 @@ def missing(state: RunState, event: ev.ExecuteAsked | ev.ByHandAsked, given: int
     if (glass.by, glass.plan_digest) == (event.by, state.plan_digest) and 0 <= event.at - glass.at <= SECONDS:
         return ""
     minutes = SECONDS // 60
-    return f"The glass was broken by {glass.by}, and nobody else may use that; it holds for {minutes} minutes. Ask for a new plan."
+    return f"The glass was broken by {glass.by}, and no other person may use that; it is valid for {minutes} minutes. Ask for a new plan."

@@ -35,7 +35,7 @@ def grounds_of(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Kn
 
 
 def order_was_not_taken(runbook: Runbook, state: RunState, step: PlanStep, verdicts: tuple[Verdict, ...]) -> bool:
-    """Whether the node refused the last order of this plan's step, or never took it, and nothing that the portal knows speaks against the command."""
+    """Whether the node refused the last order of this plan's step, or never took it, and no check of the portal refuses the command."""
     stopped = state.status == "stopped" and state.order is not None and state.order.status in NOT_TAKEN
     went_back = state.status == "open" and state.not_taken == command_of(runbook, step)
     return (stopped or went_back) and not blocked(verdicts)
@@ -61,7 +61,7 @@ def show(state: RunState, step: ExecuteStep, event: ev.ByHandAsked, locks: tuple
     return Decision(shown_state, (ev.Lock(locks), showing, record))
 
 
-_UNTIL_THEN = "Until the node shows what became of it, nobody knows."
+_UNTIL_THEN = "Until the node shows its outcome, it is not known."
 
 
 def snippet_of(state: RunState) -> str:
@@ -91,7 +91,7 @@ def look_asked(runbook: Runbook, state: RunState, event: ev.ByHandLookAsked) -> 
 def seen(runbook: Runbook, state: RunState, event: ev.ByHandSeen) -> Outcome:
     """What the node shows becomes the order's outcome, or leaves it UNKNOWN and says why."""
     if not state.is_by_hand or state.asked is None or state.asked.number != event.number:
-        return Refused("Nobody waits for that look any more.")
+        return Refused("The run no longer waits for that look.")
     here = replace(state, asked=None)
     if why := _shows_nothing(state, event):
         return Decision(replace(here, note=f"{why} {_UNTIL_THEN}"), (_record(state, why),))

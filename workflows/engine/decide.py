@@ -73,7 +73,7 @@ def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     if state.status in ENDED and not isinstance(event, ev.LoopClosed):
         return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
     if state.status != "new" and all(step.slug != state.step for step in runbook.steps):
-        return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; tell whoever changed it.")
+        return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; inform the person who changed the runbook.")
     if (state.status == "new") != isinstance(event, ev.Start):
         return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     return handler(runbook, state, event)
@@ -185,7 +185,7 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked | ev.Plan
         return Refused(why)
     verdicts, for_a_person = ask(step.guards, event.facts, state.params), isinstance(event, ev.PlanByHandAsked)
     if not for_a_person and blocked(verdicts):
-        return Refused("No plan is asked for while something speaks against it.", verdicts)
+        return Refused("No plan is asked for while a check refuses it.", verdicts)
     if for_a_person and not (goes_by_hand(verdicts) or by_hand.order_was_not_taken(runbook, state, step, verdicts)):
         return Refused(_not_by_hand(verdicts), verdicts)
     params = dict(step.params(event.facts, state.params))
@@ -204,16 +204,16 @@ def _plan_asked(runbook: Runbook, state: RunState, event: ev.PlanAsked | ev.Plan
 
 def _not_by_hand(verdicts: tuple[Verdict, ...]) -> str:
     if blockers(verdicts):
-        return "Something speaks against the command itself, so it is not given by hand either."
-    return "The portal may order this, so nobody need give the command by hand. Ask the node for a plan."
+        return "A check refuses the command itself, so it is not given by hand either."
+    return "The portal may order this, so the command need not be given by hand. Ask the node for a plan."
 
 
 def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> Outcome:
     if state.status != "planning" or state.asked is None or state.asked.number != event.number:
-        return Refused("Nobody waits for this plan any more.")
+        return Refused("The run no longer waits for this plan.")
     step = runbook.step(state.step)
     if not isinstance(step, PlanStep):
-        return Refused("Nobody waits for this plan any more.")
+        return Refused("The run no longer waits for this plan.")
     verdicts = tuple(refuse(why) for why in plans.problems(event.plan, state.asked.operation, state.asked.params))
     if not verdicts and step.agrees is not None:
         verdicts = step.agrees(event.facts, state.params, event.plan)
@@ -237,7 +237,7 @@ def _plan_arrived(runbook: Runbook, state: RunState, event: ev.PlanArrived) -> O
 
 def _plan_failed(runbook: Runbook, state: RunState, event: ev.PlanFailed) -> Outcome:
     if state.status != "planning" or state.asked is None or state.asked.number != event.number:
-        return Refused("Nobody waits for this plan any more.")
+        return Refused("The run no longer waits for this plan.")
     return _plan_is_no_good(state, event, f"There is no plan: {event.reason}", ())
 
 
@@ -319,7 +319,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
         return Refused(f"{step.title}: not everything needed is known to be so now. Nothing was sent.", verdicts)
     keys = locks.needed(runbook, state, event.facts)
     if not keys:
-        return Refused("It cannot be told which pool, disk and bay to hold, so nothing was sent. Have the node look again.", verdicts)
+        return Refused("Which pool, disk and bay to lock is not known, so nothing was sent. Have the node look again.", verdicts)
     plan: Mapping[str, Any] = state.plan or {}
     seal = ev.Seal(
         step.slug, step.operation, step.effect, dict(plan["params"]), tuple(plan["argv"]), dict(plan["preconditions"]), state.plan_digest
@@ -350,7 +350,7 @@ def _by_hand_asked(runbook: Runbook, state: RunState, event: ev.ByHandAsked) -> 
         return Refused(f"{step.title}: not everything needed is known to be so now. Nothing is shown.", verdicts)
     keys = locks.needed(runbook, state, event.facts)
     if not keys:
-        return Refused("It cannot be told which pool, disk and bay to hold, so nothing is shown. Have the node look again.", verdicts)
+        return Refused("Which pool, disk and bay to lock is not known, so nothing is shown. Have the node look again.", verdicts)
     return by_hand.show(with_hand(state, event.by), step, event, keys, verdicts)
 
 
@@ -423,7 +423,7 @@ def _wait(runbook: Runbook, state: RunState, step: WaitStep, event: ev.FactsArri
     return Decision(waiting.state, (*waiting.effects, *records))
 
 
-_CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began, so nothing can be told to be newer. Set the clock; it then goes on by itself."
+_CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began, so whether a report is newer is not known. Set the clock; the run then goes on by itself."
 
 
 def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float, sources: tuple[str, ...]) -> bool:
@@ -456,7 +456,7 @@ def _look_failed(runbook: Runbook, state: RunState, event: ev.LookFailed) -> Out
     if state.is_by_hand and state.asked is not None and state.asked.number == event.number:
         return by_hand.look_failed(state, event)
     if state.status != "waiting" or state.asked is None or state.asked.number != event.number:
-        return Refused("Nobody waits for that look any more.")
+        return Refused("The run no longer waits for that look.")
     note = f"The node did not look again: {event.reason} It is asked again."
     return Decision(replace(state, asked=None, note=note), (ev.Ring(RING_SECONDS),))
 

@@ -71,7 +71,7 @@ def loop_closed(runbook: Runbook, state: RunState, event: ev.LoopClosed) -> Deci
     shown = bool(verdicts) and verdicts[0].outcome == "pass"
     vouched = bool(event.by and event.evidence.strip()) and not any(v.outcome == "refuse" for v in verdicts)
     if not shown and not vouched:
-        return Refused(f"{open_.what} {verdicts[0].reason if verdicts else 'Say by what it can be told that this is over.'}", verdicts)
+        return Refused(f"{open_.what} {verdicts[0].reason if verdicts else 'Say what shows that this is over.'}", verdicts)
     left = tuple(other for other in state.loops if other is not open_)
     body = {"loop": open_.loop, "what": open_.what, "evidence": event.evidence.strip(), "verdicts": lines(verdicts)}
     return Decision(replace(state, loops=left), (ev.Record("loop.closed", body),))

@@ -46,7 +46,7 @@ def _of_a_step(runbook: Runbook, place: int, step: Step) -> Iterator[str]:
         if why := "it ends the run" if step.fails_to == END else leads(runbook, place, step.fails_to):
             yield f"when it fails, {why}"
     if isinstance(step, ExecuteStep) and bool(step.fails_to) != bool(step.fails_means):
-        yield "where a failure leads is told together with what it means"
+        yield "where a failure leads and what it means are given together"
     if (step.then or step.branches) and (within_an_order(runbook, place) or _awaits_its_look(runbook, place)):
         yield "no way leads out of an order, or past the VERIFY after a destructive one"
 

@@ -21,7 +21,7 @@ def bad_param(value: str | None) -> str:
 def hands_done(runbook: Runbook, state: RunState, step: ManualStep, event: ev.HandsDone) -> Decision | Refused:
     problem, params = _read(step, state.params, event.evidence)
     if not problem:
-        return Refused(step.asks or "Say by what it can be told that this was done: the serial on the disk, or the bay that lit.")
+        return Refused(step.asks or "Say what shows that this was done: the serial on the disk, or the bay that lit.")
     verdicts = ask(step.guards, event.facts, params) + _judged(step, event, params, problem)
     if blockers(verdicts):
         return Refused(f"{step.title}: {'it is not so.' if step.judges else 'the node does not show it.'}", verdicts)

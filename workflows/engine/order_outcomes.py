@@ -87,7 +87,7 @@ def _unknown(runbook: Runbook, state: RunState, event: ev.OrderMoved, probe: str
         return finish(runbook, state, event, f"The node shows that it took effect: {event.reason}", state.verdicts, record)
     if probe == "did_not":
         return _did_not(runbook, state, event, f"The node shows that it did not take effect: {event.reason}", record)
-    note = f"Nobody knows whether the command took effect: {event.reason} Look at the node; two people settle it."
+    note = f"Whether the command took effect is not known: {event.reason} Look at the node; two people settle it."
     return Decision(replace(state, status="unknown", since=event.at, note=note), (record, ev.Ring(RING_SECONDS)))
 
 
@@ -100,7 +100,7 @@ def settled(runbook: Runbook, state: RunState, event: ev.Settled) -> Outcome:
     if state.status != "unknown" or state.order is None:
         return Refused("There is nothing to settle: the outcome is not in doubt.")
     if event.outcome not in ("did", "did_not") or not event.reason.strip() or not event.by:
-        return Refused("Say whether the command took effect and by what you can tell.")
+        return Refused("Say whether the command took effect and how you know it.")
     if state.is_by_hand and state.shown and event.outcome == "did_not" and event.at <= state.shown.until + CLOCK_SECONDS:
         return Refused(_MAY_STILL_RUN)
     others = tuple(s for s in state.statements if s.by != event.by)

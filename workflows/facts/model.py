@@ -303,7 +303,7 @@ class BayFacts:
     evidence: int = 1
     conflict: str = ""  # what says otherwise
     fault_asked: Known[bool] = Unknown(
-        "Who wants its fault light on was not told."
+        "Which program requests its fault light was not reported."
     )  # the node; else the enclosure senses a fault by itself
     model: str = ""  # of the enclosure, as it calls itself: "SEAGATE EXOS-E 5U84 6020"; "" when it was not asked
 
@@ -475,5 +475,5 @@ class FleetFacts:
     remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
     gone: Mapping[tuple[str, str], Gone] = field(default_factory=dict)  # (node, WWID); words for people, never a reason to act
     ever: tuple[Ever, ...] = ()  # the disks, of all that were ever seen, that what somebody has just typed may name
-    at: Known[float] = Unknown("Which moment this is was not told.")  # in seconds since 1970, by the portal's clock
-    read_at: Known[float] = Unknown("When these texts were read was not told.")  # of pasted ones, which may be of any day before; the same
+    at: Known[float] = Unknown("The present time was not given.")  # in seconds since 1970, by the portal's clock
+    read_at: Known[float] = Unknown("When these texts were read was not given.")  # of pasted ones, which may be of any day before; the same

@@ -319,7 +319,7 @@ REASONS: tuple[StatusReason, ...] = (
             (_DEVICES + "have been taken offline by the administrator",),
             (_DEVICES + "are offlined",),
         ),
-        "Somebody switched a member off.",
+        "A member was switched off by command.",
         (*LOST_MEMBERS, "import-blocked"),
     ),
     StatusReason(

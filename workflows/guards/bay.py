@@ -130,7 +130,7 @@ def _with_a_fault_light(facts: FleetFacts, params: Params) -> Known[BayFacts]:
 
 def _not_asked(bay: BayFacts, params: Params) -> str:
     if known(bay.fault) and bay.fault:
-        return f"The enclosure itself senses a fault in {words(params)}. Nobody on the node asks for that light; look at the bay."
+        return f"The enclosure itself senses a fault in {words(params)}. No program on the node requests that light; look at the bay."
     return f"The fault light of {words(params)} is off."
 
 

@@ -51,7 +51,7 @@ def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Ve
     if found.verdict == "agreed":
         return ok(f"All sources mean {name_of(disk)}: {found.reason}")
     if found.verdict == "unknown":
-        return unknown(f"Which disk {name_of(disk)} is cannot be told: {found.reason}")
+        return unknown(f"The identity of {name_of(disk)} is not known: {found.reason}")
     return refuse(f"The sources disagree about which disk {name_of(disk)} is. {found.reason}")
 
 

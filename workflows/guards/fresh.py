@@ -24,7 +24,7 @@ OF_OTHERS = ("zpool_status", "zdb_label", "block", "mounts")  # what they read o
 def facts_are_fresh(facts: FleetFacts, params: Params) -> Verdict:
     node = need(lookup.node(facts, params.get("node", "")))
     if not node.age_seconds >= 0:  # so that NaN is caught too
-        return unknown(f"The age of the last report of {node.node} cannot be told. Check the clock of the portal.")
+        return unknown(f"The age of the last report of {node.node} is not known. Check the clock of the portal.")
     if why := stale(node, SOURCES):
         return unknown(why)
     return ok(f"{node.node} reported {node.age_seconds:.0f} s ago. {_oldest(node)}")

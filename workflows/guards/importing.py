@@ -80,7 +80,7 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
     if "currently imported by another system" in text or "must be exported from" in text:
         who = text.partition("must be exported from ")[2].split(" before")[0] or "another system"
         return refuse(f"{listed.name} is imported on {who} right now. Export it there; never force it here.")
-    return ok(f"`zpool import` sees nobody writing to {listed.name}.")
+    return ok(f"`zpool import` sees no other system writing to {listed.name}.")
 
 
 @guard
@@ -152,7 +152,7 @@ def the_node_has_a_hostid(facts: FleetFacts, params: Params) -> Verdict:
     if not known(node.hostid):
         return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
     if int(node.hostid, 16) == 0:
-        return refuse(f"{node.node} has no hostid, so no other system could tell that it has the pool. Run `zgenhostid` first.")
+        return refuse(f"{node.node} has no hostid, so no other system could see that it has the pool imported. Run `zgenhostid` first.")
     return ok(f"{node.node} has the hostid {node.hostid}.")
 
 
@@ -181,7 +181,7 @@ def no_disk_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
     found = need(diverging(facts, params))
     if found:
         names = ", ".join(" ".join(s.disk.names) for s in found)
-        return refuse(f"{names} tells another story than the other disks. A rewind would follow it; take it away first instead.")
+        return refuse(f"{names} contradicts the other disks. A rewind would follow it; take it away first instead.")
     return ok("No disk stands out from the others.")
 
 
@@ -273,7 +273,7 @@ def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...
         there = next((n for n in facts.nodes.values() if known(n.hostid) and int(n.hostid, 16) == hostid), None)
         if there is None:
             return unknown(
-                f"{name} (hostid {hostid:x}) used it last and never exported it, and no agent speaks for that host. Fence it first."
+                f"{name} (hostid {hostid:x}) used it last and never exported it, and that host has no agent. Fence it first."
             )
         if why := _may_have_it(there):
             return unknown(f"{there.node} used it last and never exported it. {why}")

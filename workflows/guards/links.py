@@ -38,7 +38,7 @@ def growth_was_watched(facts: FleetFacts, params: Params) -> Verdict:
     if not known(seconds):
         return refuse(seconds.reason)
     if seconds < WATCHED_SECONDS_MIN:
-        return refuse(f"The counters were watched for {seconds:.0f} s; {WATCHED_SECONDS_MIN} s tell something.")
+        return refuse(f"The counters were watched for {seconds:.0f} s; {WATCHED_SECONDS_MIN} s are needed.")
     return ok(f"The counters were watched for {seconds / 60:.0f} minutes.")
 
 

@@ -153,7 +153,7 @@ def judged(facts: FleetFacts, params: Params, mode: str, on: bool) -> Verdict:
     if found.usual.value is None:
         count = found.usual.on + found.usual.off
         return refuse(
-            f"Of {count} disks of its model and firmware no value has the majority, so nobody can say which is meant. Decide the policy first."
+            f"Of {count} disks of its model and firmware no value has the majority, so which one is meant is not known. Decide the policy first."
         )
     if found.usual.value != on:
         return refuse(f"{found.usual.words}. A policy is changed for the whole model, outside a run.")
@@ -195,9 +195,9 @@ def the_kernel_flushes_what_the_disk_caches(facts: FleetFacts, params: Params) -
         return unknown(f"Whether {name_of(disk)} caches writes is not known: {disk.modes.write_cache.reason}")
     if disk.modes.is_never_flushed:
         return refuse(
-            f"{name_of(disk)} caches writes and the kernel believes it does not. Switch the cache off before the disk serves again."
+            f"{name_of(disk)} caches writes and the kernel assumes it does not. Switch the cache off before the disk serves again."
         )
-    return ok(f"The kernel believes: {disk.modes.kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
+    return ok(f"The kernel assumes: {disk.modes.kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
 
 
 def _on(value: bool) -> str:

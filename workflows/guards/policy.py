@@ -25,7 +25,7 @@ def allowed(*operations: ModuleType) -> Guard:
         if not known(node):
             return unknown(node.reason)
         if not params.get("pool_guid"):
-            return unknown("The run names no pool guid, so whether the node's policy allows it cannot be told.")
+            return unknown("The run names no pool guid, so whether the node's policy allows it is not known.")
         if node.brought:
             given = all(can_be_given(one.NAME) for one in operations)
             return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)

@@ -24,7 +24,7 @@ from workflows.guards.importing import (
 from workflows.guards.subject import number, the_pool
 
 LABELS_ARE_RETRIED_SINCE = (0, 8)  # before, a label newer than the txg asked for made its disk unusable
-SENTENCE_MIN = 20  # characters of something that somebody vouches for
+SENTENCE_MIN = 20  # characters of a statement that a person signs
 BY_HAND = "For writing only a person or the vendor goes that far, by hand and after images of every disk; nothing here does it."
 
 
@@ -59,7 +59,7 @@ def every_disk_told_its_uberblocks(facts: FleetFacts, params: Params) -> Verdict
         return unknown(f"The uberblocks of {', '.join(line.silent)} are not known. A point in time is judged by all disks; look again.")
     if not line.points:
         return unknown(f"No uberblock of {line.listed.name} can be read.")
-    return ok(f"All {line.points[0].disks} disks told their uberblocks: {len(line.points)} points in time.")
+    return ok(f"All {line.points[0].disks} disks gave their uberblocks: {len(line.points)} points in time.")
 
 
 @guard

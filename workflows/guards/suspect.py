@@ -32,10 +32,10 @@ def it_alone_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
     if not found:
         return refuse("No disk stands out from the others, so taking one away would only be a guess.")
     if len(found) > 1:
-        return refuse(f"{named} all tell another story. With more than one suspect a person must decide; image the disks first.")
+        return refuse(f"{named} all contradict the other disks. With more than one suspect a person must decide; image the disks first.")
     if known(found[0].disk.wwid) and found[0].disk.wwid == params.get("wwid"):
-        return ok(f"{named} alone tells another story: {found[0].clues[0].sentence}.")
-    return refuse(f"The disk that tells another story is {named}, not {params.get('wwid', '')}.")
+        return ok(f"{named} alone contradicts the other disks: {found[0].clues[0].sentence}.")
+    return refuse(f"The disk that contradicts the others is {named}, not {params.get('wwid', '')}.")
 
 
 def two_kinds_of_evidence_name_it(facts: FleetFacts, params: Params) -> Verdict:
@@ -46,8 +46,8 @@ def two_kinds_of_evidence_name_it(facts: FleetFacts, params: Params) -> Verdict:
     methods = sorted({METHODS[clue.kind] for clue in found.clues} | ({TRIAL} if opens else set()))
     text = "; ".join((*(clue.sentence for clue in found.clues), *(("without it zdb opens the pool, and with it not",) if opens else ())))
     if len(methods) < METHODS_MIN:
-        return refuse(f"Only {methods[0]} speaks against {title(found.disk)}: {text}. One kind of evidence is not enough.")
-    return ok(f"{' and '.join(methods)} speak against {title(found.disk)}: {text}.".capitalize())
+        return refuse(f"Only {methods[0]} is evidence against {title(found.disk)}: {text}. One kind of evidence is not enough.")
+    return ok(f"{' and '.join(methods)} are evidence against {title(found.disk)}: {text}.".capitalize())
 
 
 def no_trial_acquits_it(facts: FleetFacts, params: Params) -> Verdict:
@@ -80,12 +80,12 @@ def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"How many disks {top.name} has is not known: {spoken_of.reason}")
     if spoken_of != len(top.leaves()):
         return unknown(
-            f"The listing shows {len(top.leaves())} disks of {top.name}, and the labels speak of {spoken_of}. "
+            f"The listing shows {len(top.leaves())} disks of {top.name}, and the labels name {spoken_of}. "
             "What is not listed may be what it cannot do without; have the node look again."
         )
     absent = sum(leaf.state != "ONLINE" for leaf in others)
     if absent + 1 > spare(top):
-        return refuse(f"{top.name} lacks {absent} disks already and can do without {spare(top)}. Taking another away helps nobody.")
+        return refuse(f"{top.name} lacks {absent} disks already and can do without {spare(top)}. Taking another away does not help.")
     return left(spare(top) - absent - 1, f"Without this disk {top.name}")
 
 
@@ -199,7 +199,7 @@ def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
     difference = need(the_difference(facts, params))
     return ok(
         f"Without it the pool ends with txg {difference.without}. It would have gone on to txg {difference.with_it}, "
-        f"{apart(difference.seconds)}: what it tells of that time is on no other disk."
+        f"{apart(difference.seconds)}: what it holds of that time is on no other disk."
     )
 
 

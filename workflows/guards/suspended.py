@@ -179,8 +179,8 @@ def the_other_pools_are_named(facts: FleetFacts, params: Params, answer: str) ->
         return (unknown(others.reason),)
     wanted = {pool.name for pool in others} or {NO_DISK}
     if set(answer.split()) != wanted:
-        return (refuse(f"What else lives on {params['node']} is: {', '.join(sorted(wanted))}. Tell their owners, then type these names."),)
-    return (ok(f"Their owners were told: {', '.join(sorted(wanted))}."),)
+        return (refuse(f"What else lives on {params['node']} is: {', '.join(sorted(wanted))}. Inform their owners, then type these names."),)
+    return (ok(f"Their owners were informed: {', '.join(sorted(wanted))}."),)
 
 
 @guard
@@ -189,7 +189,7 @@ def the_node_has_rebooted(facts: FleetFacts, params: Params) -> Verdict:
     if not known(node.boot_id):
         return unknown(node.boot_id.reason)
     if not params.get("boot_id"):
-        return unknown("In which boot the pool was suspended was not written down, so a new one cannot be told from it.")
+        return unknown("In which boot the pool was suspended was not written down, so whether this is a new boot is not known.")
     if node.boot_id == params.get("boot_id"):
         return refuse(f"{node.node} still runs the boot in which {params.get('pool')} was suspended.")
     return ok(f"{node.node} has booted anew.")

@@ -116,7 +116,7 @@ def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
     raised = [t for t in others if known(t.differs) and t.differs]
     if raised:
         return refuse(
-            f"{raised[0].name} is {raised[0].value} and {raised[0].later}: somebody tunes already. "
+            f"{raised[0].name} is {raised[0].value} and {raised[0].later}: another run or person has changed it already. "
             "Put it back, or write it down for the boot if it is meant to stay."
         )
     for other in others:
@@ -177,18 +177,18 @@ def absent(tunable: Tunable, numbers: tuple[int, ...]) -> str:
     text = ".".join(map(str, numbers))
     if tunable.gone is not None and numbers >= tunable.gone:
         instead = f" What it did is done by {', '.join(tunable.successors)}." if tunable.successors else ""
-        return f"OpenZFS {text} has no {tunable.name} any more: setting it would be ignored without a word.{instead}"
+        return f"OpenZFS {text} has no {tunable.name} any more: the kernel would ignore the setting and print no error.{instead}"
     return f"OpenZFS {text} has no {tunable.name} yet; it came with {'.'.join(map(str, tunable.since))}."
 
 
 def the_tunable_is_as_it_was(facts: FleetFacts, params: Params) -> Verdict:
     """Before it is set: what the run wrote down as the value before is the value now."""
-    return _reads(facts, params, "before", "Somebody set it meanwhile. Go back and choose again.")
+    return _reads(facts, params, "before", "Another run or person set it meanwhile. Go back and choose again.")
 
 
 def the_tunable_reads_as_set(facts: FleetFacts, params: Params) -> Verdict:
     """The kernel may accept a value and keep another."""
-    return _reads(facts, params, "value", "The kernel did not take it, or somebody changed it.")
+    return _reads(facts, params, "value", "The kernel did not take it, or it was changed since.")
 
 
 def the_tunable_is_back(facts: FleetFacts, params: Params) -> Verdict:
@@ -203,7 +203,7 @@ def the_tunable_is_ours_to_put_back(facts: FleetFacts, params: Params) -> Verdic
     if now in (setting.value, setting.before):
         return ok(f"{setting.tunable.name} is {now}; this run set it to {setting.value}.")
     return refuse(
-        f"{setting.tunable.name} is {now}, and this run set it to {setting.value}: somebody else changed it. Ask them, and put it back by hand."
+        f"{setting.tunable.name} is {now}, and this run set it to {setting.value}: it was changed from outside this run. Find out by whom, ask them, and put it back by hand."
     )
 
 

@@ -60,7 +60,7 @@ WHO = {
     "EXECUTE": "the node does it",
     "WAIT": "the portal waits",
     "VERIFY": "the node looks again",
-    "MANUAL": "somebody does it by hand",
+    "MANUAL": "a person does it by hand",
 }
 # What the twin makes up where a real node has its own mind.
 MADE_UP = {
@@ -257,7 +257,7 @@ class Play:
         fit = [option for option in options if not blockers(option.verdicts)]
         self.rehearsed.choices = [Choice(o.value, o.title, o.detail, tuple(v.reason for v in blockers(o.verdicts))) for o in options]
         if not fit:
-            raise Over("refused", f"{step.title}: nothing can be chosen here. What speaks against each is below.")
+            raise Over("refused", f"{step.title}: nothing can be chosen here. What each is refused for is below.")
         self.rehearsed.asks = step.slug
         raise Over("asks", f"{step.title}: pick one below, and the rehearsal goes on.")
 

@@ -300,7 +300,7 @@ def _from_labels(
     if strange or not tops:
         for each in carried:
             _unplayable(
-                node, each.disk, gaps, f"The labels of {name} tell of {', '.join(sorted(strange)) or 'no vdev'}, which a twin cannot play"
+                node, each.disk, gaps, f"The labels of {name} name {', '.join(sorted(strange)) or 'no vdev'}, which a twin cannot play"
             )
         return
     common = _writer(carried)

@@ -52,7 +52,7 @@ def _lay_out(play: Play) -> str:
 def _lit(play: Play) -> str:
     lit = [bay for e in play.node.enclosures for bay in e.bays if bay.locate]
     if len(lit) != 1:
-        raise CannotSuppose(f"{len(lit)} bays are lit, so it cannot be told which one somebody would name.")
+        raise CannotSuppose(f"{len(lit)} bays are lit, so which one a person would name is not known.")
     return str(lit[0].number)
 
 
@@ -201,8 +201,8 @@ def _image(play: Play) -> str:
     return f"All {line.points[0].disks} disks are imaged. {ASSUMED_DONE}"
 
 
-LOOKED = Hand("Somebody looks, and copies out what is needed.")
-HANDED_OVER = Hand("The disks are imaged, and somebody has taken over.")
+LOOKED = Hand("A person looks, and copies out what is needed.")
+HANDED_OVER = Hand("The disks are imaged, and a person has taken over.")
 PULLED = Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted)
 HANDS: dict[tuple[str, str], Hand] = {
     ("blink-and-replace", "spare"): Hand(

@@ -41,7 +41,7 @@ def rebuild(facts: NodeFacts, captured: Mapping[str, Body], earlier: Mapping[str
     for where in NEEDED:
         value = sources.read(where)
         if not known(value):
-            raise CannotRebuild(f"The last report of {facts.node} does not tell enough to rehearse on: {value.reason}")
+            raise CannotRebuild(f"The last report of {facts.node} does not hold enough to rehearse on: {value.reason}")
     made = Rebuilt(_node(facts, sources, at))
     _disks(made, facts, sources)
     _enclosures(made, facts, sources)

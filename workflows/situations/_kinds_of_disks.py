@@ -248,7 +248,7 @@ KINDS: Kinds = {
             ),
             advice(
                 "wait",
-                "Until they are told apart, pull, replace and online nothing by a name of either: a run that names one of them is refused.",
+                "Until it is known which is which, pull, replace and online nothing by a name of either: a run that names one of them is refused.",
             ),
         ),
     ),

@@ -30,7 +30,7 @@ KINDS: Kinds = {
     ),
     "kernel-errors": Kind(
         ("act", "watch"),
-        "lines of the last 24 hours of the kernel's log tell of errors of a disk, of memory, or of ZFS; watch where the member is ONLINE and counts none",
+        "lines of the last 24 hours of the kernel's log report errors of a disk, of memory, or of ZFS; watch where the member is ONLINE and counts none",
         (
             advice(
                 "look", "See how the pools are today, and find the disk by WWID or serial number.", "zpool status -P -p", "lsscsi -i -g -s"
@@ -80,7 +80,7 @@ KINDS: Kinds = {
     ),
     "refused-command": Kind(
         ("act", "watch"),
-        "a pasted command of zpool, zfs or zdb was refused; act where its sentence speaks of a pool that is down, held or suspended",
+        "a pasted command of zpool, zfs or zdb was refused; act where its sentence means a pool that is down, held or suspended",
         (advice("look", "Read what its sentence means before it is given again. Never add -f because it was refused."),),
     ),
     "unexplained": Kind(

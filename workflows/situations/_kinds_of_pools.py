@@ -411,7 +411,7 @@ KINDS: Kinds = {
     ),
     "zfs-events": Kind(
         ("act", "watch"),
-        "ZFS's events tell of errors of a pool whose tree was not read",
+        "ZFS's events report errors of a pool whose tree was not read",
         (advice("look", "See how the pool is today.", "zpool status -P -p", "zpool status -g -p"), RESEAT),
     ),
 }

@@ -15,7 +15,7 @@ from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _words
 
 RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss
-BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, told its new name if need be, and nothing is replaced."
+BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, ZFS gets its new name if needed, and nothing is replaced."
 IN_ITS_BAY = _cures.IN_ITS_BAY
 ZED_BELIEVES_UDEV = (
     "Before OpenZFS 2.1.12 ZED also calls a disk REMOVED whose partition table was merely read anew, as after a replacement."

@@ -49,7 +49,7 @@ def sentence(leaf: VdevFacts) -> str:
         )
     if id := partuuid(leaf):
         parts.append(
-            f"It is known by the id of its partition, {id}: `lsblk -o NAME,PARTUUID,SERIAL,WWN` tells which disk that is, if the disk is still there. If it is not, it is "
+            f"It is known by the id of its partition, {id}: `lsblk -o NAME,PARTUUID,SERIAL,WWN` shows which disk that is, if the disk is still there. If it is not, it is "
             "the one whose serial number no partition of the pool leads to."
         )
     return " ".join(parts)
@@ -93,7 +93,7 @@ def _partitioning(pool: PoolFacts, leaf: VdevFacts) -> Iterator[Cure]:
     if bsd:
         yield cure(
             "other",
-            "First give the new disk the partitions of a healthy one. Put in HEALTHY and NEW for the two disks, as `gpart show` and their serial numbers tell.",
+            "First give the new disk the partitions of a healthy one. Put in HEALTHY and NEW for the two disks, as `gpart show` and their serial numbers show.",
             ("gpart", "backup", "HEALTHY"),
             ("gpart", "restore", "-F", "NEW"),
             needs=needs,

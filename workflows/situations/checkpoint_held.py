@@ -30,7 +30,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         else (
             cure(
                 "other",
-                "Discard it, once nobody wants to go back to that state.",
+                "Discard it once there is no need to go back to that state.",
                 ("zpool", "checkpoint", "-d", pool.name),
                 releases="0.8 and newer",
                 save_first="the way back: afterwards the pool cannot be rewound to that state any more",

@@ -68,7 +68,7 @@ def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     meaning = (
         f"{text} of {pool.name} on {node.node} counted errors of its own, not only of one disk: since the counters were cleared there were blocks that the "
         "other disks could not mend. The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which "
-        "several disks were away, or nobody has looked since. A scrub to the end tells whether anything is damaged."
+        "several disks were away, or it was not checked since. A scrub to the end shows whether anything is damaged."
     )
     return Situation(
         slug=SLUG,

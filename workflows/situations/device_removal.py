@@ -34,7 +34,7 @@ def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
     leaving = next((top for top in tops if "(removing)" in top.note), None)
     if leaving is not None:
         meaning = (
-            f"{_pools.short(leaving)} is being removed from {pool.name} on {node.node}; how far that is, this text does not tell. Until it is over replace, attach "
+            f"{_pools.short(leaving)} is being removed from {pool.name} on {node.node}; how far that is, this text does not show. Until it is over replace, attach "
             "and checkpoint are refused, and its disks still hold data: pull none."
         )
         wording = Wording(

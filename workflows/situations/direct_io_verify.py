@@ -34,7 +34,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> S
     meaning = (
         f"{pool.name} counted checksum errors of Direct I/O since it was imported: {named}. A program changed its buffer while ZFS wrote or read it directly. "
         "Such a write fails with an I/O error for the program and is not stored, and such a read is done again through the cache. The disks are not at "
-        "fault. If nobody acts, the program's writes go on failing."
+        "fault. If nothing is done, the program's writes go on failing."
     )
     wording = Wording(
         "watch",

@@ -20,7 +20,7 @@ MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace")
 CAUSES = {
     "too many errors": "ZFS gave it up after too many errors",
     "too many slow I/Os": "ZFS gave it up because too many of its I/Os were slow",
-    "external device fault": "Somebody, or something outside of ZFS, declared it faulty",
+    "external device fault": "A person, or a program outside of ZFS, declared it faulty",
     "experienced I/O failures": "Its I/O failed",
 }
 

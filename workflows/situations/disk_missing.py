@@ -23,7 +23,7 @@ MEANINGS = {
     "REMOVED": "Its disk went away: pulled, powered off, or lost by its cable.",
     "UNAVAIL": "ZFS cannot open it.",
     "FAULTED": "ZFS gave it up.",
-    "OFFLINE": "Somebody switched it off with `zpool offline`.",
+    "OFFLINE": "It was switched off with `zpool offline`.",
 }
 
 

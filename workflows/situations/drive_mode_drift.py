@@ -71,7 +71,7 @@ def _cures_of(node: NodeFacts, disk: DiskFacts, unflushed: bool) -> Iterator[Cur
     if unflushed:
         yield Cure(
             "wait",
-            "If nothing is done, the next power cut can lose what ZFS was told is on the disk. Do not switch the node's power off before.",
+            "If nothing is done, the next power cut can lose writes that the disk has acknowledged to ZFS. Do not switch the node's power off before.",
         )
     else:
         yield Cure("wait", "If the difference is wanted, nothing is to be done: nothing is lost by it.")
@@ -88,8 +88,8 @@ def _title(disk: DiskFacts, found: list[Deviation], unflushed: bool) -> str:
 def _meaning(disk: DiskFacts, found: list[Deviation], unflushed: bool) -> Iterator[str]:
     if unflushed:
         yield (
-            f"{_words.where(disk)} has its write cache on, and the kernel believes it writes through: it sends no flush, so a power cut loses "
-            "what ZFS was told is on the disk. Switch the cache off."
+            f"{_words.where(disk)} has its write cache on, and the kernel assumes it writes through: it sends no flush, so a power cut loses "
+            "writes that the disk has acknowledged to ZFS. Switch the cache off."
         )
     for one in found:
         if one.differs:
@@ -104,7 +104,7 @@ def _evidence(node: NodeFacts, disk: DiskFacts, found: list[Deviation]) -> Itera
     for one in found:
         yield _words.evidence(node, f"drive_modes/{name}", f"{one.mode}: {one.switch.words}; {one.usual.words}")
     if known(disk.modes) and known(disk.modes.kernel_believes) and disk.modes.is_never_flushed:
-        yield _words.evidence(node, f"drive_modes/{name}", f"WCE on, the kernel believes: {disk.modes.kernel_believes}")
+        yield _words.evidence(node, f"drive_modes/{name}", f"WCE on, the kernel assumes: {disk.modes.kernel_believes}")
 
 
 def _answers(node: NodeFacts, disk: DiskFacts, found: list[Deviation]) -> tuple[Answer, ...]:

@@ -109,7 +109,7 @@ def _meaning(one: Everywhere, names: str, what: str) -> Iterator[str]:
     else:
         yield "Commands to all of them failed: a cable, an expander, the HBA, or the power of the shelf."
     yield (
-        "Take no disk out and put none in while this is so: a resilver reads and writes by the same way, and would write what is wrong. If nobody acts, "
+        "Take no disk out and put none in while this is so: a resilver reads and writes by the same way, and would write what is wrong. If nothing is done, "
         "errors in the same block of several disks become damaged files."
     )
     yield from (_words.margin_sentence(one.pool, top) for top in one.tops)

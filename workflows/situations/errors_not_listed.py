@@ -52,7 +52,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, why: str) -> Situation:
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, why: str, suspended: bool, count: str) -> Iterator[str]:
-    yield f"zpool status of {pool.name} on {node.node} could not ask which data is damaged ({why}), so nobody can say that none is."
+    yield f"zpool status of {pool.name} on {node.node} could not ask which data is damaged ({why}), so that none is damaged is not known."
     if count:
         yield f"It counts {count} data errors: data is damaged. Which files they are in takes the list."
     if suspended:
@@ -62,7 +62,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, why: str, suspended: bool, count:
         )
     elif "permission" in why or "privilege" in why:
         yield (
-            "It takes root, or a right that this user does not have. Releases before 0.7 say the same of a pool whose I/O is suspended: where root is told this, look "
+            "It takes root, or a right that this user does not have. Releases before 0.7 say the same of a pool whose I/O is suspended: where root gets this answer, look "
             "at the state of its disks and in the kernel's log."
         )
 

@@ -120,7 +120,7 @@ def _of_two(pool: str, where: str) -> tuple[Cure, ...]:
     return (
         Cure(
             "other",
-            f"Switch one of {where} off now, by its management controller, the one that serves nobody where that is known. No clean shutdown, export or sync: each of "
+            f"Switch one of {where} off now, by its management controller, the one that serves no clients where that is known. No clean shutdown, export or sync: each of "
             "them writes.",
             save_first="Nothing: every second counts.",
         ),
@@ -205,7 +205,7 @@ def _answers(foreign: Foreign) -> tuple[Answer, ...]:
         return ()
     params = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}
     return (
-        Answer("read-only-import", params, "It proves first that nobody else has the pool, and imports it so that nothing is written."),
+        Answer("read-only-import", params, "It proves first that no other host has the pool, and imports it so that nothing is written."),
     )
 
 

@@ -174,7 +174,7 @@ def _meaning(fault: Fault, name: str, acute: bool, well: bool) -> Iterator[str]:
         yield f"{_words.plural(len(fault.disks), 'disk')}{where} went offline, were reset or lost commands at the same time ({', '.join(fault.disks[:8])})."
     yield f"While {name} is reset nothing behind it answers, so every disk behind it is suspect, and none is proven bad."
     if acute:
-        yield "Replace none of them. If nobody acts, the next reset can take enough disks away at once to stop a pool."
+        yield "Replace none of them. If nothing is done, the next reset can take enough disks away at once to stop a pool."
     elif not well:
         yield "It has recovered, and at most one member is lost now, so that one is judged by itself. If it comes again it can stop a pool."
     else:
@@ -239,7 +239,7 @@ def _cures_of(log: Log) -> tuple[Cure, ...]:
     ]
     back = tuple(command for pool, leaf in lost for command in _cures.command(pool, leaf, "online"))
     return (
-        Cure("look", "See whether all lost disks share one HBA, cable, expander or power supply: `lsscsi -v` and /sys/class/sas_host tell.", (("lsscsi", "-v"), ("dmesg",))),
+        Cure("look", "See whether all lost disks share one HBA, cable, expander or power supply: `lsscsi -v` and /sys/class/sas_host show it.", (("lsscsi", "-v"), ("dmesg",))),
         Cure("reseat", "Check the temperature of the HBA, reseat it and its cables, and compare its firmware with the other nodes'."),
         Cure("online", "When the disks are back and quiet, bring each member online by its guid; ZFS fills in only what it missed.", back, needs="The HBA has been quiet for some minutes, and no pool is suspended."),
         Cure("clear", "Clear the error counters only after that, and scrub.", save_first="`zpool clear` wipes the error counters: keep `zpool status -v` first."),

@@ -34,7 +34,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     meaning = (
         f"{pool.name} is imported on {node.node}, and its configuration names another hostid than this system has. Either the hostid of "
         f"{node.node} changed after the pool was imported, or another host has imported it too; a container has a hostid of its own, so ask on the host itself. If two hosts have it at once, both write, and the "
-        f"pool is lost beyond repair. With the hostid of {node.node} as it is, multihost cannot tell the two apart, and the next import asks for -f. "
+        f"pool is lost beyond repair. With the hostid of {node.node} as it is, multihost cannot distinguish the two, and the next import asks for -f. "
         "First make sure that no other host has it; then export it and import it again, which writes the right hostid."
     )
     wording = Wording(

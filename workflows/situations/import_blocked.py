@@ -55,8 +55,8 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
     if one.why not in ("damage", "diverged") or not one.guid:
         return ()
     params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
-    looks = "It proves that nobody else has the pool, and tries to import it so that nothing is written."
-    away = "It takes the one disk that tells another story away from the kernel, brings the pool back without it, and replaces it."
+    looks = "It proves that no other host has the pool, and tries to import it so that nothing is written."
+    away = "It takes the one disk that contradicts the others away from the kernel, brings the pool back without it, and replaces it."
     back = "It shows which points in time the disks still hold and what each costs, and copies out from one of them. The last resort."
     answers = (Answer("read-only-import", params, looks),)
     if len(one.diverging) == 1:
@@ -93,7 +93,7 @@ def _title(one: Blocked) -> str:
     if one.why in TITLES:
         return f"{one.name} {TITLES[one.why]}"
     if len(one.diverging) == 1:
-        return f"{one.name} must not be imported as it is: {one.diverging[0].disk.names[0]} tells another story than the other disks"
+        return f"{one.name} must not be imported as it is: {one.diverging[0].disk.names[0]} contradicts the other disks"
     return f"{one.name} cannot be imported: its newest data does not fit together"
 
 
@@ -106,7 +106,7 @@ TITLES: Mapping[Why, str] = {
     "hostid": "cannot be imported: this node has no hostid, and the pool has multihost on",
     "destroyed": "was destroyed on purpose, and could be brought back",
     "unclear": "cannot be imported, and the listing does not say why",
-    "claim": "is called active elsewhere, by a host that nobody knows",
+    "claim": "is called active elsewhere, by a host that is not known",
     "marked": "can be imported, and a member of it is marked DEGRADED",
 }
 
@@ -203,17 +203,17 @@ def _hostid(one: Blocked) -> Iterator[str]:
 
 
 def _destroyed(one: Blocked) -> Iterator[str]:
-    yield f"Somebody destroyed {one.name} (id {one.id}) with `zpool destroy`. Its labels are still on these disks, so it can be brought back as it was: `zpool import -D {one.id}`."
+    yield f"{one.name} (id {one.id}) was destroyed with `zpool destroy`. Its labels are still on these disks, so it can be brought back as it was: `zpool import -D {one.id}`."
     yield "That is right only if it was destroyed by mistake, and before these disks are used for anything else. If it is not wanted, nothing need be done."
 
 
 def _claim(one: Blocked) -> Iterator[str]:
-    yield f"ZFS saw signs of activity on {one.name}, and names no host for them (hostid 0). That is no proof that another host has it, and none that nobody has."
+    yield f"ZFS saw signs of activity on {one.name}, and names no host for them (hostid 0). That is no proof that another host has it, and none that no host has it."
     yield "Since 2.3.6 and 2.4.1 an import writes a claim to the disks first; one that could not be written everywhere, or the trace of this node's own crash, looks like this."
 
 
 def _unclear(one: Blocked) -> Iterator[str]:
-    yield f"{one.name} is {one.listed.state if one.listed else 'down'}, and every disk in the listing is ONLINE, so the rows contradict the pool. What keeps it from coming in cannot be told from this text."
+    yield f"{one.name} is {one.listed.state if one.listed else 'down'}, and every disk in the listing is ONLINE, so the rows contradict the pool. What keeps it from being imported is not in this text."
     yield "Look at the labels of all its disks (`zdb -l`), at `dmesg` during the listing, and at `zpool import -d /dev/disk/by-id`. Force nothing before that."
 
 
@@ -406,7 +406,7 @@ def _may_lack_a_top(one: Blocked) -> str:
 
 
 ONE_OF_MANY = (
-    "Every disk in the listing is ONLINE and the pool is called corrupted all the same. That is what it looks like when one disk tells another story than all "
+    "Every disk in the listing is ONLINE and the pool is called corrupted all the same. That is what it looks like when one disk contradicts all "
     "others, for example one that another host wrote to or that lost its writes: ZFS takes the newest uberblock of any disk, and parity does not vote on it. "
     "How to find it: `zdb -lu` of every disk, and compare txg, hostname and time; or `zdb -e POOL -d DISK` with one disk after the other, where the bad one gives "
     'an I/O error. Without that disk the pool comes in DEGRADED, with "label is missing or invalid" for it, and it is then replaced by its guid.'

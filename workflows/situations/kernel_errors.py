@@ -161,7 +161,7 @@ def _together(log: Log, sick: list[Sick]) -> Situation:
         subject={"node": log.node.node, "why": "io", "names": " ".join(one.name for one in sick)}
         | ({"host": next(iter(hosts))} if len(hosts) == 1 else {}),
         sure=False,
-        cures=(CURES["link"][0], Cure("look", "`lsscsi -v` and the counters of the SAS links tell which way the disks share.")),
+        cures=(CURES["link"][0], Cure("look", "`lsscsi -v` and the counters of the SAS links show which path the disks share.")),
         gate=not well,
     )
 
@@ -199,7 +199,7 @@ def _of_disk(sick: Sick) -> Situation:
         MEANINGS[sick.why],
         f"{sick.name} is the name of that moment; find the disk by its WWID or serial number before anybody touches it." if disk is None else f"Today that name leads to {_words.where(disk)}.",
         "Its member is ONLINE today and no error is counted of it, so nothing need be done at once." if well and found is not None else "",
-        "Whether it is a member of a pool is not known from here: `zpool status -P -p` and `lsscsi -i` tell." if found is None and not well else "",
+        "Whether it is a member of a pool is not known from here: `zpool status -P -p` and `lsscsi -i` show it." if found is None and not well else "",
     ]  # fmt: skip
     return Situation(
         slug=SLUG,
@@ -254,7 +254,7 @@ def _zed(log: Log) -> Iterator[Situation]:
     well = all_well(log.node)
     yield _node_wide(
         log, "zed", "act" if not well and (shared or not ZED_GRAVE.isdisjoint(classes)) else "watch",
-        f"zed on {log.node.node} tells of {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member')}",
+        f"zed on {log.node.node} reports {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member')}",
         lines,
         f"They are of the class {', '.join(classes)}. How the members are today, the log does not say. " + (
             "Errors on so many members at once have one cause: memory, HBA, cable, expander or power. Replace no disk for them before that is known."
@@ -290,7 +290,7 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
      "ZFS has waited longer than `zfs_deadman_synctime_ms` (600 s by default) for one I/O. The disk or the HBA below holds it.",
      (Cure("look", "Find the disk: the event `ereport.fs.zfs.deadman` in `zpool events -v` names the member by guid."),)),
     (("oom",), "oom", "{node} ran out of memory and stopped a command of ZFS",
-     "The kernel ended a zfs, zpool or zed process to free memory. What that command was doing may be half done; if it was zed, nobody replaces a "
+     "The kernel ended a zfs, zpool or zed process to free memory. What that command was doing may be half done; if it was zed, nothing replaces a "
      "failed disk by a spare until it runs again.",
      (Cure("look", "See that zed runs (`systemctl status zfs-zed`), look at the size of the ARC, and at what took the memory."),)),
     (("log-replay",), "log-replay", "Records of the intent log could not be replayed on {node}",
@@ -299,13 +299,13 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
     (("import-refused",), "import-refused", "An import was refused on {node}",
      "The kernel refused to import a pool, because of its multihost protection or its hostid. The line names the pool and the reason.",
      (Cure("look", "Paste `zpool import` without a name: it says which host has the pool, or had it last."),)),
-    (("vdev-state", "vdev-problem", "checksum", "pool-io-failure"), "vdev", "ZFS on {node} tells of a vdev in the system log",
+    (("vdev-state", "vdev-problem", "checksum", "pool-io-failure"), "vdev", "ZFS on {node} reports a vdev in the system log",
      "The system log says that the state of a vdev changed, or that data of it did not match its checksum. Which state it has now, it does not say.",
-     (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` tell how it is today."),)),
+     (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` show its state today."),)),
     (("fma",), "fma", "The fault manager of {node} reports a fault",
      "The message id says what: ZFS-8000-FD is a member with too many I/O errors, -GH one with too many checksum errors, -D3 one that is missing, "
      "-HC a suspended pool.",
-     (Cure("look", "`fmadm faulty` and `zpool status -v` tell which member, and whether it is still so."),)),
+     (Cure("look", "`fmadm faulty` and `zpool status -v` show which member, and whether it is still so."),)),
 )  # fmt: skip
 
 

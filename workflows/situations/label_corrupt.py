@@ -29,13 +29,13 @@ TITLES = {
 }
 MEANINGS = {
     "gone": "Something overwrote its labels. Its data may be whole, but ZFS cannot find it: {now} Do not take it for a blank disk.",
-    "other": "Somebody made it a member of something else, or a wrong disk sits in its place. {now} Find out whose label that is before anything "
-    "is written to it: it may be somebody's data.",
+    "other": "It was made a member of something else, or a wrong disk is in its place. {now} Find out whose label that is before anything "
+    "is written to it: it may be data that is still needed.",
     "few": "The copies that are left are enough to import it. ZFS writes all four again when the pool is imported or its configuration changes. "
     "Two copies stand at each end of the partition; when both of one end are gone, ask what wrote there: a partitioning tool, another system, a RAID adapter.",
     "checksum": "ZFS may pass over these copies. It writes all four again when the pool is imported or its configuration changes.",
-    "differ": "The front and the end of the partition tell different stories: a partition that grew or shrank shows old labels again, and an import may "
-    "believe the older one. Do not import the pool before you know which copies are true.",
+    "differ": "The labels at the front and at the end of the partition differ: a partition that grew or shrank shows old labels again, and an import may "
+    "use the older one. Do not import the pool before you know which copies are true.",
     "torn": "The power went between the writing of the even and the odd copies. ZFS expects that and takes the newer ones.",
     "unread": "The disk answers an error where its labels are. It is dead or dying, or already pulled and the kernel has not noticed. It is not blank.",
 }

@@ -42,7 +42,7 @@ def _situation(ill: Ill) -> Situation:
         "link",
         severity="watch",
         title=f"The cable of {ill.name} damages data on its way: {words}",
-        next_="ZFS is not told of these as long as sending again helps. If the number grows, commands fail next, and the disk is dropped.",
+        next_="These do not reach ZFS as long as sending again helps. If the number grows, commands fail next, and the disk is dropped.",
         cures=(
             Cure("reseat", "Write the number down. Reseat the cable and the disk, then change the cable or the bay, one thing at a time."),
             Cure("look", "Look again after a day of work. Where the number stays, the cause is gone; it never goes back to 0."),

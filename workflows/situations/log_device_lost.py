@@ -83,7 +83,7 @@ def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left
         needs = " ".join(part for part in (_pools.guid_needed(leaf), still) if part)
         if leaf.state in ("OFFLINE", "REMOVED", "UNAVAIL"):
             why = (
-                "Somebody switched it off: if nothing else is wrong with it, switch it on."
+                "It was switched off by command: if nothing else is wrong with it, switch it on."
                 if leaf.state == "OFFLINE"
                 else (
                     "See whether the device is there: seat it, or mend its slot, cable or power. When the system lists it again, bring it back."

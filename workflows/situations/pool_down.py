@@ -158,7 +158,7 @@ def _meaning(one: Down) -> Iterator[str]:
 WHY: Mapping[Why, str] = {
     "log": (
         "It was not exported before it was imported last, and the synchronous writes of the last seconds cannot be read from its log device. ZFS "
-        "waits for a person to choose: bring the log device back, and nothing is lost, or give those last seconds up. Programs were told that "
+        "waits for a person to choose: bring the log device back, and nothing is lost, or give those last seconds up. Programs got the answer that "
         "these writes are safe (databases, NFS, virtual machines), so whoever owns the data decides, and not who is on call."
     ),
     "metadata": (

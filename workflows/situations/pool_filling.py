@@ -87,7 +87,7 @@ def _cures(pool: PoolFacts) -> Iterator[Cure]:
     if known(pool.checkpoint) and pool.checkpoint:
         yield cure(
             "other",
-            "Its checkpoint keeps all that was deleted since. Discard it once nobody wants to go back to that state.",
+            "Its checkpoint keeps all that was deleted since. Discard it once there is no need to go back to that state.",
             ("zpool", "checkpoint", "-d", pool.name),
             releases="0.8 and newer",
             save_first="the way back to that state",

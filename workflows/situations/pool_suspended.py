@@ -285,7 +285,7 @@ def _resuming_after_io(found: Suspended) -> Iterator[Cure]:
 
 
 UNGUARDED = {
-    "off": " Multihost is off: nothing but your own look tells whether one has.",
+    "off": " Multihost is off: only your own look at the other hosts shows whether one has.",
     "on": "",
     "": " With multihost on, 0.7 does not look whether one has.",
 }

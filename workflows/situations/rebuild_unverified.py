@@ -35,7 +35,7 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     scan = _rebuilt(pool)
     meaning = (
         f"A disk of {pool.name} on {node.node} was filled by a sequential rebuild. That copies blocks without checking their checksums: what was wrong on the disks "
-        "it was filled from is wrong on the new one too, and nobody knows. A scrub reads and checks all of it. Until then do not count on the redundancy that the "
+        "it was filled from is wrong on the new one too, undetected. A scrub reads and checks all of it. Until then do not count on the redundancy that the "
         "tree shows, and take no other disk out."
     )
     lines = (

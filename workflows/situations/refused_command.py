@@ -98,7 +98,7 @@ def _named(refusal: Refusal) -> Iterator[str]:
         yield f"{disk} is a member of the imported pool {pool} today: it is in service and must not be used or cleared."
     alone = _ALONE.search(refusal.command)
     if refusal.verb == "zdb" and alone:
-        yield f"It was asked with {alone.group(1)} alone. If the same succeeds with another disk, {alone.group(1)} is the one that tells another story: read its label with `zdb -lu`."
+        yield f"It was asked with {alone.group(1)} alone. If the same succeeds with another disk, {alone.group(1)} is the one that contradicts the others: read its label with `zdb -lu`."
     guids = dict.fromkeys(_GUID.findall(refusal.command))
     if guids and refusal.verb in ("invalid vdev specification", "replace"):
         yield f"The lost member is {', '.join(guids)}; that guid alone names it."

@@ -38,7 +38,7 @@ def _replaces(pool: PoolFacts) -> bool:
 def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
     what = "rebuild" if scan.function == "rebuild" else "resilver"
     meaning = (
-        f"The last {what} of {pool.name} on {node.node} was cancelled before its end: somebody stopped it, or the disk it filled was detached. If that disk is "
+        f"The last {what} of {pool.name} on {node.node} was cancelled before its end: it was stopped by command, or the disk it filled was detached. If that disk is "
         "still a member, it misses part of its data although it is called ONLINE, and the redundancy is less than the tree shows. "
         "Take no disk out of this pool before a resilver or a scrub came to its end."
     )

@@ -30,7 +30,7 @@ def _standstill(one: Running) -> Situation:
     most = f", at most {size(advance.issued.high)}" if advance.issued.high else ""
     meaning = (
         f"{one.pool.name}: {one.done()}, and in the last {minutes} it issued nothing that shows{most}. "
-        "Something holds it: a disk that answers slowly or not at all, scans that somebody suspended, or a pool that is itself stuck. "
+        "Something holds it: a disk that answers slowly or not at all, scans that were suspended, or a pool that is itself stuck. "
         "Look for a disk that stands out, then at the kernel's log. Take nothing out of the pool: the disk that is being filled does not count yet."
     )
     return _make(

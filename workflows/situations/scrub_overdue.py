@@ -53,8 +53,8 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
         text = f"The last scrub of {pool.name} on {node.node} ended on {last.at:%Y-%m-%d}, {last.days} days ago; {SCRUB_DAYS} days is long."
     else:
         title = f"{pool.name}: no scrub ended in {last.days} days"
-        text = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history tells of."
-    answers = _words.pool_answers(node, pool, "scrub-due", "It asks first what speaks against a scrub, begins it, and waits for its end.")
+        text = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history covers."
+    answers = _words.pool_answers(node, pool, "scrub-due", "It checks first that nothing forbids a scrub, begins it, and waits for its end.")
     return _make(node, pool, Wording("watch", title, f"{text} {_RISK}", _lines(node, pool), _cures(pool)), answers)
 
 
@@ -97,7 +97,7 @@ def _cures(pool: PoolFacts) -> tuple[Cure, ...]:
     return (
         cure(
             "scrub",
-            "Scrub it to its end, and see that somebody does so each month (a timer of the distribution, or cron). It reads everything and slows the pool meanwhile.",
+            "Scrub it to its end, and arrange for a scrub each month (a timer of the distribution, or cron). It reads everything and slows the pool meanwhile.",
             ("zpool", "scrub", pool.name),
             needs="No member is lost that has to be replaced first.",
         ),

@@ -73,7 +73,7 @@ def _meaning(
     )
     if not disks:
         yield (
-            "No member counts an error now, so the counters were cleared, or the pool was imported anew since; which disk it was is told by "
+            "No member counts an error now, so the counters were cleared, or the pool was imported anew since; which disk it was is shown by "
             "`zpool events` and the kernel's log of that time. When the next scrub repairs something too, a disk, cable or memory is going bad."
         )
     elif len(disks) == 1:

@@ -171,7 +171,7 @@ def _advice(slow: Slow, same_top: list[Slow]) -> str:
         return "In the last seconds it kept up with its peers, so it has been slow and is not now. Watch whether it comes back."
     if slow.one_peer:
         return (
-            "There is one disk to compare it with, so nothing tells which of the two is as usual. Watch whether the gap stays while the pool is busy, and "
+            "There is one disk to compare it with, so which of the two is as usual is not known. Watch whether the gap stays while the pool is busy, and "
             "take neither out: the other would hold the data alone."
         )
     if slow.methods == 1:

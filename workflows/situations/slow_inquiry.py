@@ -38,7 +38,7 @@ def _situation(node: NodeFacts, one: Inquiry, place: int) -> Situation:
             f"{name}{f' (serial number {one.serial})' if one.serial else ''} took {seconds:.1f} s to answer a command that reads nothing from the medium; a healthy disk needs "
             f"milliseconds. {f'And the answer came short: {short}. A short answer alone is no fault, since a disk may have less to say. ' if short else ''}It hangs now and then, "
             "and with it the queue of its HBA may stand still. In a pool with multihost on that can hold up the sign of life for so long that ZFS suspends the pool, and an "
-            "import waits for it, too. If nobody acts it will hang again, at a time nobody chose."
+            "import waits for it, too. If nothing is done it will hang again, at any time."
         ),
         evidence=tuple(_words.evidence(node, "sg_inq", line) for line in one.lines),
         subject={"node": node.node, "seconds": f"{seconds:.1f}"} | ({"device": one.device} if one.device else {}) | ({"serial": one.serial} if one.serial else {}),

@@ -61,7 +61,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, rows: tuple[Counted, ...]) -> Ite
         yield "The others that were counted have none, so the disk, its slot or its link is slow; that one count does not say which of the three."
     else:
         yield "Look for what these share and the others do not: a cable, an expander, a shelf."
-    yield "The count says that it was so, not that it is. If nobody acts, a disk that stalls makes the whole pool wait, and may be given up by ZFS."
+    yield "The count says that it was so, not that it is. If nothing is done, a disk that stalls makes the whole pool wait, and ZFS may fault it."
     yield from (_words.margin_sentence(pool, top) for top in {id(top): top for top, _, _ in rows}.values())
 
 

@@ -122,9 +122,9 @@ def _meaning(tunables: TunablesFacts, harmful: tuple[TunableFacts, ...], raised:
     if not all(tunable.boot_read or tunable.boot for tunable in (*harmful, *raised)):
         yield "Whether something sets it at boot, and means it to stay, was not read."
     if harmful or raised:
-        yield (f"If somebody tunes right now, ask them. Else put each value back {PLACES[tunables.platform]} if it is meant to stay.")
+        yield (f"If a person is tuning right now, ask them. Else put each value back {PLACES[tunables.platform]} if it is meant to stay.")
     for option in tunables.ignored:
-        yield f"{option.where} sets {option.name}={option.value}; the loaded release has no such parameter, and ignores it without a word."
+        yield f"{option.where} sets {option.name}={option.value}; the loaded release has no such parameter, and ignores it without an error."
 
 
 def _evidence(

@@ -39,7 +39,7 @@ def _mixed(node: NodeFacts, userland: str, module: str) -> Situation:
         node,
         "watch",
         f"{node.node}: the ZFS tools are {userland}, the kernel module is {module}",
-        f"The ZFS tools of {node.node} are of release {userland} and speak to the kernel module {module}. "
+        f"The ZFS tools of {node.node} are of release {userland} and call the kernel module {module}. "
         + (
             f"They may print, or ask for, what the other does not know, so {what}. "
             if refused

@@ -92,7 +92,7 @@ def _member(event: Event) -> str:
 
 def _counted(kind: str, member: str, count: int) -> str:
     whom = f"of the member {member} " if member else ""
-    means = CLASSES[kind] or "a vdev changed its state; `zpool events -v` tells which one and to what"
+    means = CLASSES[kind] or "a vdev changed its state; `zpool events -v` shows which one and to what"
     text = f"{kind.removeprefix(PREFIX)} {whom}({means})"
     return f"{text}, {count} times" if count > 1 else text
 

@@ -24,7 +24,7 @@ def answer(files: Sequence[tuple[str, bytes]]) -> str:
         recording = read(held)
         found = operation.run(RecordedHost(recording), params)
     except (NotAnArchive, OSError) as why:
-        return receipt(order["id"], digest, "failed", f"The archive does not tell: {why}")
+        return receipt(order["id"], digest, "failed", f"Not in the archive: {why}")
     began, ended = (iso(float(recording.about[name])) for name in ("began", "ended"))
     how = {"started_at": began, "ended_at": ended, "result": found.result, "captures": found.captures}
     return receipt(order["id"], digest, found.outcome, found.reason, **how)

@@ -151,7 +151,7 @@ def _question(words: Sequence[str], answers: bytes, at: int) -> Asked:
     end, code, seconds, limit, out, err = words[:6]
     split, stop = at + int(out), at + int(out) + int(err)
     if stop > len(answers):
-        raise NotAnArchive("The manifest speaks of more output than the archive holds: it was cut short, or it was changed.")
+        raise NotAnArchive("The manifest lists more output than the archive holds: it was cut short, or it was changed.")
     exit_code = None if code == "-" else int(code)
     return Asked(tuple(words[6:]), end, exit_code, int(seconds), int(limit), answers[at:split], answers[split:stop])
 

@@ -161,7 +161,7 @@ class _Stream(io.RawIOBase):
 
     def _fill(self, size: int) -> None:
         if size > FILE_BYTES_MAX and size != UNPACKED_BYTES_MAX + 1:
-            raise Refused("An entry of the archive speaks of a header or a file beyond all measure. Nothing of it was kept.")
+            raise Refused("An entry of the archive declares a header or a file above the size limit. Nothing of it was kept.")
         while len(self._held) < size:
             piece = next(self._pieces, None)
             if piece is None:

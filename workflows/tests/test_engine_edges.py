@@ -139,7 +139,7 @@ def test_a_plan_or_its_failure_that_nobody_waits_for_is_refused(kind):
     fields = {"plan": node_plan(), "facts": facts()} if kind is ev.PlanArrived else {"reason": "x"}
     state = planning().state
     for here, number in ((replace(state, asked=None), 1), (state, 2), (replace(state, status="open"), 1)):
-        assert "Nobody waits for this plan" in why(asked(RUNBOOK, here, kind, number=number, **fields))
+        assert "The run no longer waits for this plan" in why(asked(RUNBOOK, here, kind, number=number, **fields))
 
 
 def test_a_plan_that_failed_is_recorded():
@@ -355,7 +355,7 @@ def test_a_look_that_nobody_waits_for_cannot_fail():
         (state, 99),
         (replace(state, status="open"), state.asked.number),
     ):
-        assert "Nobody waits for that look" in why(asked(RUNBOOK, here, ev.LookFailed, number=number, reason="x"))
+        assert "The run no longer waits for that look" in why(asked(RUNBOOK, here, ev.LookFailed, number=number, reason="x"))
 
 
 # --- turning

@@ -73,7 +73,7 @@ EDGES = {
         "nothing-contradicts-who-the-disk-is",
         with_disk(BLANK_WWID, identity=weigh(())),
         "unknown",
-        "cannot be told",
+        "is not known",
     ),
     "pools nobody could read": (
         "nothing-contradicts-who-the-disk-is",

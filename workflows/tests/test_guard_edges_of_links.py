@@ -235,7 +235,7 @@ SPARED = {
     "it can": (blocked(4), IT, "pass", "survives the loss of 1 more disk"),
     "one is away": (blocked(5, 1), IT, "pass", "has no redundancy left"),
     "two are away": (blocked(6, 2), IT, "refuse", "lacks 2 disks already"),
-    "labels speak of more": (blocked(5), IT, "unknown", "labels speak of 5"),
+    "labels speak of more": (blocked(5), IT, "unknown", "labels name 5"),
     "labels do not agree": (blocked(4, tops=(TOP_GUID, TOP_GUID, 7, TOP_GUID)), IT, "unknown", "do not agree"),
     "its own label is not asked": (blocked(4, tops=(7, TOP_GUID, TOP_GUID, TOP_GUID)), IT, "pass", "survives the loss of 1 more disk"),
     "labels nobody read": (blocked(expected=SILENT), IT, "unknown", "How many disks raidz2-0 has"),

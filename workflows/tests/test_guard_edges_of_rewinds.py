@@ -30,7 +30,7 @@ OF_A_POINT = {
     "one time": (rewinding.its_disks_agree_on_when_it_was, LINE, {"txg": "101"}, "pass", "dates it alike"),
     "as far as -F goes": (rewinding.the_rewind_is_short_enough, LINE, {"txg": "101"}, "pass", "which -F reaches"),
     "further than -F goes": (rewinding.the_rewind_is_short_enough, LINE, {"txg": "100"}, "refuse", "goes back 2"),
-    "all told": (rewinding.every_disk_told_its_uberblocks, LINE, {}, "pass", "All 4 disks told their uberblocks: 3 points"),
+    "all told": (rewinding.every_disk_told_its_uberblocks, LINE, {}, "pass", "All 4 disks gave their uberblocks: 3 points"),
     "one is silent": (rewinding.every_disk_told_its_uberblocks, replace(LINE, silent=("sdc",)), {}, "unknown", "uberblocks of sdc"),
     "none could be read": (rewinding.every_disk_told_its_uberblocks, replace(LINE, points=()), {}, "unknown", "No uberblock of ost_0"),
     "nobody knows the line": (rewinding.every_disk_told_its_uberblocks, SILENT, {}, "unknown", "Nobody said."),

@@ -219,7 +219,7 @@ EDGES = {
     "nobody asked for a rewind": (importing.a_rewind_is_offered, not_imported(), {}, "unknown", "Ask again"),
     "a rewind of what is imported": (importing.a_rewind_is_offered, FLEET, {"dry_run": "rewind"}, "refuse", "is imported on oss01 now"),
     "used last by us": (importing.no_other_node_has_or_may_have_it, listed(), {}, "pass", "nor may have it"),
-    "used last by nobody who speaks": (importing.no_other_node_has_or_may_have_it, not_imported(), {}, "unknown", "no agent speaks for"),
+    "used last by nobody who speaks": (importing.no_other_node_has_or_may_have_it, not_imported(), {}, "unknown", "has no agent"),
     "used last by one who has let go": (importing.no_other_node_has_or_may_have_it, elsewhere(), {}, "pass", "nor may have it"),
     "used last by one who is silent": (
         importing.no_other_node_has_or_may_have_it,

@@ -50,13 +50,13 @@ def test_a_member_like_its_peers_does_not_stand_out():
 def test_what_is_not_known_of_it_says_why_and_what_no_peer_tells_says_so():
     aborts = compared(slow_fleet((6_000_000, 6_000_000, 7_000_000)), SDCW_WWID)["Commands the kernel aborted"]
     assert (aborts.mine, aborts.why) == ("not known", "kernel_log was not collected.")
-    assert aborts.beside == "no peer tells"
+    assert aborts.beside == "no peer has a value"
 
 
 def test_no_median_is_made_of_one_peer():
     read = compared(slow_fleet((400_000_000, 6_000_000)), SDCW_WWID)["A read takes the disk, in the last seconds"]
     assert read.usual is None
-    assert read.beside == "only one peer tells, too few for a median"
+    assert read.beside == "only one peer has a value, too few for a median"
     assert not read.stands_out
 
 
@@ -64,7 +64,7 @@ def test_a_disk_is_compared_with_others_of_its_own_model_and_firmware_only():
     other = replace(disk(NODE, SDCW_WWID), firmware="TT99")
     node = replace(NODE, disks=tuple(other if one.wwid == SDCW_WWID else one for one in NODE.disks))
     assert compared(node, SDFL_WWID, -1)["Grown defects"].peers == compared(NODE, SDFL_WWID, -1)["Grown defects"].peers - 1
-    assert compared(node, SDCW_WWID, -1)["Grown defects"].beside == "no peer tells"
+    assert compared(node, SDCW_WWID, -1)["Grown defects"].beside == "no peer has a value"
 
 
 def test_defects_that_only_this_one_of_its_model_has_stand_out():

@@ -115,7 +115,7 @@ ASKED = {
     "tools and kernel module of different minors": lambda: of_ruling("zpool_replace", "2.4.4-1", "2.3.2-1"),
     "tools and kernel module of one minor, and the operation changed": lambda: of_ruling("zpool_clear", "2.2.3-1", "2.2.4-1"),
     "an agent that is too old": lambda: of_policy(OLDER),
-    "the node tells no boot id": of_no_boot_id,
+    "the node reports no boot id": of_no_boot_id,
 }  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def test_it_is_the_newest_that_came_to_its_end_wherever_that_is_told(facts, days
         (fleet(scan(RESILVERED), past=Unknown("zpool_history failed.")), "zpool_history failed."),
         (fleet(past=history(("2026-11-01.00:00:00", "zpool scrub ost_0", None))), "without what the pool did by itself"),
         (fleet(scan(SCRUBBED), at=NOW.timestamp() - 40 * DAY), "yet to come. Check the clock of oss01."),
-        (fleet(scan(SCRUBBED), at=Unknown("Which moment this is was not told.")), "moment"),
+        (fleet(scan(SCRUBBED), at=Unknown("The present time was not given.")), "moment"),
         (NOTHING, "oss01"),
     ],
 )
@@ -101,7 +101,7 @@ def test_it_is_warned_of_above_35_days(days, warned):
 
 def test_a_pool_that_was_never_scrubbed_is_told_by_its_whole_history():
     text = the_last_scrub_is_long_ago(fleet(past=history(BORN)), PARAMS)
-    assert "No scrub of ost_0 came to its end in the 324 days that its history tells of, since 2026-01-02." in text
+    assert "No scrub of ost_0 came to its end in the 324 days that its history covers, since 2026-01-02." in text
 
 
 def test_a_scrub_that_runs_is_to_be_waited_for():

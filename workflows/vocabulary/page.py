@@ -30,7 +30,7 @@ def _head() -> Iterator[str]:
     yield "temperatures, have thresholds and stand with the situations that judge them."
     yield ""
     yield "A pool, disk or node is called good only when all that answered is good, and none of these sources failed or is late (after"
-    yield f"{MISSED_MAX} missed times of asking). What nobody watches there, as no such tool, hardware or right exists, is shown grey:"
+    yield f"{MISSED_MAX} missed times of asking). What is not watched there, as no such tool, hardware or right exists, is shown grey:"
     yield ""
     yield from (f"- `{source}`: {what}" for source, what in WATCHES.items())
     yield ""

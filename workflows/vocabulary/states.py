@@ -46,7 +46,7 @@ CACHE = Vocabulary("zpool_status", "state of a cache device", _CACHE)
 KERNEL = Vocabulary("kstat_pools", "state of a pool", _POOL)
 HEALTH = Vocabulary("zpool_list", "HEALTH of a pool", _POOL)
 HEALTH_OF_ROW = Vocabulary(
-    "zpool_list", "HEALTH of a row", {word: GOOD for word in (*_POOL, "AVAIL", "INUSE", "-", "")}, note="what each row is, zpool_status tells; here only a new word counts"
+    "zpool_list", "HEALTH of a row", {word: GOOD for word in (*_POOL, "AVAIL", "INUSE", "-", "")}, note="what each row is, zpool_status shows; here only a new word counts"
 )  # fmt: skip
 IMPORTABLE = Vocabulary("zpool_import", "state of a pool", _states(IMPORT, IMPORT))
 IMPORTABLE_ROW = Vocabulary("zpool_import", "state of a row", _states(IMPORT, IMPORT, AVAIL=GOOD, INUSE=GOOD) | {"": GOOD})

@@ -88,7 +88,7 @@ def test_a_version_that_seals_more_takes_over_once_what_fitted_before(ann, key, 
     text = identity("first")
     assert f"accounts_user:{ann.pk}" in text
     assert f"fleet_node:{node.pk}" in text
-    assert f"accounts_user:{eve.pk}" not in text, "what did not fit its seal before is not believed now"
+    assert f"accounts_user:{eve.pk}" not in text, "what did not fit its seal before is not accepted now"
     assert rights.may(ann, rights.OPERATE)
     Seal.objects.filter(pk=f"fleet_node:{node.pk}").delete()
     assert identity("first") == ""
@@ -100,7 +100,7 @@ def test_single_rows_are_confirmed_with_a_reason_and_the_alarm_ends(ann):
     seals.sweep()
     good, other = Membership.objects.filter(role__in=("approver", "admin")).order_by("-role")
     name = f"accounts_membership:{good.pk}"
-    assert "2 rows are not believed" in identity()
+    assert "2 rows are not accepted" in identity()
     with pytest.raises(CommandError, match="Say with --why"):
         identity("bless", name)
     with pytest.raises(CommandError, match="no such row"):

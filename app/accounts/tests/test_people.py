@@ -88,7 +88,7 @@ def test_nobody_does_it_to_themselves(client, root):
     for name, form in tries.items():
         answer = send(client, name, "root", **form)
         assert answer.status_code == 409, name
-        assert "Nobody does this to themselves" in answer.content.decode()
+        assert "You cannot do this to your own account" in answer.content.decode()
     root.refresh_from_db()
     assert (root.is_active, list(root.memberships.all())) == (True, [own])
     assert events() == []

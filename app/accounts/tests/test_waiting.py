@@ -316,7 +316,7 @@ def test_a_person_called_demo_makes_no_site_a_demo(root):
 
 @pytest.mark.parametrize("name", ["demo", "two words"])
 def test_the_identity_provider_brings_nobody_of_such_a_name(db, name):
-    with pytest.raises(sso.Refused, match="nobody can be called so"):
+    with pytest.raises(sso.Refused, match="no account can have that name"):
         sso._person(name)
 
 

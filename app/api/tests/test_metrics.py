@@ -97,7 +97,7 @@ def test_readiness_names_each_part(client):
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["parts"]["database"] == "ok"
-    assert "was never heard" in answer.json()["parts"]["beat"]
+    assert "has never reported" in answer.json()["parts"]["beat"]
     heartbeats._written.clear()
     heartbeats.beat(heartbeats.WORKER)
     heartbeats.beat(heartbeats.BEAT)

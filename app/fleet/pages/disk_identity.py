@@ -46,7 +46,7 @@ def card(fleet: FleetFacts, node: NodeFacts, disk: DiskFacts, remembered: Rememb
 
 
 def _row(witness: Witness) -> WitnessRow:
-    value = witness.value or ("disputed" if witness.contradicted else "several" if witness.statements else "nobody says")
+    value = witness.value or ("disputed" if witness.contradicted else "several" if witness.statements else "not given")
     tone = "bad" if witness.contradicted else "good" if witness.value else "idle"
     return WitnessRow(witness.name, value, tone, _speakers(witness), tuple(_stale(s) for s in _once(witness.stale)))
 

@@ -13,7 +13,7 @@ WIDE_COLUMNS = 16  # more than these are scrolled on a phone, so that a finger h
 COLOURS = 8  # of pools; beyond them the letter alone tells
 ALWAYS_MARKED = ("bad", "watch", "moving", "unknown")  # whatever the colours speak of
 TINTS = {"state": "by state", "pool": "by pool"}
-UNTOLD = Light("unknown", "nobody names this bay")
+UNTOLD = Light("unknown", "no source names this bay")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _cells(chassis: Chassis, block: Block, tint: str) -> Iterator[Cell]:
 def _cell(chassis: Chassis, slot: int, at: tuple[int, int], tint: str, colours: dict[str, int]) -> Cell:
     bay = chassis.bays.get(slot)
     if bay is None:
-        return Cell(Bay(slot, "unknown", "nobody names this bay", UNTOLD, UNTOLD), *at, "state-unknown", "?")
+        return Cell(Bay(slot, "unknown", "no source names this bay", UNTOLD, UNTOLD), *at, "state-unknown", "?")
     faded = chassis.chosen is not None and bool(chassis.chosen.slots) and not bay.chosen
     if tint == "pool" and bay.disk is not None:
         colour = f"pool-{colours[bay.letter] % COLOURS}" if bay.letter else "pool-none"

@@ -25,7 +25,7 @@ def place(node: NodeFacts, disk: DiskFacts, judged: Judgement) -> dict:
     use, how = rows.by_the_rule(*rows.use_of(disk, rows.owner_of(node, disk)), judged)
     return {
         "node": node.node,
-        "heard": f"reported {rows.ago(node.age_seconds)}",
+        "last_report": f"reported {rows.ago(node.age_seconds)}",
         "is_old": node.age_seconds > rows.STALE_SECONDS,
         "use": use,
         "tone": how,
@@ -143,7 +143,7 @@ def mode_rows(disk: DiskFacts) -> Iterator[Row]:
         yield "Mode pages", f"not known: {modes.reason}", UNKNOWN_TONE
         return
     cache = modes.write_cache
-    believed = f"; the kernel believes {modes.kernel_believes}" if known(modes.kernel_believes) else ""
+    believed = f"; the kernel assumes {modes.kernel_believes}" if known(modes.kernel_believes) else ""
     if known(cache):
         lost = ", and never flushes it: a power cut loses what was acknowledged" if modes.is_never_flushed else ""
         yield "Write cache (WCE)", f"{cache.words}{believed}{lost}", "bad" if modes.is_never_flushed else "good"

@@ -52,7 +52,7 @@ def enclosure(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespons
         "here": _link(here, tint, vdev),
         "clear": _link(here, tint, ""),
         "vdevs": [(place, _link(here, tint, rows.text_of(place.top.guid))) for place in found.vdevs],
-        "heard": last_reports(fleet, found),
+        "reports": last_reports(fleet, found),
     }
     return render_page(request, "fleet/enclosure.html", context, partial="enclosure")
 
@@ -79,7 +79,7 @@ def slot_sheet(request: HttpRequest, name: str, enclosure_id: str) -> HttpRespon
         "node": name,
         "this": found,
         "sheets": draw(found),
-        "heard": last_reports(fleet, found),
+        "reports": last_reports(fleet, found),
         "now": timezone.now(),
     }
     return render(request, "fleet/slot_sheet.html", context)

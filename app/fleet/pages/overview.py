@@ -33,7 +33,7 @@ from workflows.situations import SITUATIONS
 SITUATIONS_SHOWN, FOLLOWERS_SHOWN, NODES_SHOWN = 25, 10, 50
 PAGES_MAX = 10_000
 FILTER_CHARACTERS = 150  # a word and its source are the longest
-REPAIR = {"yes": "being repaired", "no": "nobody repairs it"}
+REPAIR = {"yes": "being repaired", "no": "not being repaired"}
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def line(node: Node, now: datetime) -> dict[str, Any]:
     """Where a node stands and why, from its rows and the clock."""
     standing: Standing | None = getattr(node, "standing", None)
     tone, why = _why(node, standing, now)
-    return {"tone": tone, "why": why, "disks": standing.disks if standing else None, "heard": last_report_text(node, now)}
+    return {"tone": tone, "why": why, "disks": standing.disks if standing else None, "last_report": last_report_text(node, now)}
 
 
 def _why(node: Node, standing: Standing | None, now: datetime) -> tuple[str, str]:
@@ -296,4 +296,4 @@ def is_silent(node: Node, now: datetime) -> bool:
 def last_report_text(node: Node, now: datetime) -> str:
     if node.is_brought and node.last_report_at is not None:
         return f"no agent, as it was {rows.ago((now - node.last_report_at).total_seconds())}"
-    return "never heard" if node.last_report_at is None else f"heard {rows.ago((now - node.last_report_at).total_seconds())}"
+    return "never reported" if node.last_report_at is None else f"reported {rows.ago((now - node.last_report_at).total_seconds())}"

@@ -59,4 +59,4 @@ def enclosure(name: str, enclosure_id: str, nodes: list[str]) -> dict[str, Any] 
 def _last_report(node: Node) -> dict[str, Any]:
     now = timezone.now()
     age = (now - node.last_report_at).total_seconds() if node.last_report_at else 0.0
-    return {"heard": overview.last_report_text(node, now), "is_old": age > rows.STALE_SECONDS}
+    return {"last_report": overview.last_report_text(node, now), "is_old": age > rows.STALE_SECONDS}

@@ -199,7 +199,7 @@ def test_a_bay_of_a_known_chassis_that_nobody_names_is_not_drawn_as_empty():
     found = chassis.chassis(fleet(replace(bay(40), model="SEAGATE EXOS-E 5U84 6020")), SHELF, {})
     cells = [cell for sheet in draw(found) for cell in sheet.cells]
     assert len(cells) == 84
-    assert next(cell for cell in cells if cell.bay.slot == 83).bay.words == "nobody names this bay"
+    assert next(cell for cell in cells if cell.bay.slot == 83).bay.words == "no source names this bay"
 
 
 @pytest.mark.django_db

@@ -38,6 +38,6 @@ def test_every_kind_is_loaded_with_its_troubles():
 
 def test_a_database_with_a_real_node_is_refused():
     node("oss01")
-    with pytest.raises(CommandError, match="oss01, which nobody generated"):
+    with pytest.raises(CommandError, match="oss01, which is not generated"):
         call_command("load_fleet", nodes=1, disks=10)
     assert Node.objects.count() == 1

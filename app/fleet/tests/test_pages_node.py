@@ -88,7 +88,7 @@ def test_pages_of_things_that_this_process_has_not_read_show_their_rows_and_ask_
         assert not [query for query in asked if "ledger_blob" in query["sql"]], address
         assert first in top, address
         assert f'hx-get="{address}" hx-trigger="load, ' in top, address
-        assert "What oss01 said is being read." in top, address
+        assert "The report of oss01 is being read." in top, address
         assert later not in top, address
         rest = text(client.get(address, headers={"HX-Request": "true"}))
         assert later in rest, address
@@ -121,7 +121,7 @@ def test_a_disk_on_a_shelf_of_two_is_whole_only_when_both_are_read(client):
     client.get("/nodes/load0014/?whole=1")
     services._parsed.pop("load0015")
     top = text(client.get(shared.get_absolute_url()))
-    assert "What load0014 and load0015 said is being read." in top
+    assert "The report of load0014 and load0015 is being read." in top
     assert "Who says so" in text(client.get(f"{shared.get_absolute_url()}?whole=1"))
 
 

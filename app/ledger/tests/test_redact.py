@@ -98,7 +98,7 @@ def test_what_is_taken_out_after_the_export_is_not_called_redacted(cast):
     lines[1] = canonical({"redacted": leaf, "run_seq": "2"}) + b"\n"
     report = look(files | {"events.jsonl": b"".join(lines)})
     assert report.exit_code == 2
-    assert "Somebody took them out after it" in report.incomplete[0]
+    assert "They were taken out after it" in report.incomplete[0]
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,7 @@ def test_a_lost_key_is_said(notice, receiver, monkeypatch, tmp_path):
     ("url", "why"),
     [
         ("nonsense", "This is no Apprise URL."),
-        ("syslog://", "speaks to the portal's own machine only"),
+        ("syslog://", "reaches the portal's own machine only"),
         ("jsons://host/x?verify=no", "switches off the check of the certificate"),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_cause_that_ends_resolves_nothing_while_what_was_told_with_it_stands(c
     assert messages(receiver) == [("[act now] hba is wrong (and 1 more with the same cause)", "firing", key)]
     close(hba)
     assert messages(receiver) == [("[act now] Over: hba is wrong", "firing", key)]
-    assert "1 more of what was told with it still stands." in receiver.got[-1]
+    assert "1 more of what was sent with it still stands." in receiver.got[-1]
     close(disk)
     assert messages(receiver) == [("Over: disk is wrong", "resolved", key)]
 

@@ -130,7 +130,7 @@ def test_nothing_can_be_recorded_and_rehearsing_goes_on(oss01, looker, client, m
 def test_one_whose_worker_died_is_given_up(oss01, looker, client):
     begun = asked(client)
     Rehearsal.objects.update(asked_at=timezone.now() - timedelta(minutes=5))
-    assert "Nobody has played this." in page(client, begun)
+    assert "This has not been played." in page(client, begun)
 
 
 def test_after_a_day_it_is_gone(oss01, looker, client):

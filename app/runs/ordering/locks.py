@@ -60,7 +60,7 @@ def check(keys: tuple[str, ...]) -> None:
     """Raises Held for an empty or wildcard target, and for an order that would touch two disks or pools."""
     found = [match for key in keys if (match := ONE_THING.fullmatch(key))]
     if not keys or len(found) < len(keys) or len(set(keys)) != len(keys):
-        raise Held("It cannot be told exactly what this order touches, so nothing is held and nothing sealed. Have the node look again.")
+        raise Held("What exactly this order touches is not known, so nothing is locked and nothing sealed. Have the node look again.")
     for kind in ONE_OF_EACH:
         if sum(match["kind"] == kind for match in found) > 1:
             raise Held(f"One order touches one {kind}, and this one would touch several. Make a run for each.")

@@ -21,7 +21,7 @@ def proofs(order: Order, checkpoint: LedgerCheckpoint) -> dict[str, Any]:
     approvals = json.loads(order.canonical)["approvals"]
     wanted = _wanted(order, approvals)
     if len(wanted) != len(approvals) + 1:
-        raise ledger.LedgerDown(f"The ledger does not tell of order {order.id} and its approvals. Run `ledger verify`; it is not offered.")
+        raise ledger.LedgerDown(f"The ledger does not hold order {order.id} and its approvals. Run `ledger verify`; it is not offered.")
     return {"checkpoint": checkpoint.note, "events": [ledger.inclusion(event, checkpoint) for event in wanted]}
 
 

@@ -188,7 +188,7 @@ def _not_allowed(order: Order, now: datetime) -> str:
     if order.effect == "pure":
         return ""
     if why := seals.why_not(Order, pk=order.pk):
-        return f"Somebody changed in the database who gave this order. {why}"
+        return f"Who gave this order was changed in the database. {why}"
     if why := _giver_may_not(order, now):
         return why
     if needs_approval(order.effect, order.destructive):

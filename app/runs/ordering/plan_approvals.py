@@ -40,7 +40,7 @@ def of(plan_digest: str, sealer: User, now: datetime) -> Backing:
     if plan is None:
         return Backing("There is no such plan. Ask the node for one.")
     if why := _forged(plan.pk):
-        return Backing(f"Somebody changed in the database who stands behind this plan. {why}")
+        return Backing(f"Who approved this plan was changed in the database. {why}")
     glass = BrokenGlass.objects.filter(plan=plan).first()
     if glass is not None:
         return _behind_glass(glass, plan, sealer, now)
@@ -72,7 +72,7 @@ def _why_not(approval: Approval, plan: Plan, sealer: User, now: datetime) -> str
         return f"{who} has a hand in this run since."
     if not approval.at <= now < approval.expires_at:
         return f"The approval of {who} ended at {approval.expires_at:%H:%M:%S} UTC."
-    return "" if approval.leaf else f"The ledger does not tell of the approval of {who}."
+    return "" if approval.leaf else f"The ledger has no approval of {who}."
 
 
 def _too_few(counting: int, needed: int, reasons: Iterable[str]) -> str:
@@ -82,7 +82,7 @@ def _too_few(counting: int, needed: int, reasons: Iterable[str]) -> str:
 
 def _behind_glass(glass: BrokenGlass, plan: Plan, sealer: User, now: datetime) -> Backing:
     if glass.person != sealer:
-        return Backing(f"{glass.person} broke the glass for this plan, and nobody else may use that. Ask for a new plan.")
+        return Backing(f"{glass.person} broke the glass for this plan, and no other person may use that. Ask for a new plan.")
     if not glass.at <= now < glass.expires_at:
         return Backing(f"The broken glass held until {glass.expires_at:%H:%M:%S} UTC. Ask for a new plan.")
     if why := why_no_glass(sealer, str(plan.body.get("operation")), plan.run.node):
@@ -93,7 +93,7 @@ def _behind_glass(glass: BrokenGlass, plan: Plan, sealer: User, now: datetime) -
 def why_no_glass(person: User, operation: str, node: str) -> str:
     """Why this person may not go on alone with this operation; empty when it may."""
     if operation not in settings.BREAK_GLASS:
-        return f"This portal lets nobody run {operation} without another person's approval (SLOTLIGHT_BREAK_GLASS)."
+        return f"This portal does not run {operation} without another person's approval (SLOTLIGHT_BREAK_GLASS)."
     if not may(person, BREAK_GLASS, node):
         return rests(person, BREAK_GLASS, node) or f"{person} may not break the glass on {node}. It takes the role glass-breaker there."
     return ""

@@ -63,7 +63,7 @@ def look(key: Key | None, node: str, sources: str, person: User | None, now: dat
 def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
     """The one order of a plan, for as long as what stands behind it holds. Nobody's order only on the way back; see `unattended`."""
     if person is None and not step.unattended:
-        raise CannotSeal(f"Nobody gave the order for “{step.title}”, and that step needs a person.")
+        raise CannotSeal(f"No person gave the order for “{step.title}”, and that step needs one.")
     _names_one_thing(effect)
     behind = (
         plan_approvals.of(effect.plan_digest, person, now) if needs_approval(effect.effect, step.destructive) else plan_approvals.NOTHING
@@ -106,7 +106,7 @@ def _stay(node: str) -> str:
     nonce = _key_of(node).nonce
     if not nonce:
         raise CannotSeal(
-            f"The agent of {node} has not said which session of the node it speaks for. Update it, and wait for its next report."
+            f"The agent of {node} has not reported which session of the node it runs in. Update it, and wait for its next report."
         )
     return nonce
 

@@ -72,7 +72,7 @@ def why_not_allowed(order: Order) -> str:
     taken_away = (other for other in given.exclude(sealed_by=None).filter(started_at__isnull=False) if _takes_back(order, other))
     if repeatable and any(not seals.why_not(Order, pk=other.pk) for other in taken_away):
         return ""
-    return "Nobody gave this order, and it does not put back what a person had ordered."
+    return "No person gave this order, and it does not put back what a person had ordered."
 
 
 def _takes_back(order: Order, given: Order) -> bool:

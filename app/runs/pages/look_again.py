@@ -88,7 +88,7 @@ def shown(node: str, since: int) -> dict[str, Any]:
     at = datetime.fromtimestamp(since / 1000, UTC)
     asked = list(_looks(node).filter(sealed_at__gte=at, sealed_at__lt=at + TOGETHER).select_related("sealed_by").order_by("sealed_at"))
     if not asked:
-        raise Http404(f"Nobody asked {node} for its sources at that time.")
+        raise Http404(f"{node} was not asked for its sources at that time.")
     newest = list({_source(order.canonical): order for order in asked}.values())
     out, now = [order for order in newest if order.status in OUT], timezone.now()
     usual, bad = usually(node), failed(newest)
@@ -170,7 +170,7 @@ def silent(node: str, now: datetime) -> str:
     if last_report_at is None:
         return f"{node} has never reported. Look at its agent."
     age = (now - last_report_at).total_seconds()
-    return f"{node} was last heard {rows.ago(age)}; its agent must come back before it can answer." if age > rows.STALE_SECONDS else ""
+    return f"{node} last reported {rows.ago(age)}; its agent must report again before it can answer." if age > rows.STALE_SECONDS else ""
 
 
 def left(out: list[Order], usual: dict[str, float]) -> str:

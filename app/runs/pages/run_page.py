@@ -290,7 +290,7 @@ def first_words(against: tuple[Verdict, ...]) -> str:
 def judging(run: Run, state: RunState, user: User) -> dict[str, Any]:
     why = ""
     if user.get_username() in state.hands:
-        why = "You had a hand in this run. Another person must approve it; nobody is exempt."
+        why = "You took part in this run. Another person must approve it; there is no exception."
     elif not may(user, APPROVE, run.node):
         why = rests(user, APPROVE, run.node) or "Approving needs the approver's right on this node."
     elif any(a.by == user.get_username() for a in state.approvals):

@@ -113,7 +113,7 @@ def _facts(line: Mapping[str, Any], step: Step) -> Iterator[str]:
     if line["alarm"]:
         yield f"**Alarm** whenever it is not so: {_plain(line['alarm']['sentence'])} {_plain(line['alarm']['why'])}"
     for warns in line["warns"]:
-        yield f"**Warns** when it is so, and stops nobody: {_plain(warns['sentence'])} {_plain(warns['why'])}"
+        yield f"**Warns** when it is so, and does not stop the run: {_plain(warns['sentence'])} {_plain(warns['why'])}"
     if line["leads"]:
         yield f"May lead to: {_plain(', '.join(line['leads']))}."
     if line["then"]:

@@ -103,7 +103,7 @@ def stopping(run: Run, state: RunState, step: Step) -> str:
     if state.order_is_out and state.status == "ordered":
         return _while_ordered(run, state)
     if state.status == "unknown":
-        return "It cannot be stopped now: nobody knows whether the command took effect. Settle that first. The command is not sent again."
+        return "It cannot be stopped now: whether the command took effect is not known. Settle that first. The command is not sent again."
     if state.status == "planning":
         return f"The node only works out a plan and changes nothing. Leave this page or end the run: nothing has happened on {run.node}."
     return _between(run, state, step)
@@ -149,5 +149,5 @@ def _between(run: Run, state: RunState, step: Step) -> str:
         )
         words.append(f"Still switched on: {open_now} {ending}.")
     elif state.status != "waiting":
-        words.append("Leave it here and somebody goes on later, or end the run.")
+        words.append("Leave it here for a person to go on later, or end the run.")
     return " ".join(words)

@@ -46,7 +46,7 @@ def notified(run_id: int, plan_digest: str) -> list[Notified]:
 def around(run: Run, state: RunState, user: User) -> dict[str, Any]:
     return {
         "approvers": approvers(run, state),
-        "told": notified(run.pk, state.plan_digest),
+        "notified": notified(run.pk, state.plan_digest),
         "may_remind": may(user, OPERATE, run.node),
         "remind_after": _remind_after(run, state),
     }
@@ -72,12 +72,12 @@ def remind(run_id: int, version: int, user: User) -> None:
         services.need(user, OPERATE, run.node)
         state = run.here
         if run.version != version:
-            raise services.RunMoved("Somebody moved this run since you loaded the page. Read where it stands now.")
+            raise services.RunMoved("This run has moved on since you loaded the page. Read where it stands now.")
         if state.status != "open" or services.step_of(run).kind != "APPROVE":
-            raise services.RunRefused("No approval is waited for now, so there is nobody to remind.")
+            raise services.RunRefused("The run waits for no approval now, so there is no one to remind.")
         if _remind_after(run, state):
             raise services.RunRefused(
-                f"They were reminded less than {REMIND_SECONDS // 60} minutes ago. Call somebody, or send them the link."
+                f"They were reminded less than {REMIND_SECONDS // 60} minutes ago. Call one of them, or send them the link."
             )
         number = len(_reminders(run_id, state.plan_digest)) + 1
         key = f"{WANTED}:{run_id}:{state.plan_digest}:{number}"

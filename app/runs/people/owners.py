@@ -35,7 +35,7 @@ def hand_over(run_id: int, user: User, to: str, words: str) -> None:
         colleague = colleagues(run).filter(username=to).first()
         if colleague is None:
             raise services.RunRefused(
-                f"{to or 'Nobody'} cannot take this run. Choose a colleague who may act and does not have it already."
+                f"{to or 'This person'} cannot take this run. Choose a colleague who may act and does not have it already."
             )
         before, run.owner = run.minder, colleague
         run.handed_by = None if colleague == user else user
@@ -52,7 +52,7 @@ def have_it(run_id: int, user: User) -> None:
         run = Run.objects.select_for_update().get(pk=run_id)
         services.need(user, OPERATE, run.node)
         if run.owner_id != user.pk or run.handed_by_id is None:
-            raise services.RunRefused("Nobody waits for your word about this run any more.")
+            raise services.RunRefused("This run no longer waits for your answer.")
         run.handed_by = None
         run.save(update_fields=["handed_by"])
         _ring(run)

@@ -118,7 +118,7 @@ def _unopened(link: TechnicianLink, now: datetime) -> TechnicianLink:
         raise LinkDead(why)
     if link.opened_at is not None:
         raise LinkDead(
-            f"This link was opened before, by a browser under the name {link.name}. It opens once only. If that was not you, tell "
+            f"This link was opened before, by a browser under the name {link.name}. It opens once only. If that was not you, inform "
             f"{link.made_by.username} at once; ask for a new link in any case."
         )
     return link
@@ -152,7 +152,7 @@ def act(browser: str, version: int, kind: type[ev.Event], fields: Mapping[str, s
     now = timezone.now()
     with _in_use(browser, now) as link:
         if link.run.version != version:
-            raise services.RunMoved("Somebody moved this run since this page was loaded. Read it again.")
+            raise services.RunMoved("This run has moved on since this page was loaded. Read it again.")
         refused = services.attempt(link.run, kind, Asker(actor(link)), now, dict(fields))
     if refused is not None:
         raise services.RunRefused(refused.reason, refused.verdicts)

@@ -54,7 +54,7 @@ def test_where_nobody_may_it_says_so_and_who_can_change_that(waits, ann, bob, cl
 
 def test_who_was_told_and_when_or_that_nobody_was(waits, ann, client):
     Happening.objects.update(spread_at=timezone.now())
-    assert "Nobody was told outside this portal." in page(client, ann, waits)
+    assert "No notice was sent outside this portal." in page(client, ann, waits)
     notice = notice_in(waits, ann, Notice.State.FAILED)
     assert "on call: could not be delivered" in page(client, ann, waits)
     Notice.objects.filter(pk=notice.pk).update(state=Notice.State.SENT)
@@ -77,7 +77,7 @@ def test_reminding_tells_once_more_is_on_record_and_is_no_noise(waits, ann, clie
 def test_nobody_is_reminded_of_what_nobody_waits_for(waits, ann, bob):
     act(waits, ev.Approved, bob, plan_digest=waits.here.plan_digest)
     waits.refresh_from_db()
-    with pytest.raises(services.RunRefused, match="nobody to remind"):
+    with pytest.raises(services.RunRefused, match="no one to remind"):
         approval_requests.remind(waits.pk, waits.version, ann)
 
 

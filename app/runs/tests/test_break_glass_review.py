@@ -78,7 +78,7 @@ def test_it_is_for_the_plan_that_was_shown(run, allowed, ann):
 
 def test_nobody_else_uses_it(run, allowed, ann, eve):
     break_it(run, ann)
-    with pytest.raises(services.RunRefused, match="nobody else may use that"):
+    with pytest.raises(services.RunRefused, match="no other person may use that"):
         act(run, ev.ExecuteAsked, eve)
 
 

@@ -276,7 +276,7 @@ def test_the_plan_by_hand_says_in_words_what_the_snippet_compares(observed, ann,
     assert "The snippet checks the node once more" in page
     for internal in ("By_hand", "[[", "<strong>Run.</strong>", "Why this is safe"):
         assert internal not in page, internal
-    assert "What speaks against it" in page
+    assert "What refuses it" in page
 
 
 def test_what_is_to_be_done_with_the_snippet_stands_before_what_was_asked(observed, ann, bob, client):

@@ -75,7 +75,7 @@ def test_what_speaks_against_it_stands_first_and_open(oss01, ann, bob, client):
         node.pool("ost_0").suspended = "io"
     oss01.report()
     shown = page(client, ann, run)
-    assert re.search(r"\d+ of \d+ questions speak against it at this moment", shown)
+    assert re.search(r"\d+ of \d+ questions refuse it at this moment", shown)
     assert "All 24 questions" not in shown
 
 

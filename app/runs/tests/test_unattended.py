@@ -260,9 +260,9 @@ def test_an_order_that_nobody_gave_does_not_leave_when_no_person_ordered_before(
     order = forged(raised, node, ann)
     assert unattended.why_not_allowed(order) == ""
     order.operation = "set_drive_mode"
-    assert "Nobody gave this order" in unattended.why_not_allowed(order)
+    assert "No person gave this order" in unattended.why_not_allowed(order)
     order.operation, order.effect = "set_tunable", "at_most_once"
-    assert "Nobody gave this order" in unattended.why_not_allowed(order)
+    assert "No person gave this order" in unattended.why_not_allowed(order)
 
 
 @pytest.mark.parametrize(("name", "value"), [("value", "12"), ("name", "zfs_scan_mem_lim_fact"), ("value", None), ("name", None)])
@@ -272,7 +272,7 @@ def test_an_order_that_nobody_gave_writes_only_what_was_there_before(raised, nod
     answer = json.loads(order.canonical)
     answer["params"] = {key: kept for key, kept in (answer["params"] | {name: value}).items() if kept is not None}
     order.canonical = json.dumps(answer)
-    assert "Nobody gave this order" in unattended.why_not_allowed(order)
+    assert "No person gave this order" in unattended.why_not_allowed(order)
 
 
 def test_every_unattended_step_of_a_shipped_runbook_is_known_to_the_database(raised):

@@ -86,7 +86,7 @@ def _two_serials(fleet: FleetFacts, wwid: str, seen: Seen) -> Conflict | None:
     return None
 
 
-_TWO = "They are two disks under one name, or its electronics were exchanged. Read the number on the sticker before you believe either."
+_TWO = "They are two disks under one name, or its electronics were exchanged. Read the number on the sticker before you rely on either."
 
 
 def _two_shelves(wwid: str, seen: Seen) -> Conflict | None:
@@ -122,7 +122,7 @@ def _one_serial(by_wwid: dict[str, list[tuple[NodeFacts, DiskFacts]]]) -> Iterat
             seen = tuple(pair for wwid in apart for pair in by_wwid[wwid])
             each = "; ".join(f"{title(disk)} on {node.node}{_in_bay(disk)}" for node, disk in seen)
             sentence = (
-                f"{len(apart)} disks of the model {model} say they have the serial number {serial}: {each}. The number does not tell "
+                f"{len(apart)} disks of the model {model} say they have the serial number {serial}: {each}. The number does not distinguish "
             )
             yield Conflict(
                 "one-serial",

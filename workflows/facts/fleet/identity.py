@@ -54,7 +54,7 @@ _WHY = {
     ("label", "port"): "The path in a label is as old as the last import; the disk is on another port or cable since.",
     ("label", "label"): "It is the label of an earlier use that was never overwritten.",
     ("pool", ""): "The pool and the labels were read at different moments, or the pool holds another disk open under this name.",
-    ("history", "serial"): "The portal heard another serial number from this WWID. Two disks may carry one WWID: compare the sticker.",
+    ("history", "serial"): "The portal saw another serial number with this WWID earlier. Two disks may carry one WWID: compare the sticker.",
     ("history", "bay"): "The disk was moved since.",
     ("node", ""): "The other node said so in its own last report, which may be older.",
 }
@@ -146,10 +146,10 @@ def _verdict(witnesses: dict[str, Witness]) -> tuple[Literal["agreed", "disagree
     if against:
         return "disagree", " ".join(_contradiction(w) for w in against)
     if not any(not s.hint for s in witnesses["wwid"].statements):
-        return "unknown", "No source tells its WWID."
+        return "unknown", "No source gives its WWID."
     stale = [s for w in witnesses.values() for s in w.stale]
     count = len({s.source for w in witnesses.values() for s in w.statements} - {s.source for s in stale})
-    agreed = f"{count} source{'s agree' if count != 1 else ' speaks'} and none of now contradicts."
+    agreed = f"{count} source{'s agree' if count != 1 else ' names it'} and no present source contradicts."
     return "agreed", " ".join([agreed, *(f"{_sentence(s)} {s.why_stale}" for s in stale)])
 
 

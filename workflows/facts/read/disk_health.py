@@ -63,7 +63,7 @@ def _failing(condition: ConditionFacts) -> Iterator[Finding]:
     if failed is not None:
         test, outdone = failed
         line = f"{test.what} {test.said} {'' if test.hours is None else test.hours}".strip()
-        since = "; short tests passed since, and a long one will tell" if outdone else ""
+        since = "; short tests passed since, and a long one will show" if outdone else ""
         yield Finding("failing", "watch" if outdone else "act", f"{_test_words(test)}{since}", line, certain=not outdone)
     yield from _lost_places(condition)
     yield from _replaced_places(condition)

@@ -48,7 +48,7 @@ def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
     return ModeFacts(
         _switch(parsed.wce, "write cache"),
         _switch(parsed.en_bms, "background scan"),
-        believed or Unknown("The kernel does not say what it believes of the cache."),
+        believed or Unknown("The kernel does not report its assumption about the cache."),
     )
 
 

@@ -95,7 +95,7 @@ def _growth(phy: Any, before: Any | None, seconds: float) -> Known[Growth]:
         return Unknown(f"{phy.name} was not there before.")
     pairs = list(zip(phy.counters, before.counters, strict=True))
     if any(count is None or then is None for count, then in pairs):
-        return Unknown(f"{phy.name} does not tell all its counters.")
+        return Unknown(f"{phy.name} does not give all its counters.")
     a, b, c, d = (count - then if count >= then else count for count, then in pairs)
     return Growth((a, b, c, d), seconds)
 
@@ -129,7 +129,7 @@ def _phy(phy: Any, port: Any | None, at: Mapping[str, DiskFacts], rise: Known[Gr
         far=far,
         wwid=disk.wwid if disk is not None and known(disk.wwid) else None,
         place=f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if disk is not None and known(disk.bay) else "",
-        counts=phy.counters if whole else Unknown(f"{phy.name} does not tell all its counters."),
+        counts=phy.counters if whole else Unknown(f"{phy.name} does not give all its counters."),
         rate=phy.rate,
         gbit=phy.gbit,
         growth=rise,

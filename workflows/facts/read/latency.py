@@ -20,7 +20,7 @@ FLOOR_NS = 20_000_000  # below this no disk is slow, whatever the factor
 PEERS_MIN = 2
 SLOW_COUNT_MIN = 5
 DELAY = "ereport.fs.zfs.delay"
-NOT_COUNTED = Unknown("Nobody counted it.")
+NOT_COUNTED = Unknown("It was not counted.")
 
 
 @dataclass(frozen=True)

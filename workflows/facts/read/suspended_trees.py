@@ -43,7 +43,7 @@ def _gone(leaf: VdevFacts, runs: Mapping[str, Known[bool]], why: str) -> Known[b
         return Unknown(f"{was}: {why}")
     wwid = wwid_of(leaf)
     if wwid is None:
-        return Unknown(f"{was}: no label and no name tells its WWID.")
+        return Unknown(f"{was}: its WWID is in no label and in no name.")
     here = runs.get(wwid, False)
     return not here if known(here) else Unknown(f"{was}: {here.reason}")
 

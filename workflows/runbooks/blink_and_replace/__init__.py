@@ -168,7 +168,7 @@ LIT = Loop(
     over=the_bay_is_dark,
 )
 
-CONFIRM_WHY = "You type what you believe is taken out: it must be the disk you mean, in the pool you mean."
+CONFIRM_WHY = "You type the name of what is to be taken out: it must be the disk you mean, in the pool you mean."
 CONFIRM_HINT = "Type the last 6 characters of the old disk's serial number, a space, and the pool's name."
 
 
@@ -220,7 +220,7 @@ RUNBOOK = Runbook(
             zpool_offline,
             member_params,
             LEAVING_GUARDS,
-            "ZFS stops using the disk, so pulling it surprises nobody. Until the new disk is filled the vdev does with one less. "
+            "ZFS stops using the disk, so it can be pulled without errors. Until the new disk is filled the vdev does with one less. "
             "The old disk can come back at any time and catches up.",
             also=(zpool_online,),
             needed=the_member_serves,
@@ -357,14 +357,14 @@ RUNBOOK = Runbook(
             fault_led_off,
             fault_light_off,
             (facts_are_fresh, the_planned_disk_is_in_the_bay, the_new_disk_is_in_service),
-            "ZED lit it for the disk that is gone, and does not always hear of the new one. Left on, it has somebody pull a good disk. The node "
+            "ZED lit it for the disk that is gone, and does not always see the new one. A light left on leads to the pull of a good disk. The node "
             "asks once more which disk is in the bay.",
             needed=the_fault_light_is_on,
         ),
         verify(
             "verify-fault-off",
             "Verify that the fault light is off",
-            "The light is read back; where it comes on again, somebody on the node holds the new disk for faulty.",
+            "The light is read back; where it comes on again, a program on the node treats the new disk as faulty.",
             (the_fault_light_is_off,),
             BAY_SOURCES,
         ),

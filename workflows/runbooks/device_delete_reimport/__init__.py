@@ -164,7 +164,7 @@ def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]
 
 
 def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    text = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} tells of {params.get('loss', '')} more is given up."
+    text = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} holds of {params.get('loss', '')} more is lost."
     return {"given_up": text}
 
 
@@ -177,7 +177,7 @@ def what_leaves(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> M
 
 def what_was_compared(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     gives_up = f"It goes on without {params.get('old_wwid', '')}, whose last {params.get('loss', 'seconds')} no other disk knows of."
-    keeps = "Nothing is written. The disk is pulled, so that nobody imports with it, and a person goes on from there."
+    keeps = "Nothing is written. The disk is pulled, so that no host imports with it, and a person goes on from there."
     return (
         Option("write", "Import it for writing without this disk, then replace the disk", gives_up, ask(WRITE_GUARDS, facts, params)),
         Option("leave", "Write nothing: pull the disk and hand over", keeps, ask((the_pool_is_not_imported_here,), facts, params), "leave"),
@@ -241,7 +241,7 @@ def _pull(slug: str, *, needed: Guard | None = None, then: str = "", closes: tup
 RUNBOOK = Runbook(
     slug="device-delete-reimport",
     title="Bring a pool back without the one disk that blocks it, and replace that",
-    purpose="Every import fails, and one disk tells another story than all others. This takes that disk away from the kernel, without "
+    purpose="Every import fails, and one disk contradicts all others. This takes that disk away from the kernel, without "
     "touching it, imports the pool read-only without it, and shows how much of time the two stories differ. When people have compared, the "
     "pool is imported for writing, the disk is pulled, and a new one takes its place.",
     states="looked -> suspect chosen -> tried without it -> weighed -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
@@ -299,7 +299,7 @@ RUNBOOK = Runbook(
         ),
         CheckStep(
             slug="check",
-            title="Check that nobody has the pool, and that the disk can be spared",
+            title="Check that no host has the pool, and that the disk can be spared",
             why="Every question must be answered yes. What is not known counts as no.",
             guards=(
                 *GUARDS,
@@ -418,7 +418,7 @@ RUNBOOK = Runbook(
             slug="choose",
             title="Choose the new disk",
             why=(
-                "Put a new disk into the empty bay, or use one that is present. Every disk the node sees is listed, with what speaks "
+                "Put a new disk into the empty bay, or use one that is present. Every disk the node sees is listed, with the "
                 "for and against it. The old disk counts as new when its labels were cleared on another machine."
             ),
             guards=(facts_are_fresh,),

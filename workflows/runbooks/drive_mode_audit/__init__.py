@@ -159,7 +159,7 @@ RUNBOOK = Runbook(
         verify(
             "read-back",
             "Read the mode back",
-            "The node asks the disk again: what it has now, what it will have after a power cut, and what the kernel believes.",
+            "The node asks the disk again: what it has now, what it will have after a power cut, and what the kernel assumes.",
             (modes.the_mode_is_as_wanted, modes.the_kernel_flushes_what_the_disk_caches),
             ("drive_modes", "block", "zpool_status", "zpool_status_guid", "zdb_label"),
         ),

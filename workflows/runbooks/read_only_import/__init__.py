@@ -124,7 +124,7 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 RUNBOOK = Runbook(
     slug="read-only-import",
     title="Import a pool without writing to it",
-    purpose="A pool is needed and not imported, or does not come in. This proves that nobody else has it, imports it so that nothing is "
+    purpose="A pool is needed and not imported, or does not come in. This proves that no other host has it, imports it so that nothing is "
     "written, and asks for a rewind only when no single disk is to blame. It never imports for writing.",
     states="looked -> checked -> imported read-only -> verified -> used -> let go of",
     point_of_no_return="",
@@ -145,7 +145,7 @@ RUNBOOK = Runbook(
         ),
         CheckStep(
             slug="check",
-            title="Check that nobody has it and enough of it is here",
+            title="Check that no host has it and enough of it is here",
             why="Importing a pool that another host has imported can destroy it, read-only or not. What is not known counts as no.",
             guards=(*GUARDS, allowed(zpool_import_readonly, zpool_export_readonly), released(zpool_import_readonly, zpool_export_readonly)),
         ),

@@ -236,7 +236,7 @@ RUNBOOK = Runbook(
         ),
         CheckStep(
             slug="check",
-            title="Check that nobody has it, and that there is no other way",
+            title="Check that no host has it, and that there is no other way",
             why=(
                 "A rewind is for a pool that cannot be imported in any other way. Where one disk has a different history from all "
                 "others, that disk is deleted instead. A pool that another host has or may have imported is left alone. What is not "
@@ -262,7 +262,7 @@ RUNBOOK = Runbook(
             at_the_point,
             ROUND,
             "By guid, with -T, readonly=on, no cache file and no mounts. Nothing is written: what is newer stays on the disks. It may take "
-            "hours, as ZFS may read all metadata before it believes them.",
+            "hours, as ZFS may read all metadata before it accepts them.",
             approvals=1,
             adds=what_is_left_out,
             opens=HELD,
@@ -272,7 +272,7 @@ RUNBOOK = Runbook(
         verify(
             "verify-import",
             "Verify that it came in read-only, and that ZFS says at which point",
-            "-T is an upper bound: ZFS goes further back without a word. Its own log says which txg it took.",
+            "-T is an upper bound: ZFS goes further back and prints nothing of it. Its log names the txg it took.",
             (*HELD_HERE, the_log_says_where_it_came_in),
             sources=RESULT,
         ),
@@ -318,7 +318,7 @@ RUNBOOK = Runbook(
         verify(
             "verify-let-go",
             "Verify that it is not imported",
-            "The node looks again. A disk is imaged only while nobody uses it.",
+            "The node looks again. A disk is imaged only while it is not in use.",
             (the_pool_is_not_imported_here, what_can_be_imported_is_fresh),
             sources=SOURCES,
             closes=(HELD.slug,),

@@ -88,10 +88,10 @@ def verdicts_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
 
 def _verdict(slug: str, title: str, text: str, found: list[slowness.Finding], against: tuple[Verdict, ...]) -> Option:
     for_it = [f.text for f in found if f.speaks_for == slug]
-    detail = " ".join([*(for_it or ["Nothing that was measured speaks for it."]), NEXT[slug]])
+    detail = " ".join([*(for_it or ["No measurement supports it."]), NEXT[slug]])
     if slug != text:
         return Option(slug, title, detail, (refuse(f"The numbers say: {slowness.VERDICTS[text].lower()}. {' '.join(for_it)}".strip()),))
-    spoken = tuple(ok(f.text) for f in found) or (ok("Nothing was measured that speaks for anything."),)
+    spoken = tuple(ok(f.text) for f in found) or (ok("No measurement supports any cause."),)
     return Option(slug, title, detail, (*spoken, *against))
 
 

@@ -80,7 +80,7 @@ def disks_that_may_have_begun_it(facts: FleetFacts, params: Params) -> tuple[Opt
         for wwid, (disk, reported) in found.items()
     )
     none = (
-        refuse(f"Something speaks against {len(found)} disks. Name the one to take out.")
+        refuse(f"There is evidence against {len(found)} disks. Name the one to take out.")
         if found
         else ok("Neither log nor history names a disk.")
     )
@@ -227,7 +227,7 @@ RUNBOOK = Runbook(
         ),
         CheckStep(
             slug="proof",
-            title="Prove that nobody else has the pool",
+            title="Prove that no other host has the pool",
             why="Two hosts that write to one pool destroy it. Not knowing is a refusal.",
             guards=PROOF_GUARDS,
         ),
@@ -269,7 +269,7 @@ RUNBOOK = Runbook(
         ),
         ManualStep(
             slug="others",
-            title="Tell the owners of what else lives here",
+            title="Inform the owners of what else runs here",
             why="A reboot takes every pool of the node down.",
             asks="Type the names of the other pools of this node, with blanks between them, or: none.",
             judges=suspended.the_other_pools_are_named,

@@ -124,7 +124,7 @@ def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 RUNBOOK = Runbook(
     slug="wwid-mismatch-replace",
     title="Replace a lost member, whatever its name is today",
-    purpose="A pool has lost a member. The name the pool remembers for it may lead to a disk that is somebody else now. "
+    purpose="A pool has lost a member. The name the pool remembers for it may lead to a different disk now. "
     "This puts a blank disk into the lost member's place, naming both by what cannot move: vdev guid and WWID. Where the lost disk "
     "is there after all, under another name, it is brought back instead.",
     states="lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified, or brought back",
@@ -141,7 +141,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="choose",
             title="Choose the new disk",
-            why="Every disk the node sees is listed, with what speaks for and against it. A disk that is the lost member itself is brought "
+            why="Every disk the node sees is listed, with the checks it passes and fails. A disk that is the lost member itself is brought "
             "back; else only a blank disk of fitting size in a known bay can be chosen. Nothing changes on the node.",
             guards=(facts_are_fresh,),
             param="wwid",
@@ -232,7 +232,7 @@ RUNBOOK = Runbook(
         ),
         *order(
             "path",
-            "Tell ZFS its name of today",
+            "Give ZFS its present name",
             zpool_set_path,
             path_params,
             PATH_GUARDS,

@@ -304,7 +304,7 @@ def test_the_cause_is_decided_by_what_the_listing_shows(why, how, cure):
 
 def test_all_rows_online_and_corrupted_points_to_one_disk_and_says_how_it_is_found():
     found = caused(state="FAULTED", note="corrupted data")
-    for words in ("one disk tells another story", "`zdb -lu` of every disk", "label is missing or invalid", "replaced by its guid"):
+    for words in ("one disk contradicts all", "`zdb -lu` of every disk", "label is missing or invalid", "replaced by its guid"):
         assert words in found.meaning
 
 

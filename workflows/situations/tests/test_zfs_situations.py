@@ -111,7 +111,7 @@ def by_io(multihost: str | None, module: str):
         ("on", "0.8.0-1", ("other",), "Reboot this node"),
         ("on", "2.2.3-1", ("other",), "Reboot this node"),
         ("on", "2.2.4-1", ("clear",), "resume ost_5, once"),
-        ("off", "2.2.3-1", ("clear",), "Multihost is off: nothing but your own look tells"),
+        ("off", "2.2.3-1", ("clear",), "Multihost is off: only your own look at the other hosts shows"),
         (None, "2.2.3-1", ("clear",), "is refused (invalid argument) where multihost is on"),
         (None, "2.3.2-1", ("clear",), "resume ost_5, once"),
     ],

@@ -294,7 +294,7 @@ def test_events_without_their_fields_are_read_and_what_they_cannot_say_is_said()
     ]
     (one,) = triage([("p", "# zpool events\n" + HEADING + "\n".join(lines) + "\n")]).situations
     assert (one.slug, one.severity) == ("zfs-events", "watch")
-    assert "`zpool events -v` tells which one" in one.meaning
+    assert "`zpool events -v` shows which one" in one.meaning
 
 
 def test_what_zed_writes_to_the_system_log_is_an_event_too():

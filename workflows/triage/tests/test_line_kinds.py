@@ -207,7 +207,7 @@ def test_rows_that_were_left_out_are_named_and_are_no_word_of_zfs(gap: str, inde
 def test_a_pool_without_a_tree_is_told_as_such() -> None:
     answer = read("  pool: vault\n state: UNAVAIL\nconfig: The configuration cannot be determined.\n")
     (one,) = answer.reads
-    assert [why for _, why in one.unread] == ["zpool itself could not tell which vdevs the pool has"]
+    assert [why for _, why in one.unread] == ["zpool itself could not read which vdevs the pool has"]
     assert ("act", "pool-down") in kinds_of(answer)
 
 

@@ -1,4 +1,4 @@
-"""`identity` lists rows about people that are not believed: accounts, roles, factors, links, sessions, tokens and approvals that this portal did not write.
+"""`identity` lists rows about people that are not accepted: accounts, roles, factors, links, sessions, tokens and approvals that this portal did not write.
 
 `identity bless ROW... --why ...` confirms the named ones, `identity bless --all --why ...` all that are listed. `identity first` takes over an
 installation from before there were seals, or from before this version sealed more; it does nothing when that was done before. `identity rotate --why ...` changes the key.
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         if lost := seals.why_no_key():
             self.stdout.write(lost)
         self._list(found := blessing.not_believed())
-        self.stdout.write(f"{len(found)} rows are not believed." if found else "Everything is believed.")
+        self.stdout.write(f"{len(found)} rows are not accepted." if found else "Every row is accepted.")
 
     def first(self, rows, every, why, by):
         if found := blessing.at_first(by):

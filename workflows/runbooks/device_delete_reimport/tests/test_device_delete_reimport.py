@@ -67,8 +67,8 @@ def imported(node):
     ("change", "expected"),
     [
         (no_disk_stands_out, "No disk stands out from the others, so taking one away would only be a guess."),
-        (another_suspect, "The disk that tells another story is sdb (naa:5000c500a65b201b), not naa:5000c500a65b203b."),
-        (two_absent, "lacks 2 disks already and can do without 2. Taking another away helps nobody."),
+        (another_suspect, "The disk that contradicts the others is sdb (naa:5000c500a65b201b), not naa:5000c500a65b203b."),
+        (two_absent, "lacks 2 disks already and can do without 2. Taking another away does not help."),
         (held, "is in use: held by dm-3. It stays."),
         (no_bay, "is not known for certain. Find it before it is taken away from the kernel."),
         (imported, "ost_0 is imported on oss01 now."),

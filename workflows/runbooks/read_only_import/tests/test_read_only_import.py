@@ -67,7 +67,7 @@ def test_a_host_that_used_it_last_and_has_no_agent_may_have_it(stages):
     walk = stages(PLAIN).at("check")
     with walk.changing() as node:
         used_by(node, 0x5B2F9C77, "oss77")
-    assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and no agent speaks for that host. Fence it first." in plan_text(
+    assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and that host has no agent. Fence it first." in plan_text(
         walk
     )
 
@@ -196,7 +196,7 @@ def test_while_one_disk_stands_out_no_rewind_is_asked_for(stages):
     walk = stages(BLOCKED).at("why")
     options = {o.value: blockers(o.verdicts) for o in walk.step.options(walk.facts(), walk.state.params)}
     assert options["take-away"] == ()
-    assert "sdd tells another story than the other disks. A rewind would follow it" in options["dry-run"][0].reason
+    assert "sdd contradicts the other disks. A rewind would follow it" in options["dry-run"][0].reason
 
 
 def test_when_all_disks_agree_none_is_taken_away(stages):

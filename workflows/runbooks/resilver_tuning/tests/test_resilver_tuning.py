@@ -106,7 +106,7 @@ def test_whoever_ends_the_way_back_leaves_an_open_loop_on_record(stage):
 def test_it_never_undoes_what_somebody_else_set_meanwhile(stage):
     walk = run(stage).to("plan-back")
     stage.change("oss01", lambda node: node.parameters.update({NAME: "8"}))
-    assert "somebody else changed it" in reasons(walk.go_on())
+    assert "it was changed from outside this run" in reasons(walk.go_on())
     assert value(stage) == "8"
 
 
@@ -123,7 +123,7 @@ WRONG = {
     "no scan": (no_scan, "nothing to speed up"),
     "one disk holds it up": (one_slow, "It sets the pace, whatever is tuned"),
     "scans are stopped": (lambda n: n.parameters.update(zfs_scan_suspend_progress="1"), "no scrub and no resilver gets any further"),
-    "somebody tunes already": (lambda n: n.parameters.update(zfs_vdev_nia_credit="20"), "somebody tunes already"),
+    "somebody tunes already": (lambda n: n.parameters.update(zfs_vdev_nia_credit="20"), "another run or person has changed it already"),
     "an unknown release": (lambda n: setattr(n, "zfs_module", "3.1.0-1"), "OpenZFS 3.1.0 is not among the releases that were read"),
     "a release before": (lambda n: setattr(n, "zfs_module", "0.6.4-1"), "OpenZFS 0.6.4 is not among"),
 }
@@ -149,7 +149,7 @@ def test_nothing_is_known_of_a_silent_node(stage):
 def test_a_value_set_between_choice_and_plan_is_not_overwritten(stage):
     walk = run(stage).to("plan")
     stage.change("oss01", lambda node: node.parameters.update({NAME: "5"}))
-    assert "Somebody set it meanwhile" in reasons(walk.go_on())
+    assert "Another run or person set it meanwhile" in reasons(walk.go_on())
 
 
 def test_a_value_set_between_plan_and_order_is_not_overwritten(stage):
@@ -192,7 +192,7 @@ def test_it_shows_what_people_pay_for_non_interactive_io(stage):
 )
 def test_it_sends_who_asks_for_an_old_name_to_the_new_one(stage, old, new):
     (refused,) = blockers(offered(stage)[old].verdicts)
-    assert "ignored without a word" in refused.reason
+    assert "ignore the setting and print no error" in refused.reason
     assert new in refused.reason
 
 

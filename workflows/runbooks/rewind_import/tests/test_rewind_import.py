@@ -122,7 +122,7 @@ def untested(node):
     [
         (comes_in, "so nothing has to be given up. Begin read-only-import instead."),
         (used_elsewhere, "oss77 used ost_0 last and never exported it. Do this on that host; it is not forced here."),
-        (one_disk_ahead, "sdd tells another story than the other disks. A rewind would follow it; take it away first instead."),
+        (one_disk_ahead, "sdd contradicts the other disks. A rewind would follow it; take it away first instead."),
         (active, "is imported on oss09 (hostid=abcdef) right now. Export it there; never force it here."),
         (too_few, "lacks 3 disks"),
         (imported, "ost_0 is imported on oss01 now."),

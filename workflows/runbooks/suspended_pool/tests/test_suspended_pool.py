@@ -242,7 +242,7 @@ def test_what_else_lives_on_the_node_must_be_named(tmp_path):
         node.pools.append(other)
 
     stage.change("oss01", second)
-    assert "What else lives on oss01 is: ost_9. Tell their owners" in reasons(walk.go_on())
+    assert "What else lives on oss01 is: ost_9. Inform their owners" in reasons(walk.go_on())
     walk.answers["others"] = "ost_9"
     assert isinstance(walk.go_on(), Decision)
 
