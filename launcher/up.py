@@ -320,6 +320,6 @@ def answers(request: urllib.request.Request) -> bool:
     except urllib.error.HTTPError as error:
         if error.code == 503:  # the database is not there yet
             return False
-        raise Stop(f"web answers with status {error.code} instead of telling its health. What it said is above.") from None
+        raise Stop(f"web answers with status {error.code} and reported no health. Its output is above.") from None
     except (urllib.error.URLError, TimeoutError, ConnectionError):
         return False

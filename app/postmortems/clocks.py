@@ -1,6 +1,6 @@
 """By how much a node's clock differed from the portal's: bounds that follow from what both wrote down about the same orders.
 
-The portal let an order start before the node says it began, and heard of its end after the node says it ended. So the node's clock
+The portal let an order start before the node reports its start, and received its end after the node reports it. So the node's clock
 is ahead by no more than the one and by no less than the other; a narrow pair of bounds is a measurement, a wide one is said as it is.
 """
 

@@ -1,7 +1,7 @@
 """What runs have switched on and nobody has switched off: who sees it, and how it is closed once its run has ended.
 
 While a run is under way its own steps close what they opened. Afterwards it is closed by facts that are newer than the run's end,
-or by a person who says by what that can be told; where the node shows that it is not over, a person's word does not count.
+or by a person who states what shows it; where the node shows that it is not over, a person's statement does not count.
 """
 
 from collections.abc import Iterator, Mapping

@@ -254,7 +254,7 @@ def test_the_inbox_says_why_not_by_whom_and_until_when(operator, approver):
     operator.step("Have another person approve the plan")
     operator.page.goto("/approvals/")
     other = operator.page.get_by_role("region", name="Waiting for another person")
-    expect(other).to_contain_text("You had a hand in this run.")
+    expect(other).to_contain_text("You took part in this run.")
     expect(other).to_contain_text("Can be approved until")
     assert faults(operator) == []
     picture(operator, "inbox")

@@ -25,7 +25,7 @@ def why_not(glass: BrokenGlass, user: User) -> str:
     if not may(user, APPROVE, glass.run.node):
         return rests(user, APPROVE, glass.run.node) or "Reviewing needs the approver's right on this node."
     if glass.person == user or plan_approvals.had_a_hand(glass.run_id, user):
-        return "You had a hand in this run. Another person must review it."
+        return "You took part in this run. Another person must review it."
     return ""
 
 

@@ -22,7 +22,7 @@ def test_the_inbox_says_what_may_be_judged_and_why_the_rest_may_not(oss01, ann, 
     run = walk_to("approve", oss01, ann, bob)
     own = page(client, ann, "/approvals/")
     assert "Nothing waits for you." in own
-    assert "You had a hand in this run." in own
+    assert "You took part in this run." in own
     assert "Approving needs the approver" in page(client, eve, "/approvals/")
     shown = page(client, bob, "/approvals/")
     assert "by ann, just now" in shown
@@ -85,7 +85,7 @@ def test_open_loops_are_narrowed(loops, ann, client, asked, seen, hidden):
 
 
 def test_an_open_loop_says_who_sees_to_it(loops, ann, client):
-    assert "<strong>eve</strong> sees to it" in page(client, ann, "/open-loops/")
+    assert "<strong>eve</strong> is responsible for it" in page(client, ann, "/open-loops/")
 
 
 def test_the_list_is_narrowed_in_words_and_not_in_slugs(loops, ann, client):
