@@ -1,4 +1,4 @@
-"""What a walk told of itself goes with the report of its test."""
+"""What a walk recorded goes with the report of its test."""
 
 import pytest
 

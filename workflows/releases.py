@@ -95,7 +95,7 @@ def _lines() -> Iterator[str]:
 
 
 def _columns() -> Iterator[tuple[Release, ...]]:
-    """Neighbouring patch levels of one series that no entry tells apart, as one."""
+    """Neighbouring patch levels of one series that no entry distinguishes, as one."""
     for series, (low, high) in READ.items():
         together: list[Release] = []
         for patch in range(low, high + 1):

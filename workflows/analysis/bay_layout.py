@@ -1,6 +1,6 @@
 """How the bays of an enclosure lie, by the model that its expander or its own inquiry names: where a slot number is to be looked for.
 
-An invented place would send somebody's hand to the wrong disk. So a drawing says what it rests on: on a source that is named with the model,
+An invented place would lead a person to the wrong disk. So a drawing states its source: on a source that is named with the model,
 or on nothing but what is usual (`sure` is False, and the page says so above the drawing). Bays of any other model are drawn as a plain grid,
 in the order of their numbers.
 
@@ -26,7 +26,7 @@ GO_BY = "Go by the number at the bay, its light and the serial number."
 
 @dataclass(frozen=True)
 class Block:
-    """One drawer or one face, as seen by somebody who stands before the chassis. Rows are listed from the top of the drawing down."""
+    """One drawer or one face, as seen by a person in front of the chassis. Rows are listed from the top of the drawing down."""
 
     title: str  # "upper drawer"; "" for a chassis that is one block
     rows: tuple[tuple[int | None, ...], ...]  # slot numbers from left to right; None is a place without a bay
@@ -130,7 +130,7 @@ def geometry(model: str, slots: Iterable[int]) -> Geometry:
 
 
 def fits(numbers: list[int], count: int) -> bool:
-    """Whether these are the numbers of such a chassis, counted from 0 or, where its firmware does so, from 1; some may not be told."""
+    """Whether these are the numbers of such a chassis, counted from 0 or, where its firmware does so, from 1; some may be missing."""
     return bool(numbers) and numbers[0] >= 0 and numbers[-1] <= count and (numbers[-1] < count or numbers[0] > 0)
 
 

@@ -1,7 +1,7 @@
-"""How long a resilver still takes, told three ways side by side: as ZFS prints it, by the rate of the last while, by earlier ones.
+"""How long a resilver still takes, by three ways side by side: as ZFS prints it, by the rate of the last while, by earlier ones.
 
 What ZFS prints divides what is left by the average since the resilver began, which is wrong whenever it began fast and crawls now, or the
-other way round. No single number is made of the three: where they differ, that is what somebody must know.
+other way round. No single number is made of the three: where they differ, the difference is shown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PACE_FACTOR = 2  # averages of zpool iostat are exact to a half
 
 @dataclass(frozen=True)
 class Span:
-    """Between so many seconds and so many; `high` is None when nobody can say."""
+    """Between so many seconds and so many; `high` is None when it is not known."""
 
     low: float
     high: float | None
@@ -125,7 +125,7 @@ def _recent(scan: ScanProgress) -> Known[Span]:
 @dataclass(frozen=True)
 class Past:
     seconds: float
-    filled_new: bool  # a disk was put in; else somebody only caught up
+    filled_new: bool  # a disk was put in; else a member only caught up
     disks: frozenset[str]  # WWIDs of the disks that were put in, where they were named by what cannot move
 
 

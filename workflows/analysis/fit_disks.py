@@ -11,7 +11,7 @@ from workflows.facts import DiskFacts, NodeFacts, VdevFacts, known, lookup
 
 
 def beside(node: NodeFacts, top: VdevFacts, leaf: VdevFacts) -> tuple[DiskFacts, ...]:
-    """Those for which nothing that is asked here speaks against them; what is not known speaks against."""
+    """Those that no check here refuses; what is not known refuses."""
     needed = _smallest(node, top, leaf)
     if needed is None or not lookup.trees_known(node):
         return ()

@@ -18,7 +18,7 @@ from workflows.facts.fleet.divergence import rows
 INTERVAL, TIMES = "zfs_multihost_interval", "zfs_multihost_import_intervals"
 RANDOM = 1.25  # ZFS adds up to a quarter, so that two hosts that begin together do not end together
 CLAIM_ROUNDS = 10  # MMP_IMPORT_VERIFY_ITERS
-SAFETY = 2  # a host that gives up after so many intervals without a write is listened for this much longer
+SAFETY = 2  # a host that suspends after so many intervals without a write is watched for this much longer
 EXPORTED = 1  # a label's state
 LOOKS = "tryimport"  # the load state while it looks
 
@@ -110,7 +110,7 @@ def _why_free(node: NodeFacts) -> str:
 
 
 def _least_seconds(node: NodeFacts, newest: Any) -> Known[float]:
-    """By what the host that had the pool wrote into it of its own settings; those of this node are the least where that one never gives up."""
+    """By what the host that had the pool wrote into it of its own settings; those of this node are the least where that one never suspends."""
     interval, fails = newest.mmp_interval_ms, newest.mmp_fail_intervals
     if interval and fails:
         return SAFETY * fails * interval / 1000

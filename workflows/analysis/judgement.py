@@ -2,11 +2,11 @@
 
 good     all that answered is positively good, and nothing that matters failed or is late
 info     nothing is wrong; something is under way, or an administrator has reviewed what was said
-unknown  something that matters was not told, or was not understood
+unknown  something that matters was not reported, or was not understood
 watch    a situation of severity "watch" is open
 bad      a situation of severity "act" is open
 
-What nobody watches (no such tool, hardware or right) is listed in `not_looked_at`, and never counts as good for what it would have told.
+What is not watched (no such tool, hardware or right) is listed in `not_looked_at`, and never counts as good for what it would have shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Tone = Literal["good", "info", "unknown", "watch", "bad"]
 WORST_FIRST: tuple[Tone, ...] = ("bad", "watch", "unknown", "info", "good")
 OF_SEVERITY: Mapping[str, Tone] = {"act": "bad", "watch": "watch", "info": "info"}
 
-# source -> what it tells of health. The others say where things are, or how fast; without them nothing is called well that is not.
+# source -> what it shows of health. The others show where things are, or how fast; without them nothing is called well that is not.
 WATCHES: Mapping[str, str] = {
     "zpool_status": "the state of every pool and vdev",
     "kstat_pools": "the kernel's own state of each pool",
@@ -49,7 +49,7 @@ COMPARED = frozenset(
         *("sas_phys", "sas_topology", "parameters", "sysctl", "mdb", "node", "drive_modes", "sg_logs", "zdb_uberblocks", "io_counters"),
     )
 )
-# source that only people paste -> the source whose part it tells
+# source that only people paste -> the source whose part it covers
 COVERED_BY_PASTED: Mapping[str, str] = {
     "zpool_list_text": "zpool_list",
     "fmadm": "zpool_events",
@@ -125,7 +125,7 @@ def judge_disk(
 ) -> Judgement:
     """By what names this disk alone: a situation of its pool is the pool's.
 
-    Of a member of a pool it is also asked whether the state that the pool says of it can be believed.
+    Of a member of a pool it is also asked whether the state that the pool reports of it can be relied on.
     """
     listed = list(about)
     own = [one for one in listed if known(disk.wwid) and disk.wwid in one.wwids]
@@ -139,7 +139,7 @@ def judge_disk(
 
 
 def judge_node(node: NodeFacts, about: Iterable[Concern], states: Iterable[SourceState] | None = None) -> Judgement:
-    """A node is good when each of its pools and disks is, and it was heard lately."""
+    """A node is good when each of its pools and disks is, and it reported lately."""
     states = source_states(node) if states is None else states
     return _judged(about, (*_silence(node), *_of_node(node), *_uncovered(states, tuple(WATCHES))), _not_watched(states, tuple(WATCHES)))
 
@@ -163,10 +163,10 @@ def judge_pasted(
 ) -> Judgement:
     """What was pasted, and no more. `sources` were read; `left` are sentences about what was not read, or not wholly.
 
-    Of the sources in `listed` only lists were read, which say of nothing whether it is well. `called` names a source by what tells of it on the
+    Of the sources in `listed` only lists were read, which show of nothing whether it is well. `called` names a source by what shows it on the
     system that was pasted from; "" where nothing does.
 
-    A paste has no clock, so nothing in it is late. Good only where something was read that tells of health.
+    A paste has no clock, so nothing in it is late. Good only where something was read that shows health.
     """
     read = set(sources)
     lists = frozenset(listed)
@@ -251,7 +251,7 @@ def _of_node(node: NodeFacts) -> Iterator[str]:
 
 
 def _uncovered(states: Iterable[SourceState], which: tuple[str, ...]) -> Iterator[str]:
-    """What failed or is late; and what nobody watches, where nothing else could say it."""
+    """What failed or is late; and what is not watched, where nothing else could show it."""
     for one in states:
         if one.source in which and (one.is_unknown or (one.source == ESSENTIAL and one.state != "answered")):
             yield f"{WATCHES[one.source]} ({one.place}): {one.why}"

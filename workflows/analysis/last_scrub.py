@@ -21,7 +21,7 @@ _ENDED = re.compile(r"^(?:thorough )?scrub repaired \S+ in .* with [0-9]+ errors
 
 @dataclass(frozen=True)
 class LastScrub:
-    """When the last one ended; or, `found` being False, the moment since which the pool's history tells of none that did."""
+    """When the last one ended; or, `found` being False, the moment since which the pool's history has none that did."""
 
     at: datetime
     found: bool
@@ -42,7 +42,7 @@ class LastScrub:
 
 
 def last_scrub_of(facts: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Known[LastScrub]:
-    """The last scrub of `pool` that came to its end, by its scan line and its history; `Unknown` without a clock, or where neither tells."""
+    """The last scrub of `pool` that came to its end, by its scan line and its history; `Unknown` without a clock, or where neither has one."""
     if not known(facts.at):
         return facts.at
     history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
@@ -57,7 +57,7 @@ def last_scrub_of(facts: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Known[
 
 
 def printed(pool: PoolFacts) -> Iterator[datetime]:
-    """The scan line tells of the last scan only. The node is asked in UTC."""
+    """The scan line is about the last scan only. The node is asked in UTC."""
     for scan in pool.scans if known(pool.scans) else ():
         if scan.function == "scrub" and scan.state == "finished" and (ended := _ended(scan.text)) is not None:
             yield ended
@@ -76,7 +76,7 @@ def _ended(text: str) -> datetime | None:
 
 
 def _of_json(text: str) -> str:
-    """`end_time` of a scrub that the JSON tells; "" where there is none."""
+    """`end_time` of a scrub in the JSON; "" where there is none."""
     answer = json.loads(text) if text.startswith("{") else {}
     return str(answer.get("end_time", ""))
 
@@ -88,7 +88,7 @@ def _remembered(history: Known[History]) -> Iterator[datetime]:
 
 
 def _begins(history: Known[History], pool: PoolFacts) -> Known[datetime]:
-    """Since when a scrub that ended would be in the history. What people ordered alone does not tell how it ended."""
+    """Since when a scrub that ended would be in the history. The command in the history does not show how the scrub ended."""
     if not known(history):
         return history
     moments = [at for entry in history.entries if entry.kind == "internal" and (at := moment(entry)) is not None]

@@ -74,7 +74,7 @@ def links(node: NodeFacts) -> Known[tuple[Link, ...]]:
 
 
 def watched_seconds(node: NodeFacts) -> Known[float]:
-    """Over how long growth is told."""
+    """Over how long growth is measured."""
     if not known(node.fabric):
         return node.fabric
     growths = [phy.growth for phy in node.fabric.phys if known(phy.growth)]

@@ -1,6 +1,6 @@
-"""Runbooks that a person may begin at a node, a pool or a disk, without anything being wrong: for whom they fit, and what speaks against it.
+"""Runbooks that a person may begin at a node, a pool or a disk, without anything being wrong: for what they fit, and what refuses them.
 
-Every parameter comes from the facts of this moment; nobody types one. What is asked first in the run is asked here too, so that a page
+Every parameter comes from the facts of this moment; none is typed. What is asked first in the run is asked here too, so that a page
 says beforehand why a runbook would not get far. The run asks it again.
 """
 
@@ -71,7 +71,7 @@ def _links(here: NodeFacts) -> Found:
 
 
 def _listed(here: NodeFacts) -> Found:
-    """Whether somebody else has it, and may have it, the run asks; a pool of a moved shelf is listed like one in use elsewhere."""
+    """Whether another host has it, or may have it, the run asks; a pool of a moved shelf is listed like one in use elsewhere."""
     for pool in here.importable if known(here.importable) else ():
         yield {"node": here.node, "pool": pool.name, "pool_guid": str(pool.guid)}, f"{pool.name}, which {here.node} could import"
 

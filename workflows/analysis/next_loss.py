@@ -2,7 +2,7 @@
 
 What a vdev survives now, and with one leaf less, is counted by `workflows.analysis.pool_fate`, as everything else on the pool's page is: a line here
 never contradicts the verdict or the margin beside it. Guards count by `workflows.analysis.redundancy`, which counts less. Of a pool that does not
-serve, or of which that is not known, nothing is said: its tree does not tell what another loss would do.
+serve, or of which that is not known, nothing is said: its tree does not show what another loss would do.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _of_the_row(pool: PoolFacts) -> Iterator[str]:
 def rows_without_a_reason(pool: PoolFacts) -> tuple[VdevFacts, ...]:
     """Each row above leaves that serves and is not ONLINE, the topmost only, where no leaf below it says why: each is ONLINE and complete.
 
-    While a resilver runs or waits that names no leaf, the row may speak of that.
+    While a resilver runs or waits that names no leaf, the row may be about that.
     """
     if is_suspended(pool) or (known(pool.scans) and redundancy.unsettled(pool.scans)):
         return ()

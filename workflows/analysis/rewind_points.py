@@ -45,7 +45,7 @@ class Timeline:
     node: NodeFacts
     listed: ImportableFacts
     points: tuple[Point, ...]  # the newest first
-    silent: tuple[str, ...]  # disks that carry a label and did not tell their uberblocks
+    silent: tuple[str, ...]  # disks that carry a label and gave no uberblocks
     checkpoint: int  # the txg of a checkpoint; 0 without one
 
     def at(self, txg: str) -> Point | None:
@@ -120,5 +120,5 @@ def duration(seconds: int) -> str:
 
 
 def date(at: int) -> str:
-    """What a disk tells as a time may be any number."""
+    """The time in an uberblock may be any number."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at < YEAR_10000 else f"second {at}, which is no time"

@@ -1,4 +1,4 @@
-"""The scans that a pool's own history tells of: what was begun when, how it ended, and how long it took."""
+"""The scans in a pool's own history: what was begun when, how it ended, and how long it took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a scan goes and how long others wait meanwhile: taken before somebody tunes, and held against what it is afterwards."""
+"""How fast a scan goes and how long others wait meanwhile: measured before tuning, and compared with the same afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflows.facts.read.scan_progress import Amount, size
 
 GAIN_MIN = 0.20  # less than this is not worth what others pay
 WAIT_FACTOR_MAX = 2.0
-WAIT_FLOOR_NS = 20_000_000  # below this nobody complains, whatever the factor
+WAIT_FLOOR_NS = 20_000_000  # below this a wait is no problem, whatever the factor
 LOOK_SECONDS_MIN = 30
 
 

@@ -1,6 +1,6 @@
 """How long ago a pool was read through, for whoever plans to take a disk out of it.
 
-Nobody is refused for an old scrub. It is a warning: the blocks that went bad meanwhile show when a new disk is filled from the others.
+An old scrub refuses nothing. It is a warning: the blocks that went bad meanwhile show when a new disk is filled from the others.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was measured, and what it speaks for: a verdict, or "" when it speaks for none."""
+    """One thing that was measured, and the verdict that it supports; "" when it supports none."""
 
     speaks_for: str
     text: str
@@ -106,7 +106,7 @@ def _sample(subject: Subject, what: str, at: float) -> Sample | None:
 
 
 def findings(subject: Subject, samples: tuple[Sample, ...]) -> Iterator[Finding]:
-    """Everything that was measured, for whatever it speaks."""
+    """Everything that was measured, whatever it supports."""
     yield from _of_waits(samples)
     yield from _of_slow_ios(subject)
     yield from _of_the_kernel(subject)

@@ -77,7 +77,7 @@ class _Ill:
     here: frozenset[str]  # the pools whose rows were read
     listed: frozenset[str]  # the pools that `zpool import` lists: how they are, its own rows say
     all_known: bool
-    silent: bool  # `zpool status` failed, hangs or is not there: what its rows would explain is not known, and told as that
+    silent: bool  # `zpool status` failed, hangs or is not there: what its rows would explain is not known, and is shown as that
 
     @classmethod
     def of(cls, node: NodeFacts, found: Iterable[Token]) -> _Ill:

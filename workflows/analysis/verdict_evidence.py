@@ -1,6 +1,6 @@
 """What an answer rests on: which captures of which nodes a guard's verdict was read from.
 
-Nobody writes this down beside a guard, where it would be forgotten: the guard is asked with facts that note which of them it reads.
+This is not written down beside a guard, where it would be forgotten: the guard is asked with facts that note which of them it reads.
 """
 
 from __future__ import annotations

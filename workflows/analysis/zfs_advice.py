@@ -1,6 +1,6 @@
-"""ZFS's own advice, minus the sentences that would cost data somebody still has.
+"""ZFS's own advice, minus the sentences that would cost data that still exists.
 
-OpenZFS tells an operator to make a pool anew from backup also where one bad disk, or the last seconds, is all that is wrong.
+OpenZFS advises to make a pool anew from backup also where one bad disk, or the last seconds, is all that is wrong.
 """
 
 from __future__ import annotations

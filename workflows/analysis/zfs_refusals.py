@@ -23,7 +23,7 @@ FORCE_WORDS = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence. `verbs` are the commands it is told for; () is all of them. The first that fits a refusal says what it means."""
+    """One sentence. `verbs` are the commands it is for; () is all of them. The first that fits a refusal says what it means."""
 
     slug: str
     form: re.Pattern[str]
@@ -247,7 +247,7 @@ UNKNOWN = Sentence("unknown", re.compile(""), "The command was refused. What thi
 
 @dataclass(frozen=True)
 class Refusal:
-    """One command that did not take place, as it was told."""
+    """One command that did not take place, as it was pasted."""
 
     verb: str  # "replace", "import", "invalid vdev specification", "zdb"
     about: str  # what stands between the verb and the colon, or in quotes: a pool, a disk, "A with B"

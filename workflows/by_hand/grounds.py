@@ -62,7 +62,7 @@ class Grounds:
 
 
 def of(facts: FleetFacts, node_name: str, plan: Mapping[str, Any]) -> Known[Grounds]:
-    """What this plan rests on at its node; Unknown with the reason where that cannot be told, and then nothing is shown."""
+    """What this plan rests on at its node; Unknown with the reason where that is not known, and then nothing is shown."""
     node = lookup.node(facts, node_name)
     if not known(node):
         return node

@@ -1,4 +1,4 @@
-"""What a snippet printed, as somebody pasted it: read for people. It proves nothing, as anybody can type it."""
+"""What a snippet printed, as a person pasted it: read for people. It proves nothing, as anybody can type it."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()
 
 
 def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
-    """Nothing but printable ASCII is ever put into it: a control character could do on a terminal what nobody reads."""
+    """Nothing but printable ASCII is ever put into it: a control character could do on a terminal what is not visible."""
     for problem in argv_problems(plan["argv"]):
         raise CannotMake(problem)
     texts = [

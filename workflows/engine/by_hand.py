@@ -27,7 +27,7 @@ Outcome = Decision | Refused
 
 
 def grounds_of(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Known[dict[str, Any]]:
-    """What a plan by hand has more than one for an order; Unknown where it cannot be told, or where there is no command for a person."""
+    """What a plan by hand has more than one for an order; Unknown where it is not known, or where there is no command for a person."""
     found = grounds.of(facts, params.get("node", ""), plan)
     if not known(found):
         return found
@@ -133,7 +133,7 @@ def _outcome(event: ev.ByHandSeen) -> ev.OrderMoved:
     output = record.get("output", "")
     status = "SUCCEEDED" if well and probe == "did" else "FAILED" if not well and probe == "did_not" else "UNKNOWN"
     why = f"Given by hand, it ended with exit code {code if code.isdigit() else 'unknown'}. {reason}".strip()
-    # Of a command that ended well and shows no effect, or badly and shows one, nobody knows what it did.
+    # What a command did that exited 0 and shows no effect, or failed and shows one, is not known.
     return ev.OrderMoved(
         at=event.at, plan_digest="", status=status, reason=why, probe="" if status != "UNKNOWN" else "cannot_tell",
         evidence=event.evidence, output=output if ev.can_be_kept(output) else "",

@@ -50,7 +50,7 @@ Warns = Callable[[FleetFacts, Params], str]  # what a person must know before go
 
 @dataclass(frozen=True)
 class Evidence:
-    """A line somebody can look up: which node, which source, which capture (SHA-256), which words."""
+    """A line that a person can look up: which node, which source, which capture (SHA-256), which words."""
 
     node: str
     source: str  # "zpool_status", "zdb_label/sda1"
@@ -140,7 +140,7 @@ class Progress:
     text: str
     percent: float | None = None
     eta: str | None = None
-    lines: tuple[str, ...] = ()  # how long it still takes, told each way that is known
+    lines: tuple[str, ...] = ()  # how long it still takes, by each way that is known
 
 
 Effect = Literal["idempotent", "at_most_once"]
@@ -153,7 +153,7 @@ class Loop:
     """Something a run switches on that must be switched off again: a lit LED, an OFFLINE disk, a deleted device."""
 
     slug: str  # "lit"
-    what: Callable[[Params], str]  # what stands open, for somebody who sees it days later: "Bay 68 of 0x5005… is lit."
+    what: Callable[[Params], str]  # what is still switched on, for a person who reads it days later: "Bay 68 of 0x5005… is lit."
     undo: str  # how to close it by hand
     over: Guard  # passes when the node shows that it is closed
 
@@ -192,7 +192,7 @@ class _Step(_Absent):
 
     @property
     def at_the_rack(self) -> bool:
-        """Whether somebody's hands are asked for, or the bays are watched while they work."""
+        """Whether a technician is asked for, or the bays are watched while one works."""
         return False
 
     @property
@@ -279,7 +279,7 @@ class WaitStep(_Step):
 
     @property
     def at_the_rack(self) -> bool:
-        """Whether the bays are watched while somebody works at them."""
+        """Whether the bays are watched while a technician works at them."""
         return "enclosure" in self.sources
 
 
@@ -293,7 +293,7 @@ class VerifyStep(_Step):
 
 @dataclass(frozen=True, kw_only=True)
 class ManualStep(_Step):
-    """Has somebody do something with their hands."""
+    """A technician does something at the rack."""
 
     kind: ClassVar[Literal["MANUAL"]] = "MANUAL"
     asks: str = ""  # what must be typed or scanned; `judges` decides whether it is right, and `param` keeps it
@@ -393,6 +393,6 @@ def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
 
 
 def goes_by_hand(verdicts: tuple[Verdict, ...]) -> bool:
-    """Whether something speaks against an order, and nothing against the command itself."""
+    """Whether something refuses an order, and nothing refuses the command itself."""
     against = blockers(verdicts)
     return bool(against) and all(verdict.by_hand for verdict in against)

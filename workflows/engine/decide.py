@@ -2,7 +2,7 @@
 
 Pure and total: the same three values always give the same answer, and an event that cannot happen here is
 `Refused` with a reason. Only a guard that passes lets a run move; not knowing is a refusal. A plan gets at most
-one order, for ever. What nobody knows stays UNKNOWN until the node shows evidence or two people agree.
+one order, for ever. An outcome that is not known stays UNKNOWN until the node shows evidence or two people agree.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = ["Decision", "Refused", "decide"]
 
 WARNINGS = "warnings"  # of a plan: whoever approves it has read them
 S = TypeVar("S", bound=Step)
-PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool nobody has looked at since
+PLAN_AGE_SECONDS_MAX = 1800  # an older plan was made from a pool that was not read since
 
 
 Outcome = Decision | Refused
@@ -339,7 +339,7 @@ def _execute_asked(runbook: Runbook, state: RunState, event: ev.ExecuteAsked) ->
 
 
 def _by_hand_asked(runbook: Runbook, state: RunState, event: ev.ByHandAsked) -> Outcome:
-    """The same as for an order, but for what speaks against an order alone."""
+    """The same as for an order, without what refuses an order alone."""
     step = _open_step(runbook, state, ExecuteStep, event)
     if isinstance(step, Refused):
         return step
@@ -427,7 +427,7 @@ _CLOCK_WENT_BACK = "The portal's clock stands before the moment this step began,
 
 
 def _asked_after(event: ev.FactsArrived, params: Mapping[str, str], moment: float, sources: tuple[str, ...]) -> bool:
-    """Whether the node was heard, and every one of `sources` was asked, after this moment."""
+    """Whether the node reported, and every one of `sources` was read, after this moment."""
     node = event.facts.nodes.get(params.get("node", ""))
     if node is None or not event.at - node.age_seconds > moment:
         return False

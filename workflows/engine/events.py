@@ -1,7 +1,7 @@
 """What can happen to a run, and what a decision asks the portal to do. Values only.
 
 Every event carries `at`, the portal's clock in seconds, because the engine has none. `by` is the user name of the
-person, or empty when nobody's hand is in it.
+person, or empty when no person acted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CheckAsked(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class HandsDone(Event):
-    """A person did what a MANUAL step asks, and says by what that can be told: a scanned serial, the bay that lit."""
+    """A person did what a MANUAL step asks, and states what shows it: a scanned serial, the bay that lit."""
 
     evidence: str
     facts: FleetFacts

@@ -54,7 +54,7 @@ def cannot_go_back(state: RunState) -> str:
 
 
 def alarmed(state: RunState, step: Step, against: tuple[Verdict, ...], number: int) -> Decision:
-    """Something speaks against going on. It is told once, and again when it says something else."""
+    """A check refuses to go on. It is recorded once, and again when its reason changes."""
     reason = against[0].reason
     recorded = () if reason == state.alarm else (ev.Record("run.alarm", {"step": step.slug, "verdicts": lines(against)}),)
     waiting = still_waiting(replace(state, alarm=reason), step, number)

@@ -1,6 +1,6 @@
 """The rules for the ways through a runbook: what may be passed over, where a step may lead, how a run gets back.
 
-Ways lead forward only, so a run ends. Nobody gets into the middle of an order or past the look after a destructive one,
+Ways lead forward only, so a run ends. No way leads into the middle of an order or past the look after a destructive one,
 and what a run switches on has a step of the way back that switches it off.
 """
 

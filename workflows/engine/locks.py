@@ -9,7 +9,7 @@ from workflows.facts import FleetFacts
 
 
 def needed(runbook: Runbook, state: RunState, facts: FleetFacts) -> tuple[str, ...]:
-    """Sorted lock keys; () where it cannot be told exactly what to hold."""
+    """Sorted lock keys; () where it is not known exactly what to lock."""
     keys = tuple(sorted(runbook.locks(facts, state.params))) if runbook.locks else ()
     return keys if all(_names_something(key) for key in keys) else ()
 

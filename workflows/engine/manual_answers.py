@@ -1,4 +1,4 @@
-"""What somebody at the rack answers to a MANUAL step, and how an answer is corrected while no command rests on it."""
+"""What a person at the rack answers to a MANUAL step, and how an answer is corrected while no command rests on it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What becomes of a run as its order moves, fails, or leaves everybody in doubt. Part of `engine.decide`.
 
-What nobody knows stays UNKNOWN until the node shows evidence or two people agree.
+An outcome that is not known stays UNKNOWN until the node shows evidence or two people agree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Outcome = Decision | Refused
 
 
 def reported(runbook: Runbook, state: RunState, event: ev.OrderMoved) -> Outcome:
-    """The node tells of an order."""
+    """The node reports on an order."""
     if state.is_by_hand:
         return Refused(
             "No order was made of this plan: a person gives the command. What became of it is known by a look of the node alone."
@@ -59,7 +59,7 @@ def _goes_on_without(step: Step, status: str) -> bool:
 
 
 def _learnt(runbook: Runbook, state: RunState, output: str) -> RunState:
-    """With what the command's own words tell. A later guard refuses where they told nothing."""
+    """With what the command printed. A later guard refuses where it printed nothing of use."""
     step = runbook.step(state.step)
     learns = step.learns if isinstance(step, ExecuteStep) else None
     return replace(state, params={**state.params, **learns(output)}) if learns else state

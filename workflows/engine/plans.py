@@ -1,4 +1,4 @@
-"""What a node's plan must be before anybody is asked to believe in it, its digest, and how two plans differ."""
+"""What a node's plan must be before a person is asked to judge it, its digest, and how two plans differ."""
 
 from __future__ import annotations
 

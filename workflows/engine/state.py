@@ -17,7 +17,7 @@ Status = Literal[
     "open",  # a person is asked for this step
     "planning",  # the node is making the plan
     "ordered",  # an order is sealed and has not ended
-    "unknown",  # nobody knows whether the order took effect
+    "unknown",  # it is not known whether the order took effect
     "waiting",  # facts decide when this step is done
     "stopped",  # the order ended without effect; only a new plan leads on
     "done",
@@ -163,7 +163,7 @@ class RunState:
     loops: tuple[OpenLoop, ...] = ()
     ending: str = ""  # "done" or "aborted" while the way back is walked: what the run will be then
     ended_by: str = ""  # who ended the run, while the way back of an ended run is walked
-    alarm: str = ""  # what speaks against going on waiting, in words to act upon at once
+    alarm: str = ""  # the reason to stop waiting, in words to act upon at once
     shown: Shown | None = None
     not_taken: str = ""  # the EXECUTE step whose last order the node refused, or never took; kept when its plan is void
     asked_at: float = 0.0  # when the node was asked last what became of what was shown
@@ -193,7 +193,7 @@ class RunState:
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether its snippet was shown and nobody knows yet what became of it."""
+        """Whether its snippet was shown and its outcome is not known yet."""
         return self.status == "unknown" and self.shown is not None and self.shown.plan_digest == self.plan_digest
 
     @property

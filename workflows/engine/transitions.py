@@ -10,8 +10,8 @@ from workflows.engine.state import Asked, Finished, OpenLoop, RunState
 
 RING_SECONDS = 15
 NOT_TAKEN = ("REFUSED", "EXPIRED")  # ends of an order after which the command certainly did not run
-LOOK_SECONDS = 4  # from the answer to one look to the next, while somebody's hands are in the rack
-UNATTENDED_SECONDS = 1  # until the portal takes a step that needs nobody
+LOOK_SECONDS = 4  # from the answer to one look to the next, while a technician works at the rack
+UNATTENDED_SECONDS = 1  # until the portal takes a step that needs no person
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def failed(runbook: Runbook, state: RunState, event: ev.OrderMoved, record: ev.R
 
 
 def _actor(state: RunState, event: ev.Event) -> str:
-    """Whose doing it is: the person of this event, or whoever gave the order that a node tells of. Empty where nobody's hand is in it."""
+    """Who acted: the person of this event, or whoever gave the order that a node reports on. Empty where no person acted."""
     return event.by or (state.order.by if isinstance(event, ev.OrderMoved) and state.order else "")
 
 
@@ -157,7 +157,7 @@ def turn_back(runbook: Runbook, state: RunState, event: ev.Event, ending: str, r
 
 
 def end(state: RunState, event: ev.Event, status: str, records: tuple[ev.Record, ...]) -> Decision:
-    """What is still open stays on record, and with the run, until somebody closes it."""
+    """What is still open stays on record, and with the run, until a person closes it."""
     ended = replace(state, status=status, since=event.at, asked=None, ending="", alarm="")
     left = tuple(ev.Record("loop.left", {"loop": open_.loop, "what": open_.what, "undo": open_.undo}) for open_ in state.loops)
     body = {"step": state.step, "reason": state.note} | ({"by": state.ended_by} if state.ended_by not in ("", event.by) else {})
@@ -214,7 +214,7 @@ def blocked(verdicts: tuple[Verdict, ...]) -> bool:
 
 
 def blocked_by_hand(verdicts: tuple[Verdict, ...]) -> bool:
-    """As `blocked`, where a person gives the command: what speaks against an order alone stops nobody."""
+    """As `blocked`, where a person gives the command: what refuses an order alone does not count."""
     return not verdicts or not all(v.by_hand for v in blockers(verdicts))
 
 

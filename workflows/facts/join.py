@@ -120,7 +120,7 @@ def _index(labels: Mapping[str, Read], devices: Known[Any]) -> LabelIndex:
 
 
 def _by_disk(labels: Mapping[str, Read], devices: Any) -> Iterator[tuple[str, Read]]:
-    """Each label with the key of the disk it is on. A label on a device the kernel does not list any more is nobody's."""
+    """Each label with the key of the disk it is on. A label on a device the kernel does not list any more belongs to no disk."""
     for key, group in by_disk(devices).items():
         for name in dict.fromkeys(name for device in group for name in label_names(device, labels)):
             if name in labels:

@@ -1,6 +1,6 @@
 """Find things in facts: a node, a pool, a vdev, a disk, and who owns a disk.
 
-Every answer is the thing, None when it is certainly not there, or `Unknown` when nobody can tell.
+Every answer is the thing, None when it is certainly not there, or `Unknown` when it is not known.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts |
 
 
 def trees_known(here: NodeFacts) -> bool:
-    """Whether every imported pool and every vdev of it is known. The kernel alone tells of pools without their vdevs."""
+    """Whether every imported pool and every vdev of it is known. The kernel alone lists pools without their vdevs."""
     return not why_trees_unknown(here)
 
 

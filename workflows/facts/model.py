@@ -1,6 +1,6 @@
 """The shape of facts. A field is a value, or an `Unknown` that says why it is not known.
 
-`None` and empty tuples are answers ("it has none"); only `Unknown` means we could not tell. Guards must treat
+`None` and empty tuples are answers ("it has none"); only `Unknown` means that it is not known. Guards must treat
 `Unknown` as a refusal, so nothing here defaults to a comfortable value.
 """
 
@@ -337,7 +337,7 @@ class DiskFacts:
     modes: Known[ModeFacts] = Unknown("Its mode pages were not read.")
     protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
-    identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone tells it
+    identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -359,7 +359,7 @@ class ImportableFacts:
     see: str = ""  # as printed: a URL that ends in the id of the message
     comment: str = ""
     more_devices: bool = False  # whole top-level vdevs are missing: the listing cannot show them
-    features: tuple[tuple[str, str], ...] = ()  # not supported on this node: name, and what it does ("" where not told)
+    features: tuple[tuple[str, str], ...] = ()  # not supported on this node: name, and what it does ("" where not printed)
     readonly_possible: bool = False  # the listing itself offers a read-only import
     hostname: str = ""  # of the host that has it or had it last, where the listing says so
     hostid: int | None = None
@@ -386,7 +386,7 @@ NO_AGES = Unknown("When its sources were asked is not known.")
 class NodeFacts:
     """Everything one node said last. `digests` names the capture behind each source: "zdb_label/sda1" -> sha256.
 
-    `age_seconds` says when it was last heard, `ages` when each source was last asked: most are asked less often than it reports.
+    `age_seconds` is the age of its last report, `ages` when each source was last read: most are asked less often than it reports.
     """
 
     node: str
@@ -421,19 +421,19 @@ class NodeFacts:
     failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
-    unplaced: tuple[Copies, ...] = ()  # labels that were read while nobody lists the disks they are on
-    expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read speak of
+    unplaced: tuple[Copies, ...] = ()  # labels that were read while no list has the disks they are on
+    expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read name
     service: Known[ServiceFacts] = Unknown("How its disks serve was not read.")
     loose_reports: tuple[ReportFacts, ...] = ()  # of health, on disks that `disks` does not have
     enclosures: tuple[EnclosureFacts, ...] = ()  # what the enclosures say of their fans, power supplies and sensors, where that was asked
     fragments: Fragments = field(default_factory=Fragments)  # pieces of a tree, as only a paste shows them
-    inquiries: tuple[Inquiry, ...] = ()  # how disks answered INQUIRY; only a paste tells it
-    refusals: tuple[Refusal, ...] = ()  # commands that did not take place; only a paste tells them
+    inquiries: tuple[Inquiry, ...] = ()  # how disks answered INQUIRY; only a paste has it
+    refusals: tuple[Refusal, ...] = ()  # commands that did not take place; only a paste has them
     partial_pools: tuple[PoolFacts, ...] = ()  # what was understood of a list of pools that is unknown to guards
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool
     partial_importable: tuple[ImportableFacts, ...] = ()  # what was understood of a listing that is unknown to guards
-    brought: bool = False  # it has no agent: a person brought what was collected there once, and nobody reports what is so since
+    brought: bool = False  # it has no agent: a person brought what was collected there once, and what is so since is not reported
 
     @property
     def importable_read(self) -> tuple[ImportableFacts, ...]:
@@ -448,20 +448,20 @@ class NodeFacts:
 
 @dataclass(frozen=True)
 class Gone:
-    """A disk that a node saw until lately and sees no more: how somebody at the rack would know it, and where it was."""
+    """A disk that a node saw until lately and sees no more: how a person at the rack would know it, and where it was."""
 
-    serial: str  # "" when it never told one
+    serial: str  # "" when it never reported one
     enclosure_id: str  # "" when its bay was not known
     slot: int | None
 
 
 @dataclass(frozen=True)
 class Ever:
-    """A disk of which any node ever told: how it is known, where it was last, and whose member its label made it."""
+    """A disk that any node ever reported: how it is known, where it was last, and whose member its label made it."""
 
     wwid: str
     serial: str
-    place: str  # "bay 5 of 0x5000… on oss01", or the node alone; "" when nobody says
+    place: str  # "bay 5 of 0x5000… on oss01", or the node alone; "" when no source gives it
     until: str  # "until 2026-11-25 09:00 UTC", or "now"
     vdev_guid: str  # "" when it carried no label of a pool
     former_serials: tuple[str, ...] = ()  # what it said of itself before
@@ -472,8 +472,8 @@ class FleetFacts:
     """All nodes at one moment. Guards and situations read this and nothing else."""
 
     nodes: Mapping[str, NodeFacts]
-    remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal heard of it before, where that matters
+    remembered: Mapping[str, Remembered] = field(default_factory=dict)  # WWID -> what the portal received of it before, where that matters
     gone: Mapping[tuple[str, str], Gone] = field(default_factory=dict)  # (node, WWID); words for people, never a reason to act
-    ever: tuple[Ever, ...] = ()  # the disks, of all that were ever seen, that what somebody has just typed may name
+    ever: tuple[Ever, ...] = ()  # the disks, of all that were ever seen, that what a person has just typed may name
     at: Known[float] = Unknown("The present time was not given.")  # in seconds since 1970, by the portal's clock
     read_at: Known[float] = Unknown("When these texts were read was not given.")  # of pasted ones, which may be of any day before; the same

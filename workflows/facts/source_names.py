@@ -68,6 +68,6 @@ def of(where: str) -> str:
 
 
 def not_read(where: str) -> str:
-    """The reason of what is not known because nobody asked the node for it, or it was not pasted."""
+    """The reason of what is not known because the node was not asked for it, or it was not pasted."""
     source = where.partition("/")[0]
     return f"The node's {of(where)} {'were' if source in PLURAL else 'was'} not read."

@@ -1,4 +1,4 @@
-"""Judging what somebody at the rack types or scans. The answer must be right, and a wrong one says what to do with it."""
+"""Judging what a person at the rack types or scans. The answer must be right, and a wrong one says what to do with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SERIAL = re.compile(r"(?=[^0-9]*[0-9])[A-Z0-9][A-Z0-9_.-]{3,39}")  # every maker
 
 
 def a_disk_from_the_shelf(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
-    """A disk that is in nobody's hands but ours: in no bay of any node but the one it is meant for, and no member that is missed."""
+    """A disk that no node uses: in no bay of any node but the one it is meant for, and no member that is missed."""
     serial = serial_of(answer)
     if SERIAL.fullmatch(serial) is None and not wwid_of(answer):
         return (refuse(f"“{answer}” is no serial number. Scan the bar code that is marked S/N on the new disk."),)

@@ -56,7 +56,7 @@ def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
 
 
 def by_its_label(disk: DiskFacts) -> str:
-    """A disk as somebody at the rack knows it: by the serial number on its label, where it told one."""
+    """A disk as a person at the rack knows it: by the serial number on its sticker, where the disk reports one."""
     return f"the disk with the serial number {disk.serial}" if known(disk.serial) else title(disk)
 
 

@@ -1,4 +1,4 @@
-"""Questions about the disk that somebody chose: is it free, fit, healthy, and where we think it is?"""
+"""Questions about the disk that was chosen: is it free, fit, healthy, and where we think it is?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Ve
 
 
 def _silent_witness(facts: FleetFacts, params: Params, disk: DiskFacts) -> str:
-    """Why a witness that should be heard says nothing; empty when all were heard."""
+    """Why a source that should name the disk has no value; empty when all have one."""
     here, sharing = facts.nodes[params["node"]], sharing_nodes(facts, params["node"], frozenset({params["wwid"]}))
     if not lookup.trees_known(here):
         why = lookup.why_trees_unknown(here)

@@ -1,4 +1,4 @@
-"""How old facts may be. A report says when the node was heard; what a guard rests on is when its sources were asked."""
+"""How old facts may be. A report gives the time of the node's last report; a guard uses the time when its sources were read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stale(node: NodeFacts, sources: tuple[str, ...]) -> str:
 
 def stale_elsewhere(node: NodeFacts, sources: tuple[str, ...]) -> str:
     """The same of another node than the one that is acted on. One moment of a node without an agent does not say what it does now: it may
-    have imported the pool or taken the disk since, and nobody would report that."""
+    have imported the pool or taken the disk since, and no report would show that."""
     return ONE_MOMENT.format(node=node.node, seconds=node.age_seconds) if node.brought else stale(node, sources)
 
 

@@ -1,6 +1,6 @@
-"""Questions before a pool is imported, even read-only: is it listed, does nobody have it, are enough of its disks here?
+"""Questions before a pool is imported, even read-only: is it listed, does no host have it, are enough of its disks here?
 
-What `zpool import` advises is never repeated. It tells of pools that are whole on most of their disks that they be made anew.
+What `zpool import` advises is never repeated. It advises to make pools anew that are whole on most of their disks.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...
     own = int(node.hostid, 16) if known(node.hostid) else None
     odd = diverging(facts, params)
     if known(odd) and len(odd) == 1:
-        # What one disk of many tells of another host is its own story, and is asked about elsewhere.
+        # What one disk of many holds about another host is a contradiction of that disk, and another guard checks it.
         labels = tuple(label for label in labels if label not in (odd[0].disk.labels if known(odd[0].disk.labels) else ()))
     in_use = {(x.hostid, x.hostname or "an unknown host") for x in labels if x.state == ACTIVE}
     if nameless := sorted(name for hostid, name in in_use if hostid is None and name != node.hostname):

@@ -84,7 +84,7 @@ def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
     if quiet.seconds < QUIET_SECONDS:
         return refuse(f"No counter of {link.name} changed for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
     if why := stale(link.node, ("sas_phys",)):
-        return unknown(why)  # counters that nobody read again have not changed, and say nothing
+        return unknown(why)  # counters that were not read again have not changed, which proves nothing
     if fingerprint(phy_texts(link.phys)) != quiet.counts:
         return refuse(f"Since {link.name} was quiet one of its counters changed. Go back to the rack, and wait anew.")
     return ok(f"No counter of {link.name} changed for {quiet.seconds // 60} minutes.")

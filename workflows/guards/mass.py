@@ -16,7 +16,7 @@ from workflows.situations._words import plural
 from workflows.situations.many_disks_offline import Group, groups
 
 SOURCES = ("zpool_status", "zpool_status_guid", "block", "zdb_label", "kstat_pools", "node")
-AWAY = ("UNAVAIL", "REMOVED", "FAULTED")  # OFFLINE is somebody's decision
+AWAY = ("UNAVAIL", "REMOVED", "FAULTED")  # OFFLINE is a person's decision
 
 
 @guard
@@ -95,7 +95,7 @@ def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
     if not known(node.disks):
         return unknown(f"Whether a disk came or went since is not known: {node.disks.reason}")
     if why := stale(node, ("sas_phys", "block") if known(node.fabric) else ("block",)):
-        return unknown(why)  # what nobody looked at again is the same as before, and says nothing
+        return unknown(why)  # what was not read again is the same as before, which proves nothing
     if fingerprint(paths_and_phys(node)) != quiet.counts:
         return refuse("Since they were quiet a phy counted an error, or a disk came or went. Go back to the rack, and wait anew.")
     return ok(f"No phy counted an error, and no disk came or went, for {quiet.seconds // 60} minutes.")

@@ -55,7 +55,7 @@ def released(*operations: ModuleType) -> Guard:
 
 @cache
 def only_ordered(operation: ModuleType) -> Guard:
-    """Of an operation that no person can give: its step is passed over where the node is given no order, as nobody could go past it."""
+    """Of an operation that no person can give: its step is passed over where the node is given no order, as the run could not go past it."""
 
     def the_agent_alone_does_it_and_may(facts: FleetFacts, params: Params) -> Verdict:
         by_outcome = {verdict.outcome: verdict for verdict in reversed(ask((allowed(operation), *gates(operation)), facts, params))}

@@ -94,7 +94,7 @@ def the_new_disk_has_taken_over(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def _lost_after_the_replace(params: Params, leaf: VdevFacts) -> Verdict:
-    """Seen on 2.1.11 of a disk that nobody touched, while it was filled and just after: until 2.1.12 ZED takes a partition table that is read anew
+    """Seen on 2.1.11 with a disk that was not touched, while it was filled and just after: until 2.1.12 ZED takes a partition table that is read anew
     for a removal (OpenZFS #14897)."""
     new = f"The new disk {params['wwid']} is {leaf.state}, so ZFS neither fills nor reads it."
     if leaf.state == "FAULTED":

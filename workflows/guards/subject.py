@@ -64,7 +64,7 @@ def name_of(disk: DiskFacts) -> str:
 
 
 def nameless(facts: FleetFacts, params: Params) -> DiskFacts | None:
-    """A disk of the node that does not say who it is, and may be any of the pool: it carries a label of it, or one that nobody could read."""
+    """A disk of the node that does not say who it is, and may be any of the pool: it carries a label of it, or one that could not be read."""
     node = lookup.node(facts, params.get("node", ""))
     for disk in node.disks if known(node) and known(node.disks) else ():
         unread = not known(disk.labels) or any(str(label.pool_guid) == params.get("pool_guid", "") for label in disk.labels)
@@ -87,7 +87,7 @@ def sharing_nodes(facts: FleetFacts, node: str, wwids: frozenset[str]) -> Known[
 
 
 def _may_be(disk: DiskFacts, wwids: frozenset[str], sizes: list[Known[int] | None]) -> bool:
-    """A disk without a WWID may be any disk of its size; virtual media of a management controller are so told apart."""
+    """A disk without a WWID may be any disk of its size; virtual media of a management controller are distinguished by the size."""
     if known(disk.wwid):
         return disk.wwid in wwids
     return not known(disk.size_bytes) or any(size is None or not known(size) or size == disk.size_bytes for size in sizes)

@@ -1,7 +1,7 @@
 """Questions about tuning a scan: is there one, does tuning help it, may this value be set, and is it back where it was?
 
 Which tunables there are, since when, how far and at what cost is in `agents/domain/tunables.py`. A run carries a setting as
-"NAME BEFORE VALUE", so that putting it back needs nobody's memory.
+"NAME BEFORE VALUE", so that the value to put back is on record.
 """
 
 from __future__ import annotations

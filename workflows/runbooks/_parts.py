@@ -1,6 +1,6 @@
 """What stands beside a runbook's definition in its folder: a node that needs it, what people do on it, and what its guards refuse.
 
-rehearsal.py      NODES: scenario -> its nodes at a moment; HANDS: step -> what somebody does there
+rehearsal.py      NODES: scenario -> its nodes at a moment; HANDS: step -> what a person does there
 tests/stories.py  STORIES: walks from the situation to the end
 tests/bad.py      REFUSED, UNSURE, NEVER, ANSWERS: what makes each of its own guards refuse or not know
 """

@@ -16,7 +16,7 @@ from workflows.guards import CANDIDATE_GUARDS
 from workflows.guards.member import the_member_serves_again
 from workflows.guards.subject import the_disk, the_pool, the_target
 
-RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week somebody should look
+RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week a person should look
 
 
 def every_disk(facts: FleetFacts, params: Params) -> tuple[Option, ...]:

@@ -71,7 +71,7 @@ def raised() -> Loop:
 
 
 def way_back(guards: tuple[Guard, ...], closes: tuple[str, ...] = ()) -> tuple[Step, ...]:
-    """Put back what the run set. Nobody is asked, as this only takes back what the run did: the portal goes on by itself."""
+    """Put back what the run set. No person is asked, as this only takes back what the run did: the portal goes on by itself."""
     ours: dict[str, Any] = {
         "guards": (*guards, released(set_tunable)),
         "operation": set_tunable.NAME,

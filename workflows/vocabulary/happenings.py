@@ -1,4 +1,4 @@
-"""What is told of things that happened: the events of ZFS, and the kernel's log. They are over once the pool is good again by its own rows.
+"""Words for things that happened: the events of ZFS, and the kernel's log. They are over once the pool is good again by its own rows.
 
 The classes are those of `sys/fm/fs/zfs.h` and `sys/sysevent/eventdefs.h` of OpenZFS.
 """

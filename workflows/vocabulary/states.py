@@ -15,7 +15,7 @@ _OF_A_POOL = _BELOW | DOWN | {"log-device-lost", "top-without-redundancy", "aux-
 
 
 def _states(degraded: frozenset[str], lost: frozenset[str], **more: Meaning) -> Mapping[str, Meaning]:
-    """Every state word but ONLINE is not well. OFFLINE, REMOVED and the like are told of a leaf, and of what stands above it."""
+    """Every state word but ONLINE is not well. OFFLINE, REMOVED and the like are reported of a leaf, and of the vdevs above it."""
     bad = {word: by(lost) for word in ("FAULTED", "UNAVAIL", "OFFLINE", "REMOVED", "SPLIT")}
     return {"ONLINE": GOOD, "DEGRADED": by(degraded), **bad, **more}
 

@@ -17,7 +17,7 @@ from workflows.vocabulary import devices, happenings, notes, sentences, states
 from workflows.vocabulary._words import Meaning, Vocabulary
 
 WORDS_SHOWN_MAX = 120
-BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is told by itself
+BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is listed by itself
 _MESSAGE = re.compile(r"ZFS-[0-9]{4}-[0-9A-Z]{1,4}")
 _NUMBER = re.compile(r"[0-9]+")
 
@@ -82,7 +82,7 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
 def _unread(
     lines: Iterable[UnreadLine], where: str, pool: str = "", listed: Container[str] = (), source: str = "zpool_status"
 ) -> Iterator[Token]:
-    """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is told as that.
+    """Lines as printed. One that is missing says nothing, one with rounded numbers was understood, and a state word is listed as that.
 
     Where rows are missing below a vdev, its name stands for the line: nothing that was printed is unknown then.
     """
@@ -96,7 +96,7 @@ def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
     token = _Sayer(pool.name)
     if pool.state and not (
         known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread
-    ):  # else only the kernel tells of it
+    ):  # else only the kernel reports it
         yield from token(states.POOL, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     row_state, row_note = pool.row_state, pool.row_note
     if row_state not in ("", pool.state):
@@ -122,7 +122,7 @@ def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
 
 
 def _has_lost_its_tree(pool: PoolFacts, state: str) -> bool:
-    """Whether the rows that would explain it were not read. `zpool status` hangs or failed, and that is told by itself."""
+    """Whether the rows that would explain it were not read. `zpool status` hangs or failed, and that is reported by itself."""
     return state == "DEGRADED" and not pool.tops_read
 
 
@@ -307,7 +307,7 @@ def _undone(events: Sequence[Event]) -> frozenset[int]:
 
 
 def _class(event: Event) -> str:
-    """A change of state is told with the new state."""
+    """A change of state is listed with the new state."""
     if event.kind != "resource.fs.zfs.statechange":
         return event.kind
     return f"{event.kind} {event.state}".rstrip()

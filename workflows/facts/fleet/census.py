@@ -1,7 +1,7 @@
 """The label census: what every disk on every node claims to be, and what that makes of it as a replacement.
 
 Labels are read from the disks themselves, so they show what names hide: a member back under another name, two disks
-that claim one vdev, a disk that belongs to somebody else's pool.
+that claim one vdev, a disk that belongs to another pool.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _by_label(fleet: FleetFacts, disk: DiskFacts, label: LabelFacts, pool_guid: 
 
 
 def _by_owner(fleet: FleetFacts, disk: DiskFacts, pool_guid: int, vdev_guid: int) -> list[Case]:
-    """Memberships that the disk's own labels, as read here, do not tell: by another path, another node, or by name."""
+    """Memberships that the disk's own labels, as read here, do not show: by another path, another node, or by name."""
     if not known(disk.wwid):
         return []
     cases = []
@@ -159,7 +159,7 @@ def _is_member(name: str, member: Member, pool_guid: int) -> Case:
 
 
 def _current(fleet: FleetFacts, label: LabelFacts) -> Member | None:
-    """The vdev of an imported pool that this label speaks of. A spare's or cache's label names no pool, only its guid."""
+    """The vdev of an imported pool that this label names. A spare's or cache's label names no pool, only its guid."""
     for member in lookup.members(fleet):
         if member.vdev.guid == label.guid and label.pool_guid in (None, member.pool_guid):
             return member

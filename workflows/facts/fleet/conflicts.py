@@ -1,4 +1,4 @@
-"""Disks that cannot be told apart, or that cannot be one disk: one WWID in two bays, one serial number on two disks, sources at odds.
+"""Disks that cannot be distinguished, or that cannot be one disk: one WWID in two bays, one serial number on two disks, sources at odds.
 
 Two paths, two ports and two nodes of one shelf are one disk, and no conflict. Neither are two logical units of one drive: they
 share its serial number and its place.
@@ -14,7 +14,7 @@ from workflows.facts.fleet.census import title
 from workflows.facts.fleet.identity import Identity, plain
 from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, known
 
-RECENT_SECONDS = 60  # nodes that spoke within this time speak of one moment; a disk is not carried over faster
+RECENT_SECONDS = 60  # nodes that reported within this time report one moment; a disk is not carried over faster
 SERIAL_DIGITS_MIN = 4
 
 Seen = tuple[tuple[NodeFacts, DiskFacts], ...]

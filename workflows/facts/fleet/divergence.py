@@ -1,4 +1,4 @@
-"""Which disk of an unimported pool tells another story than the others, and what says so.
+"""Which disk of an unimported pool contradicts the others, and by what evidence.
 
 A label or uberblock that is ahead of all its peers wins when ZFS imports; it need not be right. A disk that is behind was away for
 a while, which harms nothing. So only what is ahead, contradicts, or cannot be read makes a suspect.
@@ -139,7 +139,7 @@ def _split(one: Any, peers: list[Any], source: str) -> Iterator[tuple[DiskFacts,
 
 
 def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[DiskFacts, Clue]]:
-    """A load that followed this disk and failed. What the others hold too says nothing of it, as somebody has to be the first."""
+    """A load that followed this disk and failed. What the others hold too proves nothing of it, as one disk has to be the first."""
     for one in timeline.disks if timeline and known(node.failed_loads) else ():
         ends = [x.newest.txg for x in timeline.disks if x is not one and x.newest is not None]
         links = {link for path in one.disk.paths for link in path.by_id}
@@ -152,7 +152,7 @@ def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[Di
 
 
 def _by_waiting(node: NodeFacts, table: tuple[Row, ...]) -> Iterator[tuple[DiskFacts, Clue]]:
-    """It takes commands and does not answer them: an import waits for it, and gives up."""
+    """It takes commands and does not answer them: an import waits for it, and fails."""
     ours = {row.disk.names for row in table}
     for one in hanging(node) if table else ():
         if one.disk is not None and one.disk.names in ours and one.hangs_now:
@@ -161,7 +161,7 @@ def _by_waiting(node: NodeFacts, table: tuple[Row, ...]) -> Iterator[tuple[DiskF
 
 
 def _listed(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None) -> Iterator[tuple[DiskFacts, Clue]]:
-    """Disks that the listing names as leaves, and that do not answer or carry somebody else's label."""
+    """Disks that the listing names as leaves, and that do not answer or carry another pool's label."""
     for leaf in (leaf for _, top in listed.tops for leaf in top.leaves()) if listed else ():
         disk = _named(node, leaf.name)
         if disk is None:
@@ -176,7 +176,7 @@ def _listed(node: NodeFacts, pool_guid: int, listed: ImportableFacts | None) -> 
 
 
 def _named(node: NodeFacts, name: str) -> DiskFacts | None:
-    """The listing prints the last part of a link or a kernel name; a name of the past may be somebody else's today, so only links count."""
+    """The listing prints the last part of a link or a kernel name; a name of the past may lead to another disk today, so only links count."""
     disks = node.disks if known(node.disks) else ()
     return next((disk for disk in disks if any(link.endswith(f"/{name}") for path in disk.paths for link in path.by_id)), None)
 

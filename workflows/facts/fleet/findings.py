@@ -112,7 +112,7 @@ def _damages(fleet: FleetFacts, seen: Census) -> Iterator[Finding]:
 
 
 def _elsewhere(fleet: FleetFacts, seen: Census) -> Iterator[Finding]:
-    """Labels read on a node that has not imported their pool: another node has it, or nobody."""
+    """Labels read on a node that has not imported their pool: another node has it, or none."""
     holders, leaves, guids = _holders(fleet)
     groups: dict[tuple[str, int | None], list[LabelSeen]] = {}
     for label in (s for group in seen.by_vdev.values() for s in group):

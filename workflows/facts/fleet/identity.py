@@ -1,4 +1,4 @@
-"""Which disk is it, by quorum: everything that says something about a disk is heard, and who is alone is stale.
+"""Which disk is it, by quorum: every source that names a disk counts, and one that stands alone is stale.
 
 Four kinds of witness: the WWID, the serial number, the label's guid, and the place (bay and SAS port). Some witnesses speak of
 now: the kernel, udev, the disk itself, the pool. Others are strings of the past, such as the device id stored in a label: they
@@ -24,7 +24,7 @@ KINDS = {
     "port": "SAS port",
 }
 SERIALS_REMEMBERED = 65536  # each is asked for with every report
-SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still tells disks of one model apart
+SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still distinguishes disks of one model
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Statement:
     kind: str  # a key of KINDS
     value: str  # canonical, so that equal means the same
     source: str  # the capture: "block", "zdb_label/sda1"; "history" is the portal's own
-    by: str  # who speaks, for a sentence: "the kernel (sda)"
+    by: str  # the source, for a sentence: "the kernel (sda)"
     origin: str  # who it goes back to; sources of one origin have one vote: "kernel", "udev", "disk", "label", "pool", "history"
     hint: bool = False
     node: str = ""  # when another node says it

@@ -1,7 +1,7 @@
 """What is wrong with labels themselves: copies that are gone, differ or cannot be read, and members that carry none or another's.
 
 Four equal copies are expected on every member. A disk that never was a member and carries none is blank, not damaged: a label
-counts as lost only where the labels of its siblings speak of this very disk.
+counts as lost only where the labels of its siblings name this very disk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Damage:
     vdev_guid: int | None
     sentence: str
     found: str  # what its own label says, for the line of evidence
-    told_by: str = ""  # the partition whose label speaks of the lost one
+    told_by: str = ""  # the partition whose label names the lost one
     leaf: VdevFacts | None = None  # in the tree of an imported pool
 
 

@@ -1,4 +1,4 @@
-"""The roll of one imported pool: every label of it that any node reads, whether the pool knows that disk there, and which leaves nobody carries."""
+"""The roll of one imported pool: every label of it that any node reads, whether the pool has that disk there, and which leaves no disk carries."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _imported(pool: int, group: Iterable[LabelSeen], leaves: dict[tuple[int, int
 
 
 def at_rest(group: Iterable[LabelSeen]) -> list[Outlier]:
-    """Nobody has the pool imported, so nothing is written. The story that most disks tell is right, of two halves the later one; and of
+    """No host has the pool imported, so nothing is written. The history that most disks hold is right, of two halves the later one; and of
     its labels those that most disks have."""
     stories: dict[object, dict[int, list[LabelSeen]]] = {}
     for seen in group:

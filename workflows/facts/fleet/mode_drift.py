@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known
 from workflows.facts.read.disk_modes import Switch
 
-LIKE_MIN = 3  # of two that differ nobody knows which is right
+LIKE_MIN = 3  # of two that differ, which is right is not known
 Kind = tuple[str, str, str]  # vendor, model, firmware
 MODES = {"WCE": "write cache", "EN_BMS": "background scan"}
 
@@ -23,7 +23,7 @@ class Usual:
 
     @property
     def value(self) -> bool | None:
-        """None where no value has more than half, or too few disks tell."""
+        """None where no value has more than half, or too few disks have one."""
         if self.on + self.off < LIKE_MIN or self.on == self.off:
             return None
         return self.on > self.off
@@ -63,7 +63,7 @@ def kind(disk: DiskFacts) -> Kind:
 
 
 def usual(node: NodeFacts, mode: str) -> dict[Kind, Usual]:
-    """What each kind of disk on this node has, as far as its disks tell."""
+    """What each kind of disk on this node has, as far as its disks report it."""
     by_kind: dict[Kind, list[bool]] = {}
     for disk in node.disks if known(node.disks) else ():
         if known(switch := switch_of(disk, mode)):

@@ -14,7 +14,7 @@ from workflows.facts.lookup import pool_leaves
 from workflows.facts.model import DiskFacts, NodeFacts, PoolFacts, known
 
 BLIND = "any disk"  # what a node may touch that does not say which disks it sees
-NAMELESS = "a disk of any size"  # the same for one disk that tells neither its name nor its size
+NAMELESS = "a disk of any size"  # the same for one disk that reports neither its name nor its size
 KINDS_OF_WORDS = ("node", "pool", "vdev", "disk", "serial", "hostname", "enclosure", "pool named")
 
 
@@ -24,7 +24,7 @@ def touches(node: NodeFacts) -> frozenset[str]:
 
 
 def doubts(node: NodeFacts) -> frozenset[str]:
-    """What this node may touch besides, for all that is known. Whoever asks whether nobody else has a thing must hear it too."""
+    """What this node may touch besides, for all that is known. A check that no other node has a thing must see it too."""
     return frozenset(_doubted(node))
 
 
@@ -34,7 +34,7 @@ def questions(node: NodeFacts) -> frozenset[str]:
 
 
 def named_in(words: Iterable[str]) -> frozenset[str]:
-    """Everything that these texts may name: what a run is about, and what somebody typed or scanned."""
+    """Everything that these texts may name: what a run is about, and what a person typed or scanned."""
     return frozenset(thing for text in words for word in _words(text) for thing in _may_name(word))
 
 

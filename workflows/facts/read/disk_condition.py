@@ -56,7 +56,7 @@ class SelfTestFacts:
 
 @dataclass(frozen=True)
 class DiskLink:
-    """A phy of the disk, as the disk itself tells it."""
+    """A phy of the disk, as the disk itself reports it."""
 
     port: int
     phy: int
@@ -139,7 +139,7 @@ def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts
 def is_about(smart: Any, device: Any) -> bool:
     """Whether a report is on the disk behind a kernel device, by a name that both give; by the serial number only where none can be compared.
 
-    The kernel names an NVMe namespace by one of EUI, NGUID and UUID, and smartctl does not tell each of them.
+    The kernel names an NVMe namespace by one of EUI, NGUID and UUID, and smartctl does not print each of them.
     """
     if device.wwid is None:
         return False
@@ -201,7 +201,7 @@ def condition_of(smart: Any, logs: Any) -> ConditionFacts:
 
 
 def _pending(more: Any, silent: Unknown) -> Known[int | None]:
-    """None is "it keeps no list", which the JSON tells by silence; the text may have left it out."""
+    """None is "it keeps no list", which the JSON shows by leaving it out; the text may have left it out."""
     if more is None or (more.in_text and more.pending_defects is None):
         return silent
     return more.pending_defects

@@ -70,7 +70,7 @@ def _failing(condition: ConditionFacts) -> Iterator[Finding]:
 
 
 def _verdict(condition: ConditionFacts) -> Iterator[Finding]:
-    """The disk's own word. One that failed by nothing but heat, or by a report that somebody asked for, is no failing disk."""
+    """The disk's own verdict. One that failed only by heat, or by a report that was requested, is no failing disk."""
     if condition.passed is not False:
         return
     if condition.sense is None:

@@ -1,4 +1,4 @@
-"""The two switches of a disk that decide about data: its write cache, and its background scan. And who believes what of them."""
+"""The two switches of a disk that decide about data: its write cache, and its background scan. And what the kernel and ZFS assume of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ModeFacts:
 
 @derived
 def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
-    """By the first of its devices that told."""
+    """By the first of its devices that has a value."""
     asked = [device for device in devices if sources.has(f"drive_modes/{device.name}")] or devices  # one path is enough
     readings = [sources.read(f"drive_modes/{device.name}") for device in asked]
     parsed = need(next((each for each in readings if known(each)), readings[0]))

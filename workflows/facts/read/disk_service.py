@@ -1,6 +1,6 @@
 """How the kernel is served by each disk: what multipath thinks of each path, commands that failed or took too long, and waits as ZFS counts them.
 
-By kernel name, and for the waits by vdev guid. They are for people who look at one disk; whether a disk is slow is told elsewhere,
+By kernel name, and for the waits by vdev guid. They are for people who look at one disk; whether a disk is slow is decided elsewhere,
 from what happens now.
 """
 

@@ -64,7 +64,7 @@ def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
 
 
 def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
-    """Where labels of a device are read: its first partition when it has one, and wherever else somebody looked."""
+    """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for."""
     first = next((p.name for p in device.partitions if p.number == 1), device.name)
     others = (device.name, *(p.name for p in device.partitions))
     return tuple(dict.fromkeys((first, *(name for name in others if name in labels))))

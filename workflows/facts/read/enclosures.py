@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnclosureFacts:
-    """One enclosure, as one page tells it."""
+    """One enclosure, as one page describes it."""
 
     source: str  # "ses/sg90"
     id: str  # "0x50050cc11ac016e2"; "" where the page does not say

@@ -74,7 +74,7 @@ class FabricFacts:
 
 
 def link_of(folder: str | None) -> Known[LinkFacts]:
-    """The way that a device's real path in sysfs tells."""
+    """The path that a device's real path in sysfs shows."""
     steps = way(folder or "")
     if not steps or not steps[0].startswith("host"):
         return Unknown("The kernel does not say which HBA leads to it.")

@@ -1,6 +1,6 @@
-"""Pieces of a tree that a paste shows without their beginning: rows of `zpool status` that somebody grepped, children of a label or of `zdb -e`.
+"""Pieces of a tree that a paste shows without their beginning: rows of `zpool status` that were grepped, children of a label or of `zdb -e`.
 
-They name members and tell what one says of another. Which pool they are of, and what else is in it, they do not tell.
+They name members and what one records of another. Which pool they are of, and what else is in it, they do not show.
 """
 
 from __future__ import annotations

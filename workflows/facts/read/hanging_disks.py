@@ -42,7 +42,7 @@ class Hanging:
     aborts: tuple[Abort, ...]
     silent: tuple[str, ...]  # questions about this disk that were given up, by capture: "zdb_label/sde1"
     answered: tuple[str, ...]  # questions about it that were answered
-    once: bool  # all that speaks against it is one question that ran out of time once: on a node short of CPU any disk's may
+    once: bool  # the only evidence is one question that ran out of time once: on a node short of CPU any disk's may
 
     @property
     def open(self) -> tuple[Abort, ...]:

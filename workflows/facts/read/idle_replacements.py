@@ -1,4 +1,4 @@
-"""Replacements that nothing fills. One look can't tell them from one whose resilver is about to begin, or has just ended; two looks can.
+"""Replacements that nothing fills. One look cannot distinguish them from one whose resilver is about to begin, or has just ended; two looks can.
 
 OpenZFS 2.1.11: a resilver that restarts while the pool's devices are being reopened begins as a scrub (`dsl_scan_sync` asks
 `vdev_resilver_needed`, and a device that is just being reopened is not writable), and no other one follows it.
@@ -30,7 +30,7 @@ def _repairs_now(pool: Any) -> bool:
 
 
 def _repairs(pool: Any) -> set[str]:
-    """What is told of repairs that are over: one that is told of now and was not then has run in between."""
+    """What is reported of repairs that are over: one that is reported now and was not then has run in between."""
     return {scan.text for scan in pool.scans if scan.function in REPAIRS}
 
 

@@ -1,4 +1,4 @@
-"""How a disk answered INQUIRY, the cheapest question there is; only a paste tells it."""
+"""How a disk answered INQUIRY, the cheapest question there is; only a paste has it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Inquiry:
     """One command. A healthy disk answers within milliseconds, and whole."""
 
     device: str  # as typed; "" where the command does not stand there
-    seconds: float | None  # None where nobody took the time
+    seconds: float | None  # None where it was not timed
     short: tuple[tuple[int, int], ...]  # (bytes asked for, bytes that came) of answers that were cut short
     serial: str
-    lines: tuple[str, ...]  # those that tell the time and the length
+    lines: tuple[str, ...]  # those that give the time and the length

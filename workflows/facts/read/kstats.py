@@ -67,7 +67,7 @@ def _by_kernel(pool: KernelPool, why: str) -> PoolFacts:
 
 
 def _joined(pool: PoolFacts, kernel: KernelPool | None) -> PoolFacts:
-    """Before 0.7.10 `zpool status` prints another state for a suspended pool; either of the two is enough to believe it."""
+    """Before 0.7.10 `zpool status` prints another state for a suspended pool; either of the two is enough."""
     if kernel is None:
         return pool
     return replace(pool, suspended=True) if kernel.state == "SUSPENDED" else pool

@@ -1,4 +1,4 @@
-"""Labels as the disks tell them: which disk carries which vdev, and what the pool last wrote about each vdev."""
+"""Labels as the disks hold them: which disk carries which vdev, and what the pool last wrote about each vdev."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFact
 from workflows.facts.read.sources import Sources
 
 FACTOR = 5  # domain.md 4.f: five times the median of its siblings; the averages are exact to a half only
-FACTOR_OF_ONE = 10  # of a disk with one peer: nothing tells which of the two is as usual, so twice as much, and only to watch it
+FACTOR_OF_ONE = 10  # of a disk with one peer: which of the two is as usual is not known, so twice as much, and only to watch it
 FLOOR_NS = 20_000_000  # below this no disk is slow, whatever the factor
 PEERS_MIN = 2
 SLOW_COUNT_MIN = 5
@@ -204,7 +204,7 @@ def _delays(sources: Sources) -> Known[dict[int, int]]:
 
 @derived
 def _aborts(sources: Sources, disks: Known[tuple[DiskFacts, ...]]) -> Known[dict[str, int]]:
-    """Task aborts by WWID. The log speaks of H:C:T:L addresses, which lead to the disks that have them today."""
+    """Task aborts by WWID. The log names H:C:T:L addresses, which lead to the disks that have them today."""
     log = need(sources.read("kernel_log"))
     if not known(disks):
         return disks

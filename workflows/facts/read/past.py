@@ -62,7 +62,7 @@ def disks_in_trouble(log: Known[KernelLog], from_us: int, to_us: int) -> dict[st
 
 
 def places(log: Known[KernelLog]) -> Mapping[str, Place]:
-    """SAS address -> bay, where the driver told both in two lines one after the other."""
+    """SAS address -> bay, where the driver printed both in two lines one after the other."""
     return {target: place for target, place in _places(log.events)} if known(log) else {}
 
 

@@ -1,4 +1,4 @@
-"""What the owner of a node lets the portal do there, as its agent reports it in what it tells of itself."""
+"""What the owner of a node lets the portal do there, as its agent reports it under the source `agent`."""
 
 from __future__ import annotations
 

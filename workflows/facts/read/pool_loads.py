@@ -1,4 +1,4 @@
-"""From which uberblock the last import of each pool took it, and which disk's uberblock led a load astray, as ZFS's own log tells."""
+"""From which uberblock the last import of each pool took it, and which disk's uberblock made a load fail, by ZFS's own log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FAILED = re.compile(r"spa_load\(([^,()]+), config \w+\): FAILED: (.+)")
 
 @dataclass(frozen=True)
 class FailedLoad:
-    """A look or an import that followed the uberblock of this vdev, and failed. Looks call every pool `$import`, so the vdev tells which."""
+    """A look or an import that followed the uberblock of this vdev, and failed. Looks call every pool `$import`, so the vdev identifies it."""
 
     path: str
     txg: int

@@ -252,7 +252,7 @@ def _claims(guids: Mapping[str, int], by_label: frozenset[int]) -> tuple[tuple[s
 
 
 def _pool_guid(claims: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known[int]:
-    """What all sources agree on. Where they differ nobody is believed: two pools may have had one name, or a disk is another pool's."""
+    """What all sources agree on. Where they differ none is accepted: two pools may have had one name, or a disk is another pool's."""
     guids = {guid for _, guid in claims}
     if len(guids) > 1:
         return Unknown(f"The pool has different guids by its sources: {', '.join(f'{guid} by {who}' for who, guid in claims)}. Look again.")
@@ -351,7 +351,7 @@ def _wwid(vdev: Any, guid: Known[int], pool_guid: Known[int], labels: LabelIndex
 
 
 def _kind(name: str, has_children: bool = False) -> tuple[str, int]:
-    """The kind that a name tells, and the parity. What is no other kind is a leaf: a path, a device name or a guid."""
+    """The kind by its name, and the parity. What is no other kind is a leaf: a path, a device name or a guid."""
     if name == NOT_READ or (has_children and name.isdigit()):
         return "other", 0  # its row is missing; or it is named by its guid, which says nothing of its kind
     if has_children and "-" not in name:
@@ -364,7 +364,7 @@ def _kind(name: str, has_children: bool = False) -> tuple[str, int]:
 
 
 def _progress(text: str, what: str) -> Known[bool]:
-    """Whether a `remove:` or `expand:` entry speaks of something that is not over."""
+    """Whether a `remove:` or `expand:` entry is about something that is not over."""
     if not text or re.search(r"completed|canceled|expanded", text):
         return False
     return True if "in progress" in text else Unknown(f"The {what}: line says {text.splitlines()[0]!r}.")

@@ -125,7 +125,7 @@ def _bay(witness: BayWitness, bays: Known[tuple[BayFacts, ...]]) -> BayFacts:
 
 
 def with_older(disk: DiskFacts, remembered: Mapping[str, Place], bays: Known[tuple[BayFacts, ...]]) -> DiskFacts:
-    """A disk whose bay nobody names now, with the place where it was seen last; `remembered` is by WWID."""
+    """A disk whose bay no source names now, with the place where it was seen last; `remembered` is by WWID."""
     if known(disk.bay) or not known(disk.wwid) or disk.wwid not in remembered:
         return disk
     witness = BayWitness(LEVEL_OLD, *remembered[disk.wwid])

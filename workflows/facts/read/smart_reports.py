@@ -1,6 +1,6 @@
 """Reports on the health of disks that the list of block devices does not have: of a paste without such a list, or of a name that moved.
 
-A report names its disk itself; the kernel name it was asked by is only where somebody looked.
+A report names its disk itself; the kernel name it was asked by is only where it was read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _read(sources: Sources) -> list[ReportFacts]:
 
 
 def _is_listed(smart: Any, key: str, listed: dict[str, Any]) -> bool:
-    """Whether a disk of the list tells of it, or will be asked again under its new name."""
+    """Whether a disk of the list has it, or will be asked again under its new name."""
     if key in listed and is_about(smart, listed[key]):
         return True
     return any(is_about(smart, device) for device in listed.values())

@@ -1,7 +1,7 @@
-"""What became of each source of a node: it answered, it failed or is late, or nobody watches it there.
+"""What became of each source of a node: it answered, it failed or is late, or it is not watched there.
 
 A source that is not watched (no such tool, hardware or right) raises nothing and vouches for nothing. One that failed or is late leaves
-unknown what it would have told; it is late after three missed times of asking, and not before.
+unknown what it would have shown; it is late after three missed times of asking, and not before.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 from agents.collectors import COLLECTORS
 from workflows.facts.model import NodeFacts, known
 
-SILENT_SECONDS = 90  # a node that was not heard for six reports
+SILENT_SECONDS = 90  # a node that missed six reports
 BROUGHT_SECONDS = 900  # how long what was brought of a node without an agent counts as what is so
 MISSED_MAX = 3
 JITTER = 0.1  # as `agents.reporting.schedule` spreads its questions
@@ -38,7 +38,7 @@ class SourceState:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it should have told something now and did not."""
+        """Whether it should have answered by now and did not."""
         return self.state in ("failed", "late")
 
 

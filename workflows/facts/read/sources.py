@@ -18,7 +18,7 @@ from workflows.facts import source_names
 from workflows.facts.model import Known, Unknown, known
 
 TEXTS_REMEMBERED = 16384  # about a hundred full nodes
-AS_IT_IS = frozenset(("agent",))  # what an agent tells of itself is for people; of it only its policy is a fact
+AS_IT_IS = frozenset(("agent",))  # what an agent reports on itself is for people; of it only its policy is a fact
 
 T = TypeVar("T")
 Asked = tuple[str, str]  # ("read", "smart/sda"), ("keys", "smart"), ("earlier", "sas_phys")
@@ -90,7 +90,7 @@ class Sources:
     def not_understood(self) -> dict[str, Unparsed]:
         """Every text that its parser refused as a whole, with the parser's own reason and line.
 
-        Not one whose every line was understood, and that only has rounded numbers or was asked in a form that tells less.
+        Not one whose every line was understood, and that only has rounded numbers or was asked in a form that shows less.
         """
         texts = {where: body["text"] for where, body in self._bodies.items() if body["outcome"] == "data"}
         parsed = {where: _parsed(where.partition("/")[0], text) for where, text in texts.items()}
@@ -170,7 +170,7 @@ def _value(where: str, body: Mapping[str, Any], if_nothing: Any = None) -> Known
 
 
 def _why(body: Mapping[str, Any]) -> str:
-    """With the tool's own first words: "exited 1" alone sends nobody the right way."""
+    """With the tool's own first words: "exited 1" alone does not help."""
     reason, stderr = body["reason"].rstrip("."), (body.get("stderr") or "").strip().split("\n")[0].rstrip(".")
     return f"{reason}: {stderr}" if stderr and stderr not in reason else reason
 

@@ -10,7 +10,7 @@ vendor have none, and count only where the disk itself says so.
 PENDING_WATCH = 1
 PENDING_ACT = 100  # our own judgement: so many do not come of one interrupted write
 
-# Sectors that were replaced by spare ones. The data is safe; that the number grows is what tells. Backblaze as above.
+# Sectors that were replaced by spare ones. The data is safe; a growing number is the sign. Backblaze as above.
 REALLOCATED_WATCH = 1
 REALLOCATED_SSD_WATCH = 10  # an SSD takes blocks out of use as it wears, and has many spare ones
 REALLOCATED_ACT = 1000  # our own judgement: about half of the spare sectors of a usual disk of these years

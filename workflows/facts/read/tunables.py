@@ -73,7 +73,7 @@ DEFAULTS: dict[str, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = {
 class TunableFacts:
     """One parameter. `boot` is what modprobe's folders or the command line set, with the place that says so.
 
-    Where those places were not looked into (`boot_read`), only that it is no default can be told.
+    Where those places were not looked into (`boot_read`), only that it is no default is known.
     """
 
     name: str
@@ -110,7 +110,7 @@ class TunableFacts:
 @dataclass(frozen=True)
 class TunablesFacts:
     known_names: tuple[TunableFacts, ...]
-    ignored: tuple[BootOption, ...]  # set for the next boot, and this release has no such parameter: it is ignored in silence
+    ignored: tuple[BootOption, ...]  # set for the next boot, and this release has no such parameter: it is ignored without an error
     platform: str = LINUX  # where and how they are set
 
     def get(self, name: str) -> TunableFacts | None:
@@ -132,7 +132,7 @@ def _read(sources: Sources) -> Known[TunablesFacts]:
         return elsewhere if known(elsewhere) else reading
     boot = {option.name: option for option in reading.boot if option.module == "zfs"}  # the last one counts
     tunables = tuple(TunableFacts(n, v, boot.get(n), _defaults(n, numbers)) for n, v in reading.values if n in DEFAULTS)
-    return TunablesFacts(tunables, _ignored(reading, boot) if known(numbers) else ())  # of a release nobody named nothing is said
+    return TunablesFacts(tunables, _ignored(reading, boot) if known(numbers) else ())  # of an unknown release nothing is concluded
 
 
 def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[TunablesFacts]:

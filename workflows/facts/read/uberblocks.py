@@ -41,7 +41,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class PoolTimeline:
-    """All disks of one unimported pool whose uberblocks somebody asked for."""
+    """All disks of one unimported pool whose uberblocks were asked for."""
 
     pool_name: str
     pool_guid: int

@@ -5,7 +5,7 @@
       -> (read only is enough, or there is no way in) pulled and handed over
 
 One disk that went its own way decides for all at an import; parity has no vote on it. Until "write" nothing is written to any disk, and
-the disk comes back with a rescan. From "write" on there is only forward: what that disk alone told is given up, and it must not come back
+the disk comes back with a rescan. From "write" on there is only forward: what that disk alone holds is lost, and it must not come back
 under the pool. So it is pulled first, and only then the kernel looks for disks again.
 """
 
@@ -149,7 +149,7 @@ def _member(row: Row, facts: FleetFacts, params: Params) -> Option:
 
 
 def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    """What nobody can read any more once it is gone: its vdev, its serial number, its bay, and how much it told more than the others."""
+    """What cannot be read any more once it is gone: its vdev, its serial number, its bay, and how much it holds more than the others."""
     disk, difference = row.disk, the_difference(facts, {**params, "wwid": params["old_wwid"]})
     serial = {"old_serial": disk.serial} if known(disk.serial) else {}
     place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)} if known(disk.bay) else {}

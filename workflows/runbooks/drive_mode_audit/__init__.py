@@ -46,7 +46,7 @@ member_params = named(*zpool_offline.PARAMS)
 
 
 def changes_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    """Each mode to each value, and what speaks against it: who looks for one that is not offered must find out why."""
+    """Each mode to each value, and why it is refused: a value that is not offered is listed with the reason."""
     return tuple(_option(facts, params, mode, on) for mode in MODES for on in (False, True))
 
 

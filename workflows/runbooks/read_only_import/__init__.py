@@ -4,7 +4,7 @@
                     \\-> (it does not come in) asked for a rewind -> approved -> imported as it was, read-only -> ...
                                                             \\-> (no way in) the disks are imaged, a person takes over
 
-Nothing here writes to a disk, so there is no point of no return. What is dangerous is that somebody else has the pool, and
+Nothing here writes to a disk, so there is no point of no return. What is dangerous is that another host has the pool, and
 that the next one imports it for writing "to try": that is left to people, with images of the disks.
 """
 

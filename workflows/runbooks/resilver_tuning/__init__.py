@@ -2,7 +2,7 @@
 
     slow -> measured -> set -> read back -> worth it? -> kept for a while -> put back -> as it was
 
-There is no point of no return: the run carries the value before, and its way back needs nobody. What is set here counts for all pools
+There is no point of no return: the run carries the value before, and its way back needs no person. What is set here counts for all pools
 of the node, and ends at the next boot at the latest. Nothing is written to modprobe.d.
 """
 

@@ -4,7 +4,7 @@
 
 A pool that I/O errors suspended goes to many-disks-offline, where its disks are brought back and scrubbed. A multihost suspension is
 resumed only where this release looks for another host first; everywhere else the node is rebooted, with all that lives on it. While
-nobody can say what a partner does, nothing is done.
+it is not known what a partner does, nothing is done.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def kinds_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
 
 
 def disks_that_may_have_begun_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    """Those that the log or the history speak against, most of all first; and none, where nothing speaks against any."""
+    """Those against which the log or the history has evidence, most first; and none, where there is no evidence."""
     found = suspended.suspects(facts, params)
     if not known(found):
         return (Option(suspended.NO_DISK, "No disk is known", found.reason, (unknown(found.reason),)),)

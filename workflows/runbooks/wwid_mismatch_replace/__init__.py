@@ -1,7 +1,7 @@
 """Replace a lost pool member whose old name now belongs to another disk.
 
     lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified
-                      \\-> (it is the lost member itself) brought back -> told its new name where ZFS does not find it -> caught up -> verified
+                      \\-> (it is the lost member itself) brought back -> ZFS gets its new name where it does not find it -> caught up -> verified
 
 The lost member is known by its vdev guid alone: its old name and its devid prove nothing. The new disk is known by
 its WWID and carries no label. Until `replace` nothing on the node has changed. From `replace` on there is only
