@@ -125,7 +125,8 @@ def _finish(node: Node, pool: Pool) -> None:
     pool.scan = replace(scan, state="finished")
     pool.txg += int(scan.seconds // 5) + 1  # a txg is written every five seconds
     for leaf in pool.leaves():
-        leaf.resilver_txg = 0
+        if leaf.state in ("ONLINE", "DEGRADED"):
+            leaf.resilver_txg = 0
     end_replacements(node, pool)
     _stamp_labels(node, pool)
     if any(leaf.deferred for leaf in pool.leaves()):

@@ -289,7 +289,7 @@ def replacement(old: str = "ONLINE", new: str = "ONLINE", filled: bool = False, 
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
     pool, disks = node.pool("ost_0"), (node.disks[2], node.disks[6])
     half = member(node, disks[1], guid_of("new half", disks[1].wwid))
-    half.enc_path, half.deferred = "", not filled
+    half.enc_path, half.resilver_txg = "", 0 if filled else pool.txg
     partition(disks[1])[0].label = Label(pool.name, half.guid, pool.txg)
     halves = [pool.tops[0].children[2], half]
     pool.tops[0].children[2] = Vdev("replacing", guid_of("replacing", pool.name), halves, create_txg=4)

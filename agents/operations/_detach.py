@@ -16,18 +16,20 @@ A newest half that is lost is never taken out by the kernel itself (spa_vdev_res
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from agents.collectors.base import Capture
+from agents.collectors.zdb_label import LabelVdev
 from agents.host.host import Host
 from agents.operations import _member, _tree
 from agents.operations._member import Scene
-from agents.operations._tree import Member, Unread
+from agents.operations._tree import LABELS_TRIED_MAX, Member, Unread, label_on
 from agents.operations.base import UNKNOWN, Probe
 
 PARAMS = ("pool", "pool_guid", "vdev_guid", "keeps_guid")
 TIMEOUT_SECONDS = 120.0
 KINDS = ("replacing", "spare")
+NOTHING = "nothing"
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -68,6 +70,30 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 def keeps(scene: Scene) -> Member:
     """The half that stays. Raises Unread."""
     return scene.trail("keeps_guid")[-1]
+
+
+def missing(scene: Scene) -> str:
+    """What the half that stays misses: "nothing", or since when. By the labels of its top-level vdev, each of which holds the whole tree.
+
+    ZFS writes `resilver_txg` (`rebuild_txg` of a sequential rebuild) for a disk when it is attached, and takes it out when nothing is missing
+    any more (spa_vdev_attach in module/zfs/spa.c, vdev_dtl_reassess in module/zfs/vdev.c, vdev_config_generate in module/zfs/vdev_label.c).
+    `zpool status` shows that only while a scan runs. Raises Unread.
+    """
+    half, top = keeps(scene), scene.trail("keeps_guid")[0]
+    others = [leaf for leaf in top.leaves() if leaf.state == "ONLINE" and leaf.guid != half.guid]
+    for leaf in (half, *others)[:LABELS_TRIED_MAX]:
+        label = label_on(scene.host, scene.pool(), leaf)
+        found = next((vdev for vdev in _tree_of(label.tree) if str(vdev.guid) == half.guid), None) if label and label.tree else None
+        if found is not None:
+            since = found.resilver_txg if found.resilver_txg is not None else found.rebuild_txg
+            return NOTHING if since is None else f"data since txg {since}"
+    raise Unread(f"no label of {top.name} that could be read tells of {half.guid}")
+
+
+def _tree_of(vdev: LabelVdev) -> Iterator[LabelVdev]:
+    yield vdev
+    for child in vdev.children:
+        yield from _tree_of(child)
 
 
 def _without(member: Member, params: Mapping[str, str]) -> Member | None:

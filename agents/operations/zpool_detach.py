@@ -19,7 +19,7 @@ NAME = "zpool_detach"
 EFFECT = "at_most_once"
 DESTRUCTIVE = True
 PARAMS, TIMEOUT_SECONDS = _detach.PARAMS, _detach.TIMEOUT_SECONDS
-FACTS = (*_member.FACTS_OF_A_CHANGE, "pool.scan", "keeps.state", "keeps.name", "keeps.place", "keeps.filling")
+FACTS = (*_member.FACTS_OF_A_CHANGE, "pool.scan", "keeps.state", "keeps.name", "keeps.place", "keeps.filling", "keeps.missing")
 PARENTS = tuple(f"{kind}, {place} child" for kind in _detach.KINDS for place in ("oldest", "newer"))
 CLEAN = ("finished with 0 errors", NONE)
 
@@ -51,6 +51,11 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("keeps.state", ("ONLINE",), f"The member that would stay, {stays}, is {{}}. Detach nothing now."),
         ("keeps.place", ("beside it",), f"The member that would stay, {stays}, is {{}}."),
         ("keeps.filling", ("no",), f"The member that would stay, {stays}, is still being filled. Wait until that ends."),
+        (
+            "keeps.missing",
+            (_detach.NOTHING,),
+            f"By its label the member that would stay, {stays}, misses {{}}. Only a resilver that ends without errors fills it.",
+        ),
     )
     return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
 
@@ -63,6 +68,7 @@ def _facts(scene: _member.Scene) -> dict[str, str]:
         "keeps.name": known(lambda: _detach.keeps(scene).name),
         "keeps.place": known(lambda: _place(scene)),
         "keeps.filling": known(lambda: "yes" if _detach.keeps(scene).filling else "no"),
+        "keeps.missing": known(lambda: _detach.missing(scene)),
     }
 
 
