@@ -59,7 +59,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         (
             "pool.resilver_defer",
             _resilver.ON,
-            f"The feature resilver_defer of {pool} is {{}}, and ZFS refuses the command without it. Scrub the pool instead.",
+            f"The feature resilver_defer of {pool} is {{}}, and `zpool resilver` is refused without it. Scrub the pool instead.",
         ),
     )
     return _scanning.guards(NAME, pre, params, FUNCTION, FACTS, more)
