@@ -135,7 +135,7 @@ class Supervisor:
         return backoff_seconds(running.crashes)
 
     async def _pump(self, running: Running, pipe: IO[bytes]) -> None:
-        """Pass on what the child says, until nobody holds the other end of the pipe."""
+        """Pass on what the child prints, until no process holds the other end of the pipe."""
         child, prefix = running.child, self.prefix(running.child.name, running.colour)
         stream = asyncio.StreamReader(limit=LINE_BYTES_MAX)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)

@@ -90,7 +90,7 @@ def _situation(one: StandIn) -> Situation:
 
 
 def _answers(node: NodeFacts, pool: PoolFacts, original: VdevFacts, spare: VdevFacts) -> tuple[Answer, ...]:
-    """None while the two cannot be told apart by guid, or when it is itself being replaced."""
+    """None while the two cannot be distinguished by guid, or when it is itself being replaced."""
     if not (known(pool.guid) and known(original.guid) and known(spare.guid)) or original.children:
         return ()
     params = {"node": node.node, "pool": pool.name, "pool_guid": str(pool.guid), "vdev_guid": str(original.guid)}
