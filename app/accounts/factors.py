@@ -1,4 +1,4 @@
-"""A second factor that somebody deletes in the database is gone, and with it the question for it. So each person's sealed row says how many
+"""A second factor that is deleted in the database is gone, and with it the question for it. So each person's sealed row says how many
 rows of factors there are, and whoever has fewer or more is not accepted.
 
 Nothing else lends a right by being deleted. A role, a link to the identity provider, a session, a token or an approval that is gone only shuts

@@ -1,4 +1,4 @@
-"""How often one token may ask: so many requests a minute, counted in Valkey for all processes. Without Valkey nobody is turned away."""
+"""How often one token may ask: so many requests a minute, counted in Valkey for all processes. Without Valkey no request is turned away."""
 
 import logging
 import time

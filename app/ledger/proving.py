@@ -62,7 +62,7 @@ def proofs_for(events: Iterable[LedgerEvent]) -> dict:
 def proofs_and_log(events: Iterable[LedgerEvent], size: int) -> tuple[dict, dict]:
     """The proofs of an offer, and the way from the agent's checkpoint over `size` events to the one they rest on.
 
-    Both rest on one checkpoint. An agent takes the log first and then believes proofs against just that checkpoint.
+    Both rest on one checkpoint. An agent takes the log first and then accepts proofs against just that checkpoint.
     """
     listed = list(events)
     newest = max([place_of(event) for event in listed], default=0)

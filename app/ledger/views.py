@@ -93,7 +93,7 @@ def _contains(text: str, value: str) -> bool:
 
 
 def short(body: dict, text: str) -> str:
-    """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
+    """What the body holds beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
     rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(text, value)}
     shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
     words = " · ".join(f"{name} {value}" for name, value in shortened.items())

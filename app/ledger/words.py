@@ -253,7 +253,7 @@ MORE: Mapping[str, Callable[[Body], str]] = {
 }
 
 
-# Where the actor only showed what somebody else had decided.
+# Where the actor only showed what another person had decided.
 OF_ANOTHER: Mapping[str, Callable[[Body], str]] = {
     "run.aborted": lambda body: f"showed that all is put back in the run which {body['by']} ended",
 }

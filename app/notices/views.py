@@ -1,4 +1,4 @@
-"""Who is told of what, and what became of it; and the door for what other watchers say."""
+"""Who is notified of what, and what became of it; and the door for what other watchers say."""
 
 from typing import Any
 

@@ -97,7 +97,7 @@ def _newest(node, source):
 
 
 def _forget(node: Node, source: str, before: datetime) -> None:
-    """Drop what ended before the history reaches back, but for the newest of it: it tells what was so at that moment."""
+    """Drop what ended before the history reaches back, but for the newest of it: it shows what was so at that moment."""
     mine = Earlier.objects.filter(node=node, source=source)
     kept = mine.filter(since__lte=before).first()
     if kept is not None:

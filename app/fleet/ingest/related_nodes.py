@@ -1,7 +1,7 @@
 """Which nodes bear on one another, from rows: a node's facts are read only once it is known that they matter.
 
 What a node touches is written down with the report that says it, so the whole fleet can be asked without reading anybody's facts.
-A node whose rows are of an older form counts as touching all that its facts say, read afresh: nobody is left out because we changed.
+A node whose rows are of an older form counts as touching all that its facts say, read afresh: no node is left out because we changed.
 """
 
 from collections.abc import Collection, Iterable

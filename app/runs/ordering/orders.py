@@ -1,6 +1,6 @@
 """The life of an order, as the node's agent and time move it. `app.nodes` calls the first four; `sweep` is rung by beat.
 
-Every move takes the run's row first and the order's second, and tells the run in the same transaction. Claim and start
+Every move takes the run's row first and the order's second, and gives the run the event in the same transaction. Claim and start
 answer "" for go and else why not; asking again after a lost answer gets the same answer. Silence ends an order only
 before it was started: from then on it is UNKNOWN until the node or two people say what became of it.
 """
@@ -354,7 +354,7 @@ def _move(
     evidence: tuple[str, ...] = (),
     problem: str = "",
 ) -> None:
-    """Store the order's new status and tell its run."""
+    """Store the order's new status and give its run the event."""
     order.status, order.reason = status, reason
     if status not in ORDER_IS_OUT:
         order.ended_at = now

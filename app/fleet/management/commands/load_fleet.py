@@ -1,4 +1,4 @@
-"""`./run manage load_fleet --nodes 1000 --disks 100`: a database with a fleet that nobody owns, to measure pages with."""
+"""`./run manage load_fleet --nodes 1000 --disks 100`: a database with a made-up fleet, to measure pages with."""
 
 import os
 import subprocess
