@@ -101,10 +101,10 @@ class Supervisor:
         child, deadline = running.child, time.monotonic() + START_SECONDS_MAX
         while not await self._looks_ready(running):
             if running.process.returncode is not None:
-                text = "\n".join(running.last_lines) or "It said nothing."
+                text = "\n".join(running.last_lines) or "It printed nothing."
                 raise Stop(f"{child.name} {_ending(running.process.returncode)} before it was ready. Its last words:\n{text}")
             if time.monotonic() > deadline:
-                raise Stop(f"{child.name} was not ready after {START_SECONDS_MAX} seconds. What it said is above.")
+                raise Stop(f"{child.name} was not ready after {START_SECONDS_MAX} seconds. Its output is above.")
             await asyncio.sleep(POLL_SECONDS)
         running.is_ready.set()
 

@@ -53,7 +53,7 @@ class Door(OpenIDConnectOAuth2Adapter):
         self.check()
         id_token = kwargs["response"].get("id_token")
         if not id_token:
-            raise Refused("The provider sent no ID token, so nothing says who you are.")
+            raise Refused("The provider sent no ID token, so who you are is not known.")
         claims = self._decode_id_token(app, id_token)
         nonce = request.session.pop(NONCE, "")
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
@@ -179,7 +179,7 @@ def _person(name: str) -> User:
     """A new person, or one whom an administrator has added to come this way. A person with a password is never taken over."""
     if not name:
         raise Refused(
-            "The provider does not say your name (preferred_username). Ask whoever runs it to add the scope profile for Slotlight."
+            "The provider does not send your name (preferred_username). Ask whoever runs it to add the scope profile for Slotlight."
         )
     found = User.objects.filter(username=name).first()
     if found is None:

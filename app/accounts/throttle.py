@@ -65,5 +65,5 @@ def _ask(question, otherwise):
     try:
         return question(valkey())
     except redis.RedisError as error:
-        log.warning("Failed sign-ins are not counted: Valkey says %s.", error)
+        log.warning("Failed sign-ins are not counted: Valkey reports %s.", error)
         return otherwise

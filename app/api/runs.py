@@ -118,7 +118,7 @@ class RunFull(RunOut):
     note: str
     alarm: str
     acts: list[str] = Field(description="What may be asked of it now, by a person with the right")
-    guards: list[VerdictOut] = Field(description="What the guards of this step say at this moment; acting asks them again")
+    guards: list[VerdictOut] = Field(description="The verdicts of the guards of this step at this moment; acting asks them again")
     warnings: list[str] = Field(description="What must be known before this step, and forbids nothing")
     options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
     asks: str = Field(

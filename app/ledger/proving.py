@@ -24,7 +24,7 @@ def inclusion(event: LedgerEvent, checkpoint: LedgerCheckpoint | None = None) ->
     if against.size < seq:
         raise LedgerDown(f"The checkpoint over {against.size} events does not cover event {seq}.")
     if event.body is None:
-        raise LedgerDown(f"Event {seq} was redacted; its leaf stands, what it said is gone.")
+        raise LedgerDown(f"Event {seq} was redacted; its leaf stands, its content is gone.")
     path = stored.inclusion(seq - 1, against.size, bytes(event.leaf), bytes(against.root))
     return {"body": bytes(event.body).decode(), "index": str(seq - 1), "path": [node.hex() for node in path]}
 

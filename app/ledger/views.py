@@ -200,7 +200,7 @@ def compared(namings: list[origins.Naming], digest: str) -> dict:
     try:
         older, newer = origins.capture(blob(earlier[0])), origins.capture(blob(digest))
     except (Redacted, LedgerDown) as gone:
-        return {"naming": naming, "earlier": earlier, "not_compared": f"What it said before cannot be read: {gone}"}
+        return {"naming": naming, "earlier": earlier, "not_compared": f"Its earlier text cannot be read: {gone}"}
     lines = origins.difference(older, newer) if older and newer else None
     return {"naming": naming, "earlier": earlier, "difference": lines}
 

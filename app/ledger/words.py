@@ -67,7 +67,7 @@ WORDS: Mapping[str, str] = {
     "locks.taken-over": "took over what a run held",
     "word.reviewed": "reviewed a word that nothing explains",
     "ledger.key-rotated": "changed the key that signs the ledger",
-    "event.redacted": "erased what an event said",
+    "event.redacted": "erased the content of an event",
     "evidence.redacted": "erased a piece of evidence",
     "evidence.looked": "looked at evidence",
     "report.changed": "reported something new",

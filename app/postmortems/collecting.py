@@ -213,6 +213,6 @@ def _gaps(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iter
     for source in ("zpool_events", "zpool_history"):
         captured = node_captures.of(source)
         if not captured:
-            yield f"{node_captures.node} said nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
+            yield f"{node_captures.node} reported nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
         else:
             yield f"{node_captures.node} was last asked for `{source.replace('_', ' ')}` with something new at {in_words(captured[-1].at)}; what came later is missing."

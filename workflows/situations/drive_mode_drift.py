@@ -1,6 +1,6 @@
 """A disk caches writes, or scans itself, where others of its model do not: that was not chosen for this disk alone.
 
-A write cache that the kernel does not know of is worse than another habit: it is never flushed, and a power cut loses what ZFS was told
+A write cache that the kernel does not know of is worse than another habit: it is never flushed, and a power cut loses what was acknowledged to ZFS as
 is safe.
 """
 

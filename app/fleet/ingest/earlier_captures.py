@@ -62,7 +62,7 @@ def _captures(spans):
 
 
 def pick(kept: tuple[Span, ...], asked: Mapping[str, float], at: float) -> dict[str, tuple[int, float]]:
-    """For each source the span that tells of HISTORY_SECONDS ago, or of as long ago as is known: (its key, seconds before the last text)."""
+    """For each source the span that covers HISTORY_SECONDS ago, or of as long ago as is known: (its key, seconds before the last text)."""
     return {source: found for source in HISTORY_SECONDS if source in asked and (found := _pick(kept, source, asked[source], at))}
 
 

@@ -15,7 +15,7 @@ from workflows.facts.fleet.related_nodes import doubts, touches
 
 FORM = 1  # raise it when `workflows/facts/fleet/related_nodes.py` names other things
 
-# A node that is retired leads nowhere: nobody hears it.
+# A node that is retired leads nowhere: its reports are not accepted.
 REPORTING = """
 SELECT DISTINCT n.id, n.name FROM fleet_touch t JOIN fleet_node n ON n.id = t.node_id
 WHERE t.thing = ANY(%s) AND n.last_report_at IS NOT NULL AND n.state <> 'retired'

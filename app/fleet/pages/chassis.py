@@ -286,7 +286,7 @@ def _bay(slot: int, reports: _BayReports, places: Mapping[str, Place], rule: OfD
     lights = [_light(reports, lambda bay: bay.locate), _light(reports, lambda bay: bay.fault)]
     if len(reports.disks) > 1:
         names = " and ".join(f"{rows.text_of(disk.serial)} by {node.node}" for [(node, disk), *_] in reports.disks.values())
-        return Bay(slot, "unknown", f"{len(reports.disks)} disks are said to sit here: {names}", *lights)
+        return Bay(slot, "unknown", f"{len(reports.disks)} disks are reported here: {names}", *lights)
     if not reports.disks:
         kind, words = _without_disk(reports)
         return Bay(slot, "left" if left and kind == "empty" else kind, words, *lights, notes=(left,) if left else ())

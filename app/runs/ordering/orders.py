@@ -298,7 +298,7 @@ def _take(order: Order, taken: Receipt, node: str, now: datetime, known: set[str
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
         order.save(update_fields=["receipt", "receipt_digest"])
         _record(order, "order.receipt-out-of-turn", node, body | {"stands": order.status})
-        log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, taken.reason)
+        log.warning("Order %s is %s and the node reports %s: %s", order.id, order.status, status, taken.reason)
 
 
 # --- what time does
@@ -335,7 +335,7 @@ def _silent(order: Order, now: datetime) -> str:
     limit = OPERATIONS[order.operation].TIMEOUT_SECONDS + SILENCE_SECONDS
     age = now - order.started_at
     if age > timedelta(seconds=limit):
-        return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not said how it ended."
+        return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not reported how it ended."
     last_report_at = Node.objects.filter(name=order.node).values_list("last_report_at", flat=True).first()
     silent = last_report_at is None or now - last_report_at > timedelta(seconds=NODE_SILENT_SECONDS)
     return f"{order.node} started the command and has fallen silent." if silent and age > timedelta(seconds=SILENCE_SECONDS) else ""
