@@ -188,7 +188,7 @@ def version(args: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="slotlight-agent", description="Reports what a storage node says, and does what it is allowed to."
+        prog="slotlight-agent", description="Reports what a storage node shows, and does what it is allowed to."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -209,10 +209,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--node", default="", help="the name the token was made for")
     sub.add_argument("--token", default="", help="the one-time token")
     sub.add_argument("--ca", default="", metavar="FILE", help="certificates to trust instead of the system's")
-    sub = command("status", status, "say how the agent on this node is")
+    sub = command("status", status, "show how the agent on this node is")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
-    sub = command("doctor", doctor, "say what this node lacks for the agent to see and do everything")
+    sub = command("doctor", doctor, "show what this node lacks for the agent to see and do everything")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
     sub.add_argument("--run-dir", default=paths.RUN, metavar="DIR", help=RUN_HELP)
@@ -224,19 +224,19 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--relay", default="", metavar="SOCKET", help="go through the relay that listens there, and use no network")
     sub = command("relay", relay, "carry an agent's connections to its portal, as a user without rights")
     sub.add_argument("--socket", default=paths.RELAY_SOCKET, metavar="SOCKET", help="where to listen (default: %(default)s)")
-    sub = command("once", once, "ask every source once and say what came")
-    sub.add_argument("--print", action="store_true", help="print what each source said, one JSON object a line")
+    sub = command("once", once, "read every source once and show what came")
+    sub.add_argument("--print", action="store_true", help="print the text of each source, one JSON object a line")
     sub = command("pending", pending, "list orders that are not finished or not acknowledged")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
-    sub = command("witness", witness, "say what is held of the portal's ledger, and whether it contradicted itself")
+    sub = command("witness", witness, "show what is held of the portal's ledger, and whether it contradicted itself")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--accept", action="store_true", help="a person has looked: end the alarm")
-    sub = command("journal", journal, "say whether the journal is whole and the one that was written last")
+    sub = command("journal", journal, "show whether the journal is whole and the one that was written last")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)
     sub.add_argument("--run-dir", default=paths.RUN, metavar="DIR", help=RUN_HELP)
     sub.add_argument("--accept", action="store_true", help="a person has looked: go on with it as it is")
     sub.add_argument("--start-new", action="store_true", help="put a journal that cannot be read aside and begin another")
-    sub = command("policy", show_policy, "say what the portal may do here")
+    sub = command("policy", show_policy, "show what the portal may do here")
     sub.add_argument("--policy", default=policy.DEFAULT_PATH, metavar="FILE")
     sub = command("zed", zed, f"print the script that rings the agent on pool events; it belongs in /etc/zfs/zed.d/{zed_hook.HOOK_NAME}")
     sub.add_argument("--dir", default=DEFAULT_FOLDER)

@@ -67,7 +67,7 @@ class Pages(ASGIHandler):
 
 
 class Doors(Pages):
-    """The agents' doors: no cookie, no session, no page. Who knocks is told by a signature, so of what stands before a page there is
+    """The agents' doors: no cookie, no session, no page. The caller is known by a signature, so of what stands before a page there is
     only what turns requests away: plain HTTP where HTTPS is asked for, and a host that is not ours."""
 
     def load_middleware(self, is_async=False):
@@ -101,7 +101,7 @@ from app.notices import alarms  # noqa: E402
 DESCRIPTORS_BESIDE = 1000  # requests, databases, files
 DROPPED_TIMES = 4
 ASKED_SECONDS = 5
-WITHOUT_DATABASE = ("/static/", "/metrics", AGENTS)  # agents are told in their own words, and keep what they have
+WITHOUT_DATABASE = ("/static/", "/metrics", AGENTS)  # agents get an answer of their own format, and keep what they have
 WAITING = {"/events": streams.events, f"{AGENTS}orders": streams.orders_poll}
 
 
@@ -133,7 +133,7 @@ async def readiness(send, method):
 
 
 def _away(path):
-    """The alarms to be told in place of what needs the database, while that does not answer: in a page's thread it would wait, and keep others."""
+    """The alarms to show in place of what needs the database, while that does not answer: in a page's thread it would wait, and keep others."""
     return alarms.away() if ready.stays_ill("database") and not path.startswith(WITHOUT_DATABASE) else []
 
 
@@ -144,7 +144,7 @@ async def stand_in(send, scope, answer):
 
 
 async def keep_asking():
-    """So that it is known before somebody comes."""
+    """So that it is known before the first request."""
     while True:
         await asyncio.sleep(ASKED_SECONDS)
         await asyncio.get_running_loop().run_in_executor(_asked, ready.parts)
@@ -214,7 +214,7 @@ def let_many_wait():
 
 
 def hang_up_on_signals(loop):
-    """Let waiting connections end when the server is told to; it would give them all its patience first, and then cut them."""
+    """Let waiting connections end when the server stops; it would give them all its patience first, and then cut them."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGINT, signal.SIGTERM):

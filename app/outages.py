@@ -1,6 +1,6 @@
 """When the database did not answer, and for how long: kept in Valkey, because the database cannot hold it just then.
 
-Every process that asks the database writes it down, and the worker tells of it when the database answers again.
+Every process that asks the database writes it down, and the worker reports it when the database answers again.
 """
 
 import time
@@ -38,7 +38,7 @@ def note() -> None:
 
 
 def noted() -> Outage | None:
-    """The one that was not told of yet; None when there was none, or when Valkey does not say."""
+    """The one that was not reported yet; None when there was none, or when Valkey does not say."""
     try:
         began, last = valkey().hmget(KEY, "began", "last")
     except redis.RedisError:
@@ -50,7 +50,7 @@ def forget() -> None:
     try:
         valkey().delete(KEY)
     except redis.RedisError:
-        pass  # what is found again is told once: its key is the time at which it began
+        pass  # what is found again is reported once: its key is the time at which it began
 
 
 def _moment(seconds: bytes | str) -> datetime:

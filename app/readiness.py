@@ -35,7 +35,7 @@ SILENT_SECONDS = 60  # beat sends something every ten
 BELIEVED_SECONDS = 1.0
 ANSWER_SECONDS_MAX = 1.5
 FREE_BYTES_LEAST = 64 * 1024 * 1024
-FREE_BYTES_NEARLY = 1024 * 1024 * 1024  # there is time to make room, if somebody is told now
+FREE_BYTES_NEARLY = 1024 * 1024 * 1024  # there is time to make room, if a person is notified now
 ANSWER_AGE_SECONDS_MAX = 20.0  # what was found longer ago is not known any more
 ILL_SECONDS = 8.0
 # More than `work_mem` holds, so the server must put it on its disk, and nothing of it stays there. A disk that is full or hangs shows here,
@@ -83,7 +83,7 @@ def writing() -> str:
     try:
         ledger.refuse_if_broken()
         is_signed = LedgerCheckpoint.objects.exists()
-    except (ledger.LedgerDown, DatabaseError):  # its words may name roles and triggers, which are nobody's business here
+    except (ledger.LedgerDown, DatabaseError):  # its words may name roles and triggers, which are not shown here
         return "The ledger cannot be written. Nothing is changed until it can; looking goes on. Run `ledger check` and `ledger verify`."
     try:
         if is_signed or key_path().exists():  # else it is made at its first use
@@ -94,7 +94,7 @@ def writing() -> str:
 
 
 def keys() -> str:
-    """Those that agents are known by and believe orders by. The ledger's own is asked for with the ledger."""
+    """Those that agents are known by and check orders with. The ledger's own is asked for with the ledger."""
     if vault.fault():
         return f"nodes.key {UNREADABLE}, and until then every agent is answered 503."
     try:
@@ -131,7 +131,7 @@ POOL = ThreadPoolExecutor(len(PARTS) + 1, "ready")  # the one more writes down t
 
 
 def parts() -> dict[str, str]:
-    """Asked at most once a second, however often somebody wants to know; answered within ANSWER_SECONDS_MAX, whatever is ill."""
+    """Asked at most once a second, however often it is called; answered within ANSWER_SECONDS_MAX, whatever is ill."""
     with lock:
         if not last.found or time.monotonic() - last.at > BELIEVED_SECONDS:
             begun = {name: _asked(name) for name in PARTS}
@@ -145,14 +145,14 @@ def parts() -> dict[str, str]:
 
 def stays_ill(part: str) -> str:
     """What is wrong with it, once that was found again and again for a while: one answer that came late under load is no alarm. "" too when
-    nobody in this process has asked lately. Asks nothing."""
+    this process has not asked lately. Asks nothing."""
     now = time.monotonic()
     is_known = now - last.at <= ANSWER_AGE_SECONDS_MAX and now - last.ill.get(part, now) >= ILL_SECONDS
     return last.found.get(part, "") if is_known else ""
 
 
 def nearly_full() -> str:
-    """Of the disk under the data folder: what is to be told before it is full."""
+    """Of the disk under the data folder: what is to be reported before it is full."""
     try:
         free = free_bytes()
     except OSError as error:

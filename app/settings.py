@@ -88,8 +88,8 @@ TEMPLATES = [
         },
     }
 ]
-REPAIRS_BESIDE = "app.runs.in_hand.under_way"  # which situations somebody works on, for the fleet's page
-OUTBOX = "app.notices.outbox.put"  # what somebody may have to be told, from apps that do not know notices
+REPAIRS_BESIDE = "app.runs.in_hand.under_way"  # which situations a run works on, for the fleet's page
+OUTBOX = "app.notices.outbox.put"  # what a person may have to be notified of, from apps that do not know notices
 NOTIFIED_OF = "app.notices.notified.of"  # who was notified of a happening, for the page of a run that waits for an approver
 LIVE_BESIDE = "app.notices.stamps.beside"  # what pages show of runs and notices, for the stamps of apps that do not know them
 ROOT_URLCONF = "app.urls"
@@ -109,14 +109,14 @@ SLOTLIGHT_LEDGER_KEY = os.environ.get("SLOTLIGHT_LEDGER_KEY", str(BASE_DIR / "va
 # Every door counts the bytes of its requests before Django sees them (`app/core/limits.py`); this is the largest of those limits.
 DATA_UPLOAD_MAX_MEMORY_SIZE = max(limits.BODIES.values())
 
-# Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us speaks it.
+# Signing in. Cookies are for HTTPS only as soon as SLOTLIGHT_HTTPS says that a proxy in front of us serves it.
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 HTTPS = os.environ.get("SLOTLIGHT_HTTPS") == "1"
-# Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, by address or network. Nobody else's are: anybody can write them.
+# Proxies whose X-Forwarded-For and X-Forwarded-Proto are accepted, by address or network. No others are: any client can write them.
 TRUSTED_PROXIES = proxies.networks(os.environ.get("SLOTLIGHT_TRUSTED_PROXIES", ""))
 if HTTPS and not TRUSTED_PROXIES:
     raise ImproperlyConfigured(proxies.NAMELESS)
@@ -143,7 +143,7 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
-# How people prove who they are: app/accounts. Nobody signs up, nothing needs e-mail, and guessing is slowed down by app.accounts.throttle.
+# How people prove who they are: app/accounts. There is no signing up, nothing needs e-mail, and guessing is slowed down by app.accounts.throttle.
 AUTHENTICATION_BACKENDS = ["app.accounts.signed_in.Backend"]
 ACCOUNT_ADAPTER = "app.accounts.adapters.Accounts"
 ACCOUNT_LOGIN_METHODS = {"username"}
@@ -190,7 +190,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # the schedule is code; nothing about it is worth a file
 
-# For which operations a person may go on without the approval that is missing ("zpool_replace,..."); nobody may for any other.
+# For which operations a person may go on without the approval that is missing ("zpool_replace,..."); for no other is that possible.
 BREAK_GLASS = tuple(filter(None, os.environ.get("SLOTLIGHT_BREAK_GLASS", "").split(",")))
 SLOTLIGHT_FACTS_BYTES_MAX = int(os.environ.get("SLOTLIGHT_FACTS_MIB", "384")) * 1024 * 1024  # parsed reports that a process remembers
 API_PER_MINUTE = int(os.environ.get("SLOTLIGHT_API_PER_MINUTE", "300"))  # requests of one token
@@ -201,7 +201,7 @@ PORTAL_URL = os.environ.get("SLOTLIGHT_URL", "").rstrip("/")
 # Whether notices may go to the portal's own machine, such as a mail server there. A channel is typed by a person, and what listens on
 # loopback or a link-local address often trusts whoever reaches it.
 LOCAL_CHANNELS = os.environ.get("SLOTLIGHT_LOCAL_CHANNELS") == "1"
-LOOP_HOURS = int(os.environ.get("SLOTLIGHT_LOOP_HOURS", "4"))  # something switched on for longer is told of
+LOOP_HOURS = int(os.environ.get("SLOTLIGHT_LOOP_HOURS", "4"))  # a notice reports what is switched on for longer
 
 LOGGING = {
     "version": 1,
@@ -223,7 +223,7 @@ LOGGING = {
         },  # it names addresses and tokens; app/notices/sending.py reads it
         "urllib3": {"level": "WARNING"},  # below that it names whole addresses
         "uvicorn": {"handlers": [], "propagate": True},  # it has put its own there, without a time
-        "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},  # app/core/access_log.py tells what is worth a line
+        "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},  # app/core/access_log.py logs what is worth a line
         "celery": {"level": "WARNING"},  # else every ring of every doorbell is two lines
         "celery.apps.worker": {"level": "INFO"},
         "fontTools": {"level": "WARNING"},  # else every PDF is a hundred lines

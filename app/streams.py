@@ -42,7 +42,7 @@ STREAMS_MAX, POLLS_MAX = 4000, 2000  # per process; app.asgi asks for the descri
 HEARTBEAT_SECONDS = 15
 STREAM_SECONDS_MAX = 900  # then the browser connects again, and its session is asked for again
 WAIT_SECONDS_MAX = 30
-DEAF_SECONDS = 2  # how often a poll looks by itself while the doorbell is not heard
+DEAF_SECONDS = 2  # how often a poll looks by itself while no changes are received
 JSON = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ async def events(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _who_looks(cookies: str) -> User | None:
-    """Whose session is in the cookie, if it is somebody who may sign in now."""
+    """Whose session is in the cookie, if that is a person who may sign in now."""
     request = HttpRequest()
     store = import_module(settings.SESSION_ENGINE).SessionStore
     request.session = store(parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME))
@@ -154,7 +154,7 @@ def _beside(pinned: str) -> dict[str, Any]:
 
 
 def _log(node: str, found: list[dict], size: int) -> dict[str, Any]:
-    """The checkpoint that the offers rest on; without offers the newest one, if the agent does not hold it and has not just heard of one."""
+    """The checkpoint that the offers rest on; without offers the newest one, if the agent does not hold it and has not just been given one."""
     grown = order_envelope.log(found, size)
     if not found and _now_shown(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
         _shown[node] = time.monotonic()

@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES + codes,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    whole.add_argument("--json", action="store_true", help="what the API said, for programs")
+    whole.add_argument("--json", action="store_true", help="the answer of the API, for programs")
     whole.add_argument("--version", action="version", version=VERSION)
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     login = _command(commands, "login", "keep the portal's address and a token in a file of your own", _login)

@@ -116,7 +116,7 @@ def situation(asked: argparse.Namespace, portal: Ask) -> int:
         ]
         if found.get("no_replacement"):
             lines += [text("No member of its pool may be replaced for now."), ""]
-        if advice := found.get("advice", ()):  # a portal of before tells none
+        if advice := found.get("advice", ()):  # an older portal sends none
             lines += ["What helps, first things first", *(line for place, cure in enumerate(advice, 1) for line in _cure(place, cure)), ""]
         lines += (
             ["Evidence"]

@@ -21,7 +21,7 @@ PAGE = 200
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """A token is for the portal it was given for, and follows nobody elsewhere."""
+    """A token is for the portal it was given for, and is sent to no other."""
 
     def redirect_request(self, *_: object) -> None:
         return None
@@ -54,7 +54,7 @@ class Portal:
             return answer.read()
 
     def download(self, path: str, what: str) -> bytes:
-        """What takes its time to be made and to come; whoever waits at a terminal is told how far it is."""
+        """What takes its time to be made and to come; a person at a terminal sees how far it is."""
         with shown(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
             return _whole(answer, far)
 

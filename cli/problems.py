@@ -1,7 +1,7 @@
 """What went wrong, in words, and with which exit code the program ends.
 
 0 done · 1 the portal refused, or there is something to act on · 2 used or set up wrongly · 3 the token is not accepted or not enough ·
-4 there is no such thing · 5 the portal, or the host that is collected, cannot be reached or cannot do it now · 6 somebody moved the run meanwhile
+4 there is no such thing · 5 the portal, or the host that is collected, cannot be reached or cannot do it now · 6 the run has moved on meanwhile
 """
 
 from typing import Any

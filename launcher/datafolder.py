@@ -1,4 +1,4 @@
-"""The data folder: who owns it, what is in it, whether somebody already runs from it."""
+"""The data folder: who owns it, what is in it, whether a portal already runs from it."""
 
 import fcntl
 import hashlib

@@ -33,7 +33,7 @@ def portal_user(servers: Servant) -> tuple[Servant, str]:
 
 
 class Installation:
-    """Where everything is and what each process is told."""
+    """Where everything is, and the environment of each process."""
 
     def __init__(self, folder: DataFolder, sockets: Path | None = None) -> None:
         self.folder = folder
@@ -48,7 +48,7 @@ class Installation:
         self.postgres: Postgres | None = None if self.outside_database else folder.postgres(self.sockets)
         self.valkey: Valkey | None = None if self.outside_redis else folder.valkey(self.sockets)
 
-    # What processes are told
+    # The environment of processes
 
     def url(self, role: str) -> str:
         if self.postgres:
@@ -81,7 +81,7 @@ class Installation:
     # Servers
 
     def identity(self) -> str:
-        """What tells this database from one made later in its place."""
+        """What distinguishes this database from one made later in its place."""
         return str((self.postgres.data / "PG_VERSION").stat().st_mtime_ns) if self.postgres else self.outside_database
 
     def make_cluster(self) -> bool:

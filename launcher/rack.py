@@ -1,4 +1,4 @@
-"""./run rack: hands at the rack of a demo node, which is simulated; somebody must pull and insert its disks."""
+"""./run rack: hands at the rack of a demo node, which is simulated; a person must pull and insert its disks."""
 
 import argparse
 from pathlib import Path

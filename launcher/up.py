@@ -258,7 +258,7 @@ class Start:
 
     def _health(self) -> urllib.request.Request:
         host = EVERYWHERE.get(self.options.host, self.options.host)
-        name = hosts(self.options.host).split(",")[0]  # Django answers only to names it was told
+        name = hosts(self.options.host).split(",")[0]  # Django answers only to names it is configured with
         return urllib.request.Request(f"http://{in_url(host)}:{self.port}/healthz", headers={"Host": name})
 
     def _worker(self) -> Child:

@@ -34,7 +34,7 @@ def _disk(disk: Disk) -> dict[str, object]:
 
 
 def _content(node: Node, partition: Partition) -> dict[str, object]:
-    """Up to 2.1 nothing is found on a hot spare, which has labels and no uberblock there. The blkid that came with 2.4, of util-linux 2.41, tells more,
+    """Up to 2.1 nothing is found on a hot spare, which has labels and no uberblock there. The blkid that came with 2.4, of util-linux 2.41, prints more,
     and finds nothing where a member was replaced while it served: its label's txg is 0."""
     label, newer = partition.label, node.release >= WITH_UTIL_LINUX_2_41
     if label and label.copies:

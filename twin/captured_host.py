@@ -2,7 +2,7 @@
 
 A folder holds one file for each command and an `exit_codes.json` that says which. A command is answered by the file of that very
 command, else by the nearest one in `NEAREST`, else it is "not found". The files under /sys, /proc and /dev/disk are put together
-from the listings in `_Tree`; what no listing tells is not there. Nothing is taken from another step, except what the node is
+from the listings in `_Tree`; what no listing shows is not there. Nothing is taken from another step, except what the node is
 (hostid, versions), which does not change within a scenario and is often kept in an earlier step only.
 """
 
@@ -116,7 +116,7 @@ class CapturedHost:
         return path.read_bytes() if path.is_file() else b""
 
     def _text(self, name: str) -> str:
-        """A recorded file. What tells the node may be that of the nearest earlier step of the same scenario."""
+        """A recorded file. What identifies the node may be that of the nearest earlier step of the same scenario."""
         folders = [self.folder]
         if name in NODE_FILES and (self.folder.parent / "COMMANDS.md").is_file():
             earlier = (folder for folder in self.folder.parent.iterdir() if folder.is_dir() and folder.name < self.folder.name)
@@ -133,7 +133,7 @@ def _plain(command: str) -> str:
 
 
 class _Tree:
-    """The part of /sys, /proc and /dev/disk that the recorded listings tell."""
+    """The part of /sys, /proc and /dev/disk that the recorded listings show."""
 
     def __init__(self, text: Any) -> None:
         self.files: dict[str, bytes] = {}

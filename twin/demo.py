@@ -1,4 +1,4 @@
-"""The demo fleet: one incident told in full, one healthy node, one resilvering, one with a pulled disk.
+"""The demo fleet: one incident in full, one healthy node, one resilvering, one with a pulled disk.
 
 oss01 is the story. Its shelf was seen as H 17 when `ost_0` was made; after a power cut every disk came back under H 6,
 with targets from 90 up and names from sdcg up, because the old names were still held. One member of raidz2-3 did not
@@ -188,7 +188,7 @@ def oss02(now: float) -> Node:
 
 
 def oss03(now: float) -> Node:
-    """A member was pulled and nobody put another in; one blank disk is on the shelf. OpenZFS 2.1."""
+    """A member was pulled and none put in; one blank disk is on the shelf. OpenZFS 2.1."""
     node = _node("oss03", "5b2f9c03", "2.1.15-1", {"0": "0000:00:17.0", "7": "0000:5e:00.0"})
     disks = _plain_shelf(node, "7", "0x50050cc11ac02b06", 21)
     pool = _plain_pool(node, "ost_3", disks[:20], alloc=int(96.3 * TEBI), txg=4402915)

@@ -61,7 +61,7 @@ def _non_medium(disk: Disk) -> str:
 
 
 def _self_tests(disk: Disk, now: float) -> str:
-    """The newest first. One that somebody began runs for two minutes and has the result that this disk always has."""
+    """The newest first. One that was begun runs for two minutes and has the result that this disk always has."""
     result = "another segment in self test failed [7]" if disk.smart.self_test_failed else "completed without error [0]"
     tests = [(HOURS - 90, result)]
     if disk.smart.test_began_at:
@@ -118,7 +118,7 @@ def mode_field(disk: Disk, path: str, field: str) -> Answer:
 
 
 def set_mode(disk: Disk, path: str, field: str, value: bool, save: bool) -> Answer:
-    """`sdparm --set` and `--clear`. The kernel is not told: what it believes of the write cache stays as it was."""
+    """`sdparm --set` and `--clear`. The kernel gets no notice: its assumption about the write cache stays as it was."""
     head, before = _head(disk, path), _modes(disk).get(field)
     if before is None:
         return Answer(ILLEGAL_REQUEST, head, NO_BACKGROUND_SCAN)

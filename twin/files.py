@@ -125,7 +125,7 @@ def _designators(disk: Disk, path: Path) -> bytes:
 
 
 def _cached(disk: Disk) -> bool:
-    """What the kernel believes; a mode that is set past it changes nothing there."""
+    """What the kernel assumes; a mode that is set past it changes nothing there."""
     return disk.wce if disk.believed is None else disk.believed
 
 

@@ -149,7 +149,7 @@ class TwinHost:
         half = self.view().node.knobs.replace_seconds / 2
         self._wait(half, ends)
         with self._changing() as node:
-            # Somebody else may have taken the disk meanwhile.
+            # Another process may have taken the disk meanwhile.
             answer = replacing.refused_by_tool(View(node), wanted) or replacing.attach(node, wanted, self.now())
             if not answer.exit_code:
                 past.record(node, argv, self.now())
@@ -192,7 +192,7 @@ class TwinHost:
             bay, attribute = _bay_attribute(node, real) or (None, "")
             if bay is None:
                 raise PermissionError(errno.EACCES, "Permission denied", path)
-            # The kernel refuses other words without telling the writer: only reading back says what came of it.
+            # The kernel refuses other words without an error to the writer: only reading back shows the result.
             if data.strip() in (b"0", b"1"):
                 setattr(bay, attribute, int(data) if attribute == "locate" else _fault(bay, int(data)))
 

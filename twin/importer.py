@@ -164,7 +164,7 @@ def _rewind_offer(pool: Pool) -> Answer:
 
 
 def open_members(node: Node, pool: Pool) -> None:
-    """A leaf whose label nobody finds keeps its old name and is known by its guid."""
+    """A leaf whose label is not found keeps its old name and is known by its guid."""
     here = _labels(node).get(pool.name, set())
     for leaf in pool.leaves():
         if leaf.guid in here:

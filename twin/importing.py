@@ -53,7 +53,7 @@ def _pool(view: View, pool: Pool) -> str:
 
 
 def is_damaged(node: Node, pool: Pool) -> bool:
-    """Whether what the labels lead to cannot be read: a disk tells another story, or the last txgs are lost."""
+    """Whether what the labels lead to cannot be read: a disk contradicts the others, or the last txgs are lost."""
     return bool(pool.rewind_seconds) or any(disk.wwid in pool.blocked_by for disk in node.disks)
 
 

@@ -29,7 +29,7 @@ WAITS = (
     *("dirty_over_max", "dirty_frees_delay", "wrlog_delay", "quota"),
 )
 
-# What OpenZFS 2.1 and 2.3 have by default, among the parameters that somebody asks for.
+# What OpenZFS 2.1 and 2.3 have by default, among the parameters that are asked for.
 DEFAULTS: dict[str, int] = {
     "spa_load_verify_data": 1,
     "spa_load_verify_metadata": 1,

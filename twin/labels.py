@@ -13,7 +13,7 @@ COPIES = (0, 1, 2, 3)
 CACHE_STARTS_AT = 4198400
 
 WITH_LINUX_6_12 = (2, 4)  # before it the lab has Linux 6.1
-HAS_MIN_ALLOC = (2, 3, 5)  # a label tells the least allocation, since this release
+HAS_MIN_ALLOC = (2, 3, 5)  # a label holds the least allocation, since this release
 Line = tuple[int, str, object]  # depth, key, value
 
 
@@ -44,7 +44,7 @@ def cut_off(view: View, path: str, device: Device) -> tuple[int, str]:
 
 
 def _cache_header(pool: Pool, partition_bytes: int) -> str:
-    """As zdb tells it of a cache device that holds nothing yet."""
+    """As zdb prints it of a cache device that holds nothing yet."""
     end = partition_bytes // (256 * 1024) * (256 * 1024) - 512 * 1024
     pairs = [("magic", 6504978260106102853), ("version", 1), ("pool_guid", pool.guid), ("flags", 1)]
     pairs += [("start_lbps[0]", 0), ("start_lbps[1]", 0), ("log_blk_ent", 0), ("start", CACHE_STARTS_AT), ("end", end)]
@@ -63,7 +63,7 @@ def label_text(node: Node, label: Label) -> str:
 
 
 def vdev_lines(vdev: Vdev, index: int, depth: int, zaps: Iterator[int]) -> str:
-    """A top-level vdev with all below it, as it stands in the config of its pool. Labels do not tell of the vdevs' objects, `zaps`."""
+    """A top-level vdev with all below it, as it stands in the config of its pool. Labels do not hold the vdevs' objects, `zaps`."""
     return "".join(f"{'    ' * d}{key}{_printed(value)}\n" for d, key, value in _vdev(vdev, index, depth, True, zaps))
 
 

@@ -67,7 +67,7 @@ class Smart:
     pending: int = 0
     uncorrected: int = 0  # reads
     self_test_failed: bool = False  # the last one
-    test_began_at: float = 0.0  # of a short self-test that somebody began; it takes two minutes
+    test_began_at: float = 0.0  # of a short self-test that was begun; it takes two minutes
     corrected: int = 0  # reads that its ECC mended, where it differs from others of its model
 
 
@@ -135,7 +135,7 @@ class Vdev:
     """One vdev. `state` and what follows it are kept on leaves only; an interior vdev has the state of its children.
 
     `aux` says why a leaf is down, as the kernel knows it: "" or "corrupt_data", "open_failed", "bad_label" (it could not be
-    opened), "err_exceeded" (it was faulted), "external" (somebody faulted it), "removed" (it was REMOVED and is OFFLINE).
+    opened), "err_exceeded" (it was faulted), "external" (it was faulted by command), "removed" (it was REMOVED and is OFFLINE).
     """
 
     type: str  # "disk", "mirror", "raidz", "draid", "replacing"; among the spares "dspare" too, which is a part of every disk of a draid
@@ -186,7 +186,7 @@ class Scan:
     to_write: int  # bytes resilvered or repaired when it is through
     skipped: int = 0
     errors: int = 0
-    speed: float = 1.0  # since `turned_at`, when somebody tuned; `done_before` is how far it was then
+    speed: float = 1.0  # since `turned_at`, when it was tuned; `done_before` is how far it was then
     turned_at: float = 0.0
     done_before: float = 0.0
 
@@ -230,7 +230,7 @@ class Pool:
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
     altroot: str = ""
-    blocked_by: list[str] = field(default_factory=list)  # WWIDs of disks that tell another story: while one is here, no import works
+    blocked_by: list[str] = field(default_factory=list)  # WWIDs of disks that contradict the others: while one is here, no import works
     rewind_seconds: int = 0  # not 0: the last txgs are lost; -F, which goes back two at the most, or -T discards so much
     readable_txg: int = 0  # the newest that can be loaded, and when it was written; 0: both follow from `rewind_seconds`
     readable_at: int = 0
@@ -290,7 +290,7 @@ class Node:
     faults: Faults = field(default_factory=Faults)
     knobs: Knobs = field(default_factory=Knobs)
     booted_at: float = 1795000000.0
-    parameters: dict[str, str] = field(default_factory=dict)  # module parameters that somebody set
+    parameters: dict[str, str] = field(default_factory=dict)  # module parameters that were set
     modprobe: list[str] = field(default_factory=list)  # lines of /etc/modprobe.d/zfs.conf
     deleted: list[Disk] = field(default_factory=list)  # in their bays and spinning, but the kernel's device was deleted
     phys: dict[str, list[int]] = field(default_factory=dict)  # "phy-6:0:12" -> its four error counters

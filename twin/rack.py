@@ -32,7 +32,7 @@ def shelf(state_path: Path) -> list[Disk]:
 
 
 def describe(state_path: Path) -> str:
-    """What somebody who stands before the rack sees."""
+    """What a person in front of the rack sees."""
     node = Store(state_path).view().node
     lines = [_line(node, bay) for enclosure in node.enclosures for bay in enclosure.bays]
     lines += [f"on the shelf: {disk.vendor} {disk.model}, serial {disk.serial}" for disk in shelf(state_path)]

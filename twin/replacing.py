@@ -86,7 +86,7 @@ def _spare_on(node: Node, partition: Partition) -> Vdev | None:
 
 
 def _own_spare(node: Node, partition: Partition, wanted: Wanted) -> Vdev | None:
-    """A spare of the same pool that waits: zpool takes it as what it is, without a word."""
+    """A spare of the same pool that waits: zpool takes it as what it is, and prints nothing."""
     spare = _spare_on(node, partition)
     own = partition.label is not None and partition.label.pool == wanted.pool
     return spare if spare and own and spare.state == "AVAIL" else None
@@ -114,7 +114,7 @@ def _complaint(node: Node, path: str, partition: Partition, wanted: Wanted) -> t
     if label is None or label.is_of_the_past:
         return (f"{path} contains a filesystem of type '{partition.filesystem}'", True) if partition.filesystem else ("", True)
     pool = node.pool(label.pool)
-    if _spare_on(node, partition):  # one of the same pool, or of one that is not imported, is taken without a word
+    if _spare_on(node, partition):  # one of the same pool, or of one that is not imported, is taken and nothing is printed
         others = pool.imported and pool.name != wanted.pool and node.release >= SPARES_ARE_REFUSED
         return (f"{path} is reserved as a hot spare for pool {pool.name}", False) if others else ("", True)
     if pool.imported and not _is_member(node, label):
@@ -186,7 +186,7 @@ def _new_leaf(node: Node, pool: Pool, old: Vdev, wanted: Wanted, device: Device)
 
 
 def _fresh_guid(pool: Pool, wanted: Wanted) -> int:
-    """A guid nobody chose, yet the same for the same history, so that a run of the demo can be repeated."""
+    """A guid that is not chosen, yet the same for the same history, so that a run of the demo can be repeated."""
     taken = {vdev.guid for vdev in pool.walk()}
     seed = f"{pool.guid} {pool.txg} {wanted.path}".encode()
     guid = (zlib.crc32(seed) << 32 | zlib.crc32(seed[::-1])) | 1 << 63

@@ -99,7 +99,7 @@ def begins_anew(node: Node, pool: Pool, now: float) -> bool:
 
 
 def catch_up(pool: Pool, now: float) -> None:
-    """A member is back that was away for a moment: what it missed is resilvered at once, and `zpool status` tells of it."""
+    """A member is back that was away for a moment: what it missed is resilvered at once, and `zpool status` shows it."""
     if pool.scan is None or pool.scan.state != "running":
         pool.scan = Scan("resilver", "finished", now, 0.0, 2 * DELTA_BYTES, DELTA_BYTES)
 
@@ -161,7 +161,7 @@ def stand_alone(node: Node, pool: Pool, place: Place, parent: Vdev, last: Vdev) 
 
 
 def forget(node: Node, pool: Pool, top: Vdev, gone: Sequence[Vdev]) -> None:
-    """What the disks of these leaves of `top` go on saying of the pool: who served is told in its label that it is no member any more, who did
+    """What the disks of these leaves of `top` go on holding of the pool: the label of one that served records that it is no member any more, who did
     not keeps the label it had."""
     for leaf in gone:
         for label in (p.label for disk in node.disks for p in disk.partitions if p.label):

@@ -131,7 +131,7 @@ def member_back(release: str = "2.3.2-1") -> Node:
 
 
 def shelf_disk() -> Disk:
-    """A new disk that somebody holds in the hand: blank, and under the first name that is free."""
+    """A new disk outside the rack: blank, and under the first name that is free."""
     return lab_disk(9, 9)
 
 
@@ -200,7 +200,7 @@ def suspend(pool: Pool, lost: Sequence[Vdev]) -> None:
 
 
 def plug(node: Node, disk: Disk, bay: Bay, now: float | None = None) -> None:
-    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up; of that `zpool status` tells when `now` is told."""
+    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up; `zpool status` shows that when `now` is given."""
     bay.wwid, bay.status = disk.wwid, "OK"
     node.disks.append(disk)
     pool, leaf = _membership(node, disk)
@@ -225,7 +225,7 @@ def bring_back(node: Node, disk: Disk, name: str) -> None:
 
 
 def add_former_member(node: Node, pool: str, disk: Disk, place: int) -> int:
-    """A disk that once was the `place`-th leaf of the first raidz2: its label tells of a pool that has moved on."""
+    """A disk that once was the `place`-th leaf of the first raidz2: its label is of a pool that has moved on."""
     top_then = copy.deepcopy(node.pool(pool).tops[0])
     guid = guid_of("former", disk.wwid)
     top_then.children[place] = member(node, disk, guid)
@@ -302,7 +302,7 @@ def replacement(old: str = "ONLINE", new: str = "ONLINE", filled: bool = False, 
 
 
 def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
-    """All disks of a pool are here and nobody has it: the node lost power and came back without importing it."""
+    """All disks of a pool are here and no host has it: the node lost power and came back without importing it."""
     node = tiny(blanks=blanks)
     node.pool("ost_0").imported = False
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
@@ -336,7 +336,7 @@ def diverged_disk(number: int = 3) -> Node:
 
 
 class Clock:
-    """A clock for tests: time passes when somebody sleeps."""
+    """A clock for tests: a sleep makes time pass."""
 
     def __init__(self, at: float = 1795248315.0) -> None:
         self.at = at

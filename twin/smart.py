@@ -1,4 +1,4 @@
-"""`smartctl -x` of a SAS or SATA disk, as far as smartctl 7.2 speaks of identity and health."""
+"""`smartctl -x` of a SAS or SATA disk, as far as smartctl 7.2 prints identity and health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`smartctl -j -x` of a SAS or SATA disk, as far as smartctl 7.4 speaks of identity, health and links."""
+"""`smartctl -j -x` of a SAS or SATA disk, as far as smartctl 7.4 prints identity, health and links."""
 
 from __future__ import annotations
 

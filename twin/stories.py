@@ -15,7 +15,7 @@ RESILVER_SECONDS = 10 * 86400.0  # about half a MiB a second
 
 
 def crawling(now: float, release: str = "2.3.2-1") -> Node:
-    """A resilver that takes ten days, on disks that are all alike: nobody is ill, it just gets too little."""
+    """A resilver that takes ten days, on disks that are all alike: no disk is at fault, the resilver just gets too little."""
     node = tiny(release, size_bytes=TEN_TB)
     pool = node.pool("ost_0")
     filled = pool.leaves()[2]
@@ -96,7 +96,7 @@ def offline(node: Node, numbers: Iterable[int]) -> None:
 
 
 def reconnected(node: Node) -> None:
-    """Somebody pushed the plug in: every disk is there again, under its name; the members are not opened by that."""
+    """The plug was pushed in: every disk is there again, under its name; the members are not opened by that."""
     for disk in node.disks:
         disk.paths[0].state = "running"
 

@@ -25,7 +25,7 @@ BUCKETS, LIFETIME_SECONDS = 37, 86400
 RINGS = 16  # uberblocks that a disk of the twin shows; the ring holds 32 at ashift 12
 TXG_SECONDS = 5
 FIRST_ZAP = 129  # the object that a pool made with today's features has for its first vdev
-WRITTEN_AT = 1795252000  # when the twin's pools wrote the txg their labels tell, where nobody says otherwise
+WRITTEN_AT = 1795252000  # when the twin's pools wrote the txg in their labels, unless given otherwise
 NO_CACHE_FILE = "cannot open '/etc/zfs/zpool.cache': No such file or directory\n"
 PROPERTIES = {
     "readonly": ("off", "-"),

@@ -22,7 +22,7 @@ def ask_pools(host: Host, source: str, argv: Sequence[str], timeout_seconds: flo
     capture = ask(host, source, argv, timeout_seconds, data_exits=(0, 1))
     if capture.outcome == "data" and capture.exit_code == 1 and NO_POOLS not in capture.stderr + capture.text:
         message = capture.stderr.strip().split("\n")[0]
-        return replace(capture, outcome="failed", reason=f"{' '.join(argv)} exited {capture.exit_code}: {message or 'it said nothing'}")
+        return replace(capture, outcome="failed", reason=f"{' '.join(argv)} exited {capture.exit_code}: {message or 'it printed nothing'}")
     return capture
 
 

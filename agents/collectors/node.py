@@ -59,7 +59,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
         if ran.exit_code == 0:
             lines += [f"{' '.join(argv)}:{line}" for line in decode(ran.stdout).rstrip("\n").split("\n")]
     if not lines:
-        return (Capture(NAME, "", "failed", "", "the node says neither its name nor its hostid"),)
+        return (Capture(NAME, "", "failed", "", "the node reports neither its name nor its hostid"),)
     return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
 
 

@@ -220,7 +220,7 @@ def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
             if value is None:
                 return Unparsed("a label's value is neither a whole number nor a quoted text", line)
         if key in levels[depth - 1]:
-            return Unparsed("a label says one thing twice", line)
+            return Unparsed("a label has one field twice", line)
         levels[depth - 1][key] = value
     return root
 

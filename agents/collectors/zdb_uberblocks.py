@@ -122,7 +122,7 @@ def _uberblock(head: str, lines: list[str]) -> Uberblock | Unparsed | None:
             fields["labels"] = labels.group(1)
             break
         if field and field.group(1) in fields:
-            return Unparsed("an uberblock says one thing twice", line)
+            return Unparsed("an uberblock has one field twice", line)
         if field:
             fields[field.group(1)] = field.group(2)
     try:

@@ -177,7 +177,7 @@ def _checked(kind: str, nanoseconds: int, fields: dict[str, str], line: str) -> 
     numbered = "eid" in fields or kind.startswith("sysevent.")  # 0.6.2 and older print no number, and "sysevent" came with 0.7
     eid = hexadecimal(fields.get("eid", "")) if numbered else 0
     if len(time) != 2 or time[0] is None or time[1] != nanoseconds or eid is None:
-        return Unparsed("a record lacks its time or its number, or says two times", line)
+        return Unparsed("a record lacks its time or its number, or has two times", line)
     if fields.get("class", f'"{kind}"') != f'"{kind}"':
         return Unparsed("a record is of two classes", line)
     return Event(time[0], nanoseconds, kind, eid, tuple(fields.items()))

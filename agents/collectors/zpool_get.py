@@ -61,5 +61,5 @@ def parse(text: str) -> tuple[Property, ...] | Unparsed:
             return Unparsed("a row of zpool get has not the four columns we know", line)
         prop = Property(*columns)
         if found.setdefault((prop.pool, prop.name), prop) is not prop:
-            return Unparsed("zpool get says one property twice", line)
+            return Unparsed("zpool get prints one property twice", line)
     return tuple(found.values())

@@ -83,7 +83,7 @@ def parse(text: str) -> History | Unparsed:
         return lines
     heading = re.fullmatch(r"History for '([^']+)':", lines[0]) if lines else None
     if heading is None:
-        return Unparsed("the history does not say of which pool it is", text[:80])
+        return Unparsed("the history does not show which pool it is of", text[:80])
     entries: list[Entry] = []
     for line in lines[1:]:
         found = _ENTRY.fullmatch(line)

@@ -73,7 +73,7 @@ def _ask(host: Host) -> Capture:
     silent = capture.outcome == "data" and not capture.text.strip()
     if (capture.exit_code == 1 or silent) and NONE not in capture.stderr + capture.text:
         message = capture.stderr.strip().split("\n")[0]
-        capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {message or 'it said nothing'}")
+        capture = replace(capture, outcome="failed", reason=f"zpool import exited {capture.exit_code}: {message or 'it printed nothing'}")
     return capture
 
 

@@ -327,7 +327,7 @@ def _unfinished(function: str, state: str, text: str, unread: list[UnreadLine]) 
     before, _, after = text.partition("% done")
     percent = _NUMBER_AT_END.search(before.rpartition(" ")[2])
     if percent is None or len(before) == len(text):
-        unread.append(UnreadLine(first_line(text), "scan", "a scan does not say how far it is", missing=True))
+        unread.append(UnreadLine(first_line(text), "scan", "a scan does not show how far it is", missing=True))
         return Scan(function, state, text)
     eta: str | None = first_line(after[2:]) if after.startswith(", ") else ""
     if eta and "error blocks" in eta:

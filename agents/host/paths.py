@@ -40,7 +40,7 @@ def unit(program: str) -> str:
     """
     return f"""\
 [Unit]
-Description=Slotlight agent: reports what this storage node says, and does what it is allowed to
+Description=Slotlight agent: reports what this storage node shows, and does what it is allowed to
 After=zfs.target {RELAY_UNIT_NAME}
 Wants={RELAY_UNIT_NAME}
 ConditionPathExists={FOLDER}/identity.json

@@ -52,7 +52,7 @@ def find(host: Host, wwid: str) -> Candidate:
         raise Unread(f"the block devices cannot be read: {disks.reason}")
     there = next((disk for disk in disks if disk.name == name), None)
     if there is None or there.wwid is None:
-        raise Unread(f"{by_id} leads to {name}, and sysfs does not say which disk that is")
+        raise Unread(f"{by_id} leads to {name}, and sysfs does not show which disk that is")
     if there.wwid != wwid:
         raise Unread(f"{by_id} leads to {name}, which is {there.wwid}")
     return Candidate(wwid, by_id, tuple(disk for disk in disks if disk.wwid == wwid))
@@ -103,7 +103,7 @@ def same(candidate: Candidate, field: str) -> str:
         return f"{UNKNOWN}the paths to the disk disagree: {', '.join(sorted(str(value) for value in values))}"
     value = values.pop()
     if value is None:
-        return f"{UNKNOWN}sysfs does not say it"
+        return f"{UNKNOWN}sysfs does not show it"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
@@ -112,7 +112,7 @@ def bay(host: Host, candidate: Candidate) -> str:
     links = {disk.slot_link for disk in candidate.paths if disk.slot_link}
     places = {f"{_attribute(host, link.rsplit('/', 1)[0], 'id')}/{_attribute(host, link, 'slot')}" for link in links}
     if not places:
-        raise Unread("no enclosure says that the disk is in one of its bays")
+        raise Unread("no enclosure reports that the disk is in one of its bays")
     if len(places) > 1:
         raise Unread(f"the paths to the disk name different bays: {', '.join(sorted(places))}")
     return places.pop()
@@ -138,7 +138,7 @@ def holders(candidate: Candidate) -> str:
     parts: Iterator[Any] = (part for disk in candidate.paths for part in (disk, *disk.partitions))
     for part in parts:
         if part.holders is None:
-            raise Unread(f"sysfs does not say who holds {part.name}")
+            raise Unread(f"sysfs does not show what holds {part.name}")
         held.update(part.holders)
     return ", ".join(sorted(held)) or NONE
 
@@ -149,7 +149,7 @@ def used(host: Host, candidate: Candidate) -> str:
     if isinstance(parsed, Unparsed):
         raise Unread(f"the mounts cannot be read: {parsed.reason}")
     if parsed.swaps is None:
-        raise Unread("the node does not say where it swaps")
+        raise Unread("the node does not show where it swaps")
     used = [f"mounted on {point}" for device, point, _ in parsed.mounts if _device(host, device) in candidate.devices]
     used += ["swap" for device in parsed.swaps if _device(host, device) in candidate.devices]
     return ", ".join(sorted(used)) or NONE
@@ -200,7 +200,7 @@ def _contents(host: Host, candidate: Candidate) -> str:
     for name in candidate.devices:
         capture = ask(host, "blkid", ("blkid", "-p", f"/dev/{name}"), BLKID_TIMEOUT_SECONDS, data_exits=(0, 2))
         if capture.outcome == "nothing":
-            raise Unread("there is no blkid here to say what is on the disk; install util-linux")
+            raise Unread("there is no blkid here to show what is on the disk; install util-linux")
         if capture.outcome != "data":
             raise Unread(capture.reason)
         found.update(_TYPE.findall(capture.text) or _USAGE.findall(capture.text))

@@ -219,7 +219,7 @@ def _hostid(host: Host) -> str:
     capture = node.collect(host)[0]
     parsed = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
     if isinstance(parsed, Unparsed) or not parsed.hostid:
-        raise Unread("the node does not say its hostid")
+        raise Unread("the node does not report its hostid")
     return parsed.hostid
 
 

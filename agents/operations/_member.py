@@ -208,6 +208,6 @@ def versions(host: Host) -> dict[str, str]:
     if isinstance(parsed, Unparsed):
         return {name: f"{UNKNOWN}{parsed.reason}" for name in ("zfs.userland", "zfs.module")}
     return {
-        "zfs.userland": parsed.zfs_userland or f"{UNKNOWN}the zfs tools do not say their version",
-        "zfs.module": parsed.zfs_module or f"{UNKNOWN}the kernel module does not say its version",
+        "zfs.userland": parsed.zfs_userland or f"{UNKNOWN}the zfs tools do not report their version",
+        "zfs.module": parsed.zfs_module or f"{UNKNOWN}the kernel module does not report its version",
     }

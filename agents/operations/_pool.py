@@ -40,7 +40,7 @@ def facts(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 def guid(host: Host, name: str) -> str:
     found = _property(host, name, "guid")
     if check_guid("guid", found):
-        raise Unread(f"zpool get does not say the guid of {name}")
+        raise Unread(f"zpool get does not print the guid of {name}")
     return found
 
 
@@ -55,7 +55,7 @@ def _property(host: Host, pool: str, name: str) -> str:
         raise Unread(f"zpool get cannot be read: {parsed.reason}")
     found = [p.value for p in parsed if (p.pool, p.name) == (pool, name)]
     if len(found) != 1:
-        raise Unread(f"zpool get does not say the {name} of {pool}")
+        raise Unread(f"zpool get does not print the {name} of {pool}")
     return found[0]
 
 
@@ -78,7 +78,7 @@ def suspended(host: Host, name: str) -> str:
     if "in response to IO failures" in pool.status:
         return IO
     if pool.state == "SUSPENDED" or by_kernel(host, name) == "SUSPENDED":
-        raise Unread(f"{name} is suspended, and zpool status does not say why")
+        raise Unread(f"{name} is suspended, and zpool status does not show why")
     return NONE
 
 

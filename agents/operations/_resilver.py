@@ -59,7 +59,7 @@ def in_the_way(pool: str, vdev: str, runs: Iterable[str], here: bool, elsewhere:
     if "rebuild" in repairs:
         return "refuse", f"A sequential rebuild of {pool} runs, and ZFS attaches no disk meanwhile. Wait until it ends. {look}"
     if not elsewhere:
-        return "refuse", f"{pool} is resilvering and does not say which disk, so it may be one of {vdev}. Wait until it ends. {look}"
+        return "refuse", f"{pool} is resilvering and does not show which disk, so it may be one of {vdev}. Wait until it ends. {look}"
     why = defers().why_not(pool)
     if why is None:
         return "unknown", f"Whether a second resilver of {pool} waits for the one that runs is not known. Have the node look again. {look}"

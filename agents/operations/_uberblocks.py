@@ -82,5 +82,5 @@ def took(host: Host, pool: str) -> str:
         raise Unread(f"ZFS's own log cannot be read: {parsed.reason}")
     found = [match.group(2) for message in parsed if (match := _TOOK.search(message.text)) and match.group(1) == pool]
     if not found:
-        raise Unread(f"ZFS's own log does not say from which txg it took {pool}")
+        raise Unread(f"ZFS's own log does not show from which txg it took {pool}")
     return found[-1]

@@ -105,7 +105,7 @@ def still_leads_to(host: Host, name: str, wwid: str) -> None:
     """Raises Unread when this kernel name is another disk's by now, or no disk's."""
     found = _disks.wwid_of(host, name)
     if found != wwid:
-        who = f"is {found} by now" if found else "does not say which disk it is any more"
+        who = f"is {found} by now" if found else "does not report which disk it is any more"
         raise Unread(f"{name} {who}, and was {wwid}. It was not deleted, and nothing after it")
 
 

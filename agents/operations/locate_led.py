@@ -256,7 +256,7 @@ def disk_in(host: Host, params: Mapping[str, str]) -> str:
     if not found and "" in folders:
         found = {disk.wwid or disk.name for disk in disks if disk.sas_address in _addresses(host, params)}
     if len(found) > 1:
-        raise Unread(f"several disks are said to be in bay {params['slot']}: {', '.join(sorted(found))}")
+        raise Unread(f"several disks are reported in bay {params['slot']}: {', '.join(sorted(found))}")
     return found.pop() if found else NONE
 
 

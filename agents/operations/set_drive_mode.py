@@ -135,7 +135,7 @@ def _questions(params: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...], s
         ("disk.wwid", (params["wwid"],), f"The disk is {{}} and {params['wwid']} was approved."),
         ("disk.mounts", (NONE,), f"The disk {params['wwid']} is in use: {{}}."),
         ("mode.current", ("0", "1"), f"The disk has no {mode}: {{}}."),
-        ("mode.changeable", ("yes", "not said"), f"The disk says that {mode} cannot be changed: {{}}."),
+        ("mode.changeable", ("yes", "not said"), f"The disk reports that {mode} cannot be changed: {{}}."),
     )
 
 

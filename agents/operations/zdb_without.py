@@ -90,7 +90,7 @@ def perform(host: Host, params: Mapping[str, str]) -> Ran:
     whole, without = (host.run(trial(params, hidden), TRIAL_SECONDS + 30) for hidden in ((), devices))
     for ran, how in ((without, f"without {params['wwid']}"), (whole, f"with {params['wwid']}")):
         if not (_opens(ran) or "zdb:" in decode(ran.stderr) or (ran is whole and _hung(ran))):
-            why = decode(ran.stderr).strip() or ran.why or "zdb said nothing"
+            why = decode(ran.stderr).strip() or ran.why or "zdb printed nothing"
             return Ran(command, 1, ran.stdout, f"It could not be tried {how}: {why}\n".encode(), host.now() - begun)
     found = DOES_NOT if not _opens(without) else OPENS_ANYWAY if _opens(whole) else OPENS
     text = f"{params['pool']} {found}.\nwith all: {_last(whole)}\nwithout {params['wwid']}: {_last(without)}\n"

@@ -70,7 +70,7 @@ def _event(leaf: str, leaf_body: Mapping[str, Any]) -> Event:
 def _sealed(order: Order, events: tuple[Event, ...]) -> Event:
     found = [event for event in events if event.type == SEALED and event.body.get("digest") == order.digest]
     if not found:
-        raise NotBacked("Nothing in the ledger says that this order was sealed.")
+        raise NotBacked("The ledger does not show that this order was sealed.")
     _is_of(order, found[0])
     return found[0]
 

@@ -395,7 +395,7 @@ def conclude(ran: Ran, probe: Probe | None, good: tuple[int, ...] = (0,)) -> tup
     if ran.exit_code in good:
         return "succeeded", f"`{command}` exited {ran.exit_code}."
     how = f"`{command}` {'exited ' + str(ran.exit_code) if ran.exit_code is not None else 'did not end by itself: ' + ran.why}."
-    how += "".join(f" It said: {line}" for line in first_line(ran.stderr))
+    how += "".join(f" Its output: {line}" for line in first_line(ran.stderr))
     if ran.why in ("not found", "not permitted", "not started") or (
         ran.exit_code is not None and probe is not None and probe.result == "did_not"
     ):

@@ -28,7 +28,7 @@ Section: admin
 Priority: optional
 Depends: python3 (>= 3.9)
 Recommends: openssl, zfsutils-linux, lsscsi, smartmontools, sg3-utils, sdparm
-Description: reports what a ZFS storage node says, and does what it is allowed to
+Description: reports what a ZFS storage node shows, and does what it is allowed to
  The agent of the Slotlight runbook portal. It observes only, until the node's
  own {paths.POLICY} says otherwise.
 """

@@ -1,1 +1,1 @@
-"""How the agent talks to the portal: signed requests, the connection, the relay process, and when they last spoke."""
+"""The agent's side of the protocol with the portal: signed requests, the connection, the relay process, and the last contact."""

@@ -85,7 +85,7 @@ def test_only_the_sealing_of_an_order_says_that_it_was_sealed():
     ledger.bodies.append(reported)
     behind = [body for body in ledger.bodies if leaf_hash(body).hex() in approved]
     offer["proofs"] = {"checkpoint": ledger.note(), "events": [ledger.proof(body) for body in (*behind, reported)]}
-    assert refusal(offer) == "Nothing in the ledger says that this order was sealed."
+    assert refusal(offer) == "The ledger does not show that this order was sealed."
 
 
 def bend(proofs, how):

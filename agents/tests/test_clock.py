@@ -36,7 +36,7 @@ def test_it_trusts_clocks_that_agree():
 
 def test_before_the_portal_said_the_time_nothing_is_trusted():
     times = Times()
-    assert "has not said the time yet" in times.clock.doubt()
+    assert "has not sent the time yet" in times.clock.doubt()
     times.answer()
     assert times.clock.doubt() == ""
 
@@ -79,7 +79,7 @@ def test_a_word_too_old_refuses():
     times = Times()
     times.answer()
     times.passes(PORTAL_TIME_SECONDS_MAX + 1)
-    assert "last said the time" in times.clock.doubt()
+    assert "last sent the time" in times.clock.doubt()
 
 
 def test_it_errs_towards_over_and_towards_not_begun():

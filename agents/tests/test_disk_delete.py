@@ -64,7 +64,7 @@ class Moving:
     ("leads_to", "expected"),
     [
         (b"naa.5000c500a65b206b\n", "is naa:5000c500a65b206b by now"),
-        (None, "does not say which disk it is any more"),
+        (None, "does not report which disk it is any more"),
         (b"\n", "does not say"),
     ],
 )

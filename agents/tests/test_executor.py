@@ -277,7 +277,7 @@ def test_it_concludes_no_more_than_it_knows(exit_code, why, probe, outcome):
 
 def test_a_command_that_failed_is_told_with_its_own_first_words():
     ran = Ran(("zpool", "import"), 1, b"Destroy and re-create the pool from\n", b"\ncannot import 'ost_5': I/O error\n\tmore\n", 1.0, "")
-    assert conclude(ran, Probe("did_not", (), "")) == ("failed", "`zpool import` exited 1. It said: cannot import 'ost_5': I/O error")
+    assert conclude(ran, Probe("did_not", (), "")) == ("failed", "`zpool import` exited 1. Its output: cannot import 'ost_5': I/O error")
 
 
 def test_a_look_needs_no_claim_and_no_journal(stage):

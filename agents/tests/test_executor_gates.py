@@ -146,7 +146,7 @@ def test_a_clock_that_jumps_during_the_handshake_stops_the_order(stage):
 def test_a_portal_that_never_says_the_time_gets_nothing_run(stage, monkeypatch):
     monkeypatch.setattr("agents.orders.executor.FIRST_TIME_SECONDS", 0.01)
     Portals(stage)
-    assert "has not said the time yet" in stage.do()["reason"]
+    assert "has not sent the time yet" in stage.do()["reason"]
     assert stage.ran == []
 
 

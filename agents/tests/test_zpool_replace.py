@@ -266,7 +266,7 @@ def test_a_removed_member_is_absent_in_genuine_texts():
         ),
         (
             Capture("zpool_history", "ost_0", "data", "no such thing\n", ""),
-            "could not be read: the history does not say of which pool it is.",
+            "could not be read: the history does not show which pool it is of.",
         ),
         (
             Capture("zpool_history", "ost_0", "data", f"{HISTORY}{COMMAND}2026-11-21.08:40:01 zpool scrub ost_0\n", ""),

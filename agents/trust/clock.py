@@ -68,10 +68,10 @@ class Clock:
             if self._jumped:
                 return f"{self._jumped} It is not trusted until the portal's time agrees with it."
             if self._portal_time is None:
-                return "The portal has not said the time yet, so this node's clock cannot be checked."
+                return "The portal has not sent the time yet, so this node's clock cannot be checked."
             age = self._steady() - self._portal_time[2]
             if age > PORTAL_TIME_SECONDS_MAX:
-                return f"The portal last said the time {age:.0f} s ago, so this node's clock cannot be checked."
+                return f"The portal last sent the time {age:.0f} s ago, so this node's clock cannot be checked."
             return self._apart()
 
     def latest(self) -> float:

@@ -167,7 +167,7 @@ def rotated(host: Host, identity: Identity, answer: object) -> Identity:
     except ValueError as error:
         raise BadKeys(f"The portal announces new keys in a way that cannot be read: {error}.") from error
     if not isinstance(keys, dict) or keys.get("purpose") != "next_keys":
-        raise BadKeys("The portal announces new keys, and they say no such purpose.")
+        raise BadKeys("The portal announces new keys without this purpose.")
     if all(keys.get(name) == getattr(identity, name) for name in PINNED):
         return identity
     wrong = order_signature.against(host, identity.portal_key, signature, text.encode("utf-8"))

@@ -185,7 +185,7 @@ def _read(text: str, log_key: str) -> Held:
         return held
     note = read_note(held.note, log_key)
     if (note.size, _text(note.root)) != (value["size"], value["root"]):
-        raise ValueError("it does not say what its own checkpoint says.")
+        raise ValueError("it does not contain what its own checkpoint signs.")
     return replace(held, size=note.size, root=value["root"])
 
 

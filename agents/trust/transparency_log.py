@@ -297,7 +297,7 @@ def _openssl(
         return "good", ""
     if ran.exit_code not in (None, 0) and any(words in output for words in bad):
         return "bad", ""
-    return "unknown", f"openssl said {output.decode('utf-8', 'replace').strip()[:200] or ran.why or 'nothing'!r}."
+    return "unknown", f"openssl printed {output.decode('utf-8', 'replace').strip()[:200] or ran.why or 'nothing'!r}."
 
 
 def _pem(der: bytes) -> str:

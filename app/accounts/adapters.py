@@ -1,6 +1,6 @@
 """Where django-allauth asks the house: how guessing is slowed down, what is said, how secrets of factors lie in the database.
 
-Nobody makes an account here by signing up, and nothing needs e-mail. Lock-out is `app.accounts.throttle` alone; allauth's own rate
+No account is made here by signing up, and nothing needs e-mail. Lock-out is `app.accounts.throttle` alone; allauth's own rate
 limits are off, because they count in each process by itself.
 """
 
@@ -42,14 +42,14 @@ class Accounts(DefaultAccountAdapter):
             raise ValidationError(throttle.TEXT)
 
     def authenticate(self, request: HttpRequest, **credentials):
-        """Nobody whose password or factors somebody wrote into the database past this portal."""
+        """No person whose password or factors were written into the database past this portal."""
         person = super().authenticate(request, **credentials)
         if person is not None and (why := believing.why_not(person)):
             raise ValidationError(why)
         return person
 
     def pre_login(self, request: HttpRequest, user, **kwargs):
-        """However somebody comes: also with a passkey, and through the identity provider."""
+        """By every way of signing in: also with a passkey, and through the identity provider."""
         if why := believing.why_not(user):
             clear_login(request)
             raise ImmediateHttpResponse(render(request, "socialaccount/authentication_error.html", {"why": why}, status=403))

@@ -1,6 +1,6 @@
 """Whether what proves a person was written by this portal: the account with its password, every factor, every link to the identity provider.
 
-Asked where somebody signs in, and where somebody proves once more who is there.
+Asked where a person signs in, and where a person proves once more who is there.
 """
 
 from allauth.mfa.models import Authenticator

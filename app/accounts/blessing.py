@@ -102,7 +102,7 @@ def _bless(found: Iterable[Found], why: str, by: str) -> None:
 
 
 def rotate(why: str, by: str) -> int:
-    """Another key, under which everything that is believed is sealed again. Returns how many rows. Both keys are good meanwhile."""
+    """Another key, under which everything that is accepted is sealed again. Returns how many rows. Both keys are good meanwhile."""
     secretfile.make(seals.next_path())  # one that is there already was begun by a rotation that did not end
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE {Seal._meta.db_table} IN SHARE ROW EXCLUSIVE MODE")

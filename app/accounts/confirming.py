@@ -1,4 +1,4 @@
-"""The end of what waits (`app.accounts.waiting`): another administrator confirms it, somebody withdraws it, or its day has passed."""
+"""The end of what waits (`app.accounts.waiting`): another administrator confirms it, an administrator withdraws it, or its day has passed."""
 
 import secrets
 from datetime import datetime
@@ -48,7 +48,7 @@ def withdraw(by: User, one: Changed, seen: str) -> None:
 
 
 def sweep(now: datetime) -> None:
-    """Record and tell what has come to count because its day has passed. It counts without this; rung by beat."""
+    """Record and send what has come to count because its day has passed. It counts without this; rung by beat."""
     roles = Membership.objects.filter(counts_at__lte=now)
     for one in (*User.objects.filter(counts_at__lte=now, is_active=True), *roles):
         with transaction.atomic():

@@ -1,9 +1,9 @@
-"""A second factor that somebody deletes in the database is gone, and with it the question for it. So each person's sealed row says how many
+"""A second factor that is deleted in the database is gone, and with it the question for it. So each person's sealed row says how many
 rows of factors there are, and whoever has fewer or more is not accepted.
 
 Nothing else lends a right by being deleted. A role, a link to the identity provider, a session, a token or an approval that is gone only shuts
 out; what comes back in its place is refused as an old one, because its end is an event. A person's row cannot be deleted while the ledger's
-tables speak of it. A row of `Hand` is asked of the ledger too (`app.runs.ordering.plan_approvals`). A `Refusal` that is deleted comes back with the next look,
+tables hold it. A row of `Hand` is asked of the ledger too (`app.runs.ordering.plan_approvals`). A `Refusal` that is deleted comes back with the next look,
 and the ledger keeps the first of each. Counts of failed sign-ins are not in the database.
 """
 

@@ -13,7 +13,7 @@ from app.accounts.seals import Kind, register
 
 
 def has_person(values: tuple) -> bool:
-    """A session that is somebody's, and not over by itself. What a browser does before anybody signs in is no event."""
+    """A session of a person, and not over by itself. What a browser does before a sign-in is no event."""
     _key, data, ends = values
     return ends > timezone.now() and SESSION_KEY in encrypted_sessions.read(data)
 

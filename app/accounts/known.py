@@ -1,4 +1,4 @@
-"""Browsers in which somebody has signed in before. Guesses made elsewhere do not count against them, so that no stranger locks a person out."""
+"""Browsers in which a person has signed in before. Guesses made elsewhere do not count against them, so that no stranger locks a person out."""
 
 import secrets
 from hashlib import sha256

@@ -14,7 +14,7 @@ made_on_the_host = Signal()  # an administrator, with its `person`
 
 
 class Role(models.TextChoices):
-    """What somebody is to a team's nodes. Which rights follow from each is said in `app.accounts.rights`, and nowhere else."""
+    """A person's role for a team's nodes. Which rights follow from each is defined in `app.accounts.rights`, and nowhere else."""
 
     VIEWER = "viewer", "viewer"
     TECHNICIAN = "technician", "technician"
@@ -54,8 +54,8 @@ class People(UserManager):
 
     def create_superuser(self, username, email=None, password=None, **more):
         """The first person of an installation: an administrator of the whole fleet. The flag itself gives no right.
-        The command asks for a password as the pages do only where somebody types it. Raises ValidationError."""
-        if password is not None:  # without one nobody signs in by it
+        The command asks for a password as the pages do only where a person types it. Raises ValidationError."""
+        if password is not None:  # without one there is no sign-in by it
             validate_password(password, self.model(username=username, email=email or ""))
         person = super().create_superuser(username, email, password, **more)
         person.memberships.get_or_create(team=None, role=Role.ADMIN)

@@ -1,8 +1,8 @@
 """What an administrator does to people and teams. Each of these is recorded with the change, or not done.
 
-Nobody changes what they themselves may do: another administrator does. So whoever holds the last administrator's account cannot lose it
-by a slip, and a role never comes from the one who uses it. What gives somebody something, or changes what proves somebody, waits for a second
-administrator or for a day to pass (`app.accounts.waiting`); what shuts somebody out is done at once. `by` is None for a person on the
+No person changes their own rights: another administrator does. So whoever holds the last administrator's account cannot lose it
+by a slip, and a role never comes from the one who uses it. What gives a person a right, or changes a person's proof of identity, waits for a second
+administrator or for a day to pass (`app.accounts.waiting`); what shuts a person out is done at once. `by` is None for a person on the
 portal's own machine.
 """
 
@@ -83,7 +83,7 @@ def switch(by: User, person: User, *, on: bool) -> None:
 
 
 def new_password(by: User | None, person: User) -> str:
-    """For somebody who has lost the old one; the sessions end."""
+    """For a person who has lost the old one; the sessions end."""
     _not_oneself(by, person, "gives you a new password; you change yours on the page of your account")
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     with transaction.atomic():
@@ -96,7 +96,7 @@ def new_password(by: User | None, person: User) -> str:
 
 
 def forget_factors(by: User, person: User) -> None:
-    """For somebody who has lost the phone. What is removed is recorded factor by factor."""
+    """For a person who has lost the phone. What is removed is recorded factor by factor."""
     _not_oneself(by, person, "removes your factors; you remove yours on the page of your account")
     with transaction.atomic():
         hold(person)

@@ -25,7 +25,7 @@ def signed_in(sender, request, user, **_) -> None:
 
 
 def step_completed(sender, request, user, method, **fields) -> None:
-    """Somebody who is signed in proved it once more on a page of django-allauth."""
+    """A person who is signed in proved it once more on a page of django-allauth."""
     if fields.get("reauthenticated"):
         if why := believing.why_not(user):
             raise PermissionDenied(why)
@@ -40,7 +40,7 @@ def proved_at(request: HttpRequest) -> datetime | None:
 
 
 def is_fresh(at: datetime | None, now: datetime) -> bool:
-    """A proof from the future is none: somebody set the clock."""
+    """A proof from the future is none: the clock was set."""
     return at is not None and timedelta(0) <= now - at <= timedelta(seconds=FRESH_SECONDS)
 
 
@@ -58,7 +58,7 @@ def prove(request: HttpRequest, typed: str) -> str:
         records.failed(None, {"username": name}, request)
         return f"{_wanted(request.user)} Nothing was done."
     throttle.forget(name, *where)
-    # The session keeps its key: this page's other requests are under way with it, and would come back as somebody signed out.
+    # The session keeps its key: this page's other requests are under way with it, and would come back as signed out.
     _note(request, timezone.now())
     records.proved(name, request)
     return ""

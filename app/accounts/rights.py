@@ -73,13 +73,13 @@ def _fault(row: tuple) -> str:
 
 
 def _waits(row: tuple, right: str) -> bool:
-    """Hands at the rack are asked for by somebody else, so what was done to the account does not stop them."""
+    """Work at the rack is asked for by another person, so what was done to the account does not stop them."""
     ends = (row[ROLE_COUNTS], None if right == MANUAL else row[ACCOUNT_COUNTS])
     return any(end is not None and timezone.now() < end for end in ends)
 
 
 def _is_moved(node: str) -> bool:
-    """Whether somebody else than this portal says which team has the node."""
+    """Whether anything but this portal set which team has the node."""
     return bool(seals.why_not(Team._meta.get_field("nodes").related_model, name=node))
 
 
@@ -106,7 +106,7 @@ _HERE_PROVEN = {right: _having(_PROVEN, roles) for right, roles in ROLES_WITH.it
 def may(user: User, right: str, node: object = None) -> bool:
     """Whether this person has the right on this node (a `Node` or its name) now; without a node, for the whole fleet.
 
-    Read from the database: what a session remembers may be old. A node that nobody knows belongs to no team.
+    Read from the database: what a session remembers may be old. An unknown node belongs to no team.
     """
     return _holds(user, right, node, roles_with(right)) and (not wants_factor(right) or _has_factor(user))
 

@@ -1,7 +1,7 @@
 """The one place that writes seals: whenever a model that has a kind in `app.accounts.seals` is saved or deleted through Django.
 
 What goes past Django's `save` and `delete` (an UPDATE of a queryset, SQL) is not sealed, and so is not accepted. A row that was not accepted
-before it was saved is saved and stays so: nobody makes a forged row good by changing something else of it. `app.accounts.blessing` does, on
+before it was saved is saved and stays so: a forged row does not become good by changing something else of it. `app.accounts.blessing` does, on
 the portal's machine.
 """
 
@@ -60,7 +60,7 @@ def saved(sender: type[Model], instance: Model, update_fields=None, **_) -> None
 
 
 def deleted(sender: type[Model], instance: Model, **_) -> None:
-    """That it ended is an event, so that it cannot be put back. A ledger that takes nothing stops nobody from being shut out."""
+    """That it ended is an event, so that it cannot be put back. A ledger that takes nothing does not stop a person from being shut out."""
     kind = KINDS[sender]
     values = tuple(getattr(instance, field) for field in kind.fields)
     name = kind.name(instance.pk)

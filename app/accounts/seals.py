@@ -42,7 +42,7 @@ def always(values: tuple) -> bool:
 
 @dataclass(frozen=True)
 class Kind:
-    """One table whose rows say who somebody is, or what somebody may do."""
+    """One table whose rows identify a person, or give a person a right."""
 
     model: type[Model]
     what: str  # such a row, in words
@@ -74,7 +74,7 @@ ALSO: list[Callable[[], Iterator[tuple[Kind, tuple, str]]]] = []  # what can be 
 
 
 class KeyLost(forms.KeyLost):
-    """No seal can be checked or made, so nobody is believed."""
+    """No seal can be checked or made, so no row is accepted."""
 
 
 # --- the key
@@ -214,7 +214,7 @@ def twice(ask: Callable[[], T], is_good: Callable[[T], bool]) -> T:
 
 
 def first_believed(ask: Callable[[], list[M]]) -> M | None:
-    """The first row that a query with `with_seals` finds; None when there is none, or none that is believed."""
+    """The first row that a query with `with_seals` finds; None when there is none, or none that is accepted."""
     one = next(iter(twice(ask, lambda rows: all(not fault(KINDS[type(one)], of_model(one)) for one in rows))), None)
     return one if one is not None and not noted(KINDS[type(one)], of_model(one)) else None
 
@@ -254,7 +254,7 @@ def person_of(kind: Kind, row: tuple) -> str:
     if not kind.person:
         return ""
     pk = row[kind.fields.index(kind.person)]
-    if pk is None:  # the portal's own doing, or somebody's on its command line
+    if pk is None:  # the portal's own doing, or a person's on its command line
         return ""
     return User.objects.filter(pk=pk).values_list("username", flat=True).first() or f"person {pk}"
 
@@ -273,7 +273,7 @@ def sweep() -> None:
     Refusal.objects.filter(last_at__lt=timezone.now() - KEPT).delete()
     try:
         secrets()
-    except KeyLost as lost:  # then it is the key that is told of, and not every row
+    except KeyLost as lost:  # then the key is reported, and not every row
         log.error("%s", lost)
         return
     found = twice(lambda: list(faults()), lambda bad: not bad)

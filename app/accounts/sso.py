@@ -44,7 +44,7 @@ class Door(OpenIDConnectOAuth2Adapter):
     """django-allauth's, and stricter: the ID token's signature, issuer and nonce are always checked."""
 
     def check(self) -> None:
-        """Whether this is the provider we mean: nobody is sent to another, and no other's word is taken."""
+        """Whether this is the provider we mean: no person is sent to another, and no other's answer is taken."""
         issuer, wanted = self.openid_config.get("issuer"), self.get_provider().app.settings["issuer"]
         if issuer != wanted:
             raise Refused(f"The provider calls itself {issuer}, and this portal expects {wanted} (SLOTLIGHT_OIDC_ISSUER).")
@@ -53,7 +53,7 @@ class Door(OpenIDConnectOAuth2Adapter):
         self.check()
         id_token = kwargs["response"].get("id_token")
         if not id_token:
-            raise Refused("The provider sent no ID token, so nothing says who you are.")
+            raise Refused("The provider sent no ID token, so who you are is not known.")
         claims = self._decode_id_token(app, id_token)
         nonce = request.session.pop(NONCE, "")
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
@@ -121,7 +121,7 @@ def callback(request: HttpRequest, door: Door) -> HttpResponse:
 
 
 def refusal(request: HttpRequest, error: Exception | None) -> HttpResponse:
-    """The page that says why nobody was signed in, and the log line that says more."""
+    """The page that says why no person was signed in, and the log line that says more."""
     log.warning("A sign-in through the identity provider failed: %r.", error)
     status = 403
     if isinstance(error, Refused):
@@ -176,10 +176,10 @@ def admit(claims: dict, known: User | None) -> User:
 
 
 def _person(name: str) -> User:
-    """Somebody new, or somebody whom an administrator has added to come this way. A person with a password is never taken over."""
+    """A new person, or one whom an administrator has added to come this way. A person with a password is never taken over."""
     if not name:
         raise Refused(
-            "The provider does not say your name (preferred_username). Ask whoever runs it to add the scope profile for Slotlight."
+            "The provider does not send your name (preferred_username). Ask whoever runs it to add the scope profile for Slotlight."
         )
     found = User.objects.filter(username=name).first()
     if found is None:
@@ -210,7 +210,7 @@ def _give_roles(person: User, wanted: Iterable[tuple[str, str]]) -> None:
     }
     for held in person.memberships.filter(from_groups=False, counts_at__gt=timezone.now()).select_related("team"):
         if (held.role, held.team.name if held.team else "") in wanted:
-            held.delete()  # what the groups give waits for nobody
+            held.delete()  # what the groups give does not wait
     by_hand = set(person.memberships.filter(from_groups=False).values_list("role", "team__name"))
     gone = [key for key in before if key not in wanted]
     come = [(role, team) for role, team in sorted(wanted) if (role, team) not in before and (role, team or None) not in by_hand]

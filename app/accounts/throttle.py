@@ -1,8 +1,8 @@
 """Slows down whoever guesses passwords or codes: some failures, then a pause.
 
-What comes from a browser in which the person has signed in before is counted by itself, and nobody else's failures stop it. All else is
+What comes from a browser in which the person has signed in before is counted by itself, and the failures of others do not stop it. All else is
 counted for the name at the address, for the address, and for the name: the last two stop who goes through many names, or comes from many
-addresses. The counts live in Valkey. When that is down nobody is locked out: the page must work at 3 a.m., and a guess is slow by itself.
+addresses. The counts live in Valkey. When that is down no person is locked out: the page must work at 3 a.m., and a guess is slow by itself.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def where(name: str, request) -> tuple[str, str]:
-    """(address, known browser or "") of a request that speaks for `name`."""
+    """(address, known browser or "") of a request under the name `name`."""
     return (request.META.get("REMOTE_ADDR", "") if request is not None else "", known.browser(name, request))
 
 
@@ -65,5 +65,5 @@ def _ask(question, otherwise):
     try:
         return question(valkey())
     except redis.RedisError as error:
-        log.warning("Failed sign-ins are not counted: Valkey says %s.", error)
+        log.warning("Failed sign-ins are not counted: Valkey reports %s.", error)
         return otherwise

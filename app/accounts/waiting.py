@@ -1,9 +1,9 @@
-"""What one administrator alone cannot make count at once: giving a role that acts, and changing what proves somebody else.
+"""What one administrator alone cannot make count at once: giving a role that acts, and changing another person's proof of identity.
 
 Such a change is written at once with the time from which it counts, a day later, in the sealed row itself: a role gives no right before its
 `counts_at`, and an account's rights rest until its own. Whoever asks for a right compares the clock with that (`app.accounts.rights`), so
 nothing has to run for the day to pass, and a row that says another time, or that is gone, is not accepted. Another administrator may confirm
-it earlier; see `app.accounts.confirming`. Shutting somebody out never waits.
+it earlier; see `app.accounts.confirming`. Shutting a person out never waits.
 
 At once counts what is done before the first node is enrolled that is not the demo's, what a person does on the portal's own machine, and what
 the groups of the identity provider give.
@@ -37,7 +37,7 @@ def site_is_new() -> bool:
 
 
 def counting_from(by: User | None) -> datetime | None:
-    """From when something counts that is done now; None is at once. Nobody in `by` is a person on the portal's machine."""
+    """From when something counts that is done now; None is at once. None in `by` is a person on the portal's machine."""
     return None if by is None or site_is_new() else timezone.now() + WAIT
 
 
@@ -73,7 +73,7 @@ def person_of(one: Changed) -> User:
 
 
 def askers(one: Changed) -> frozenset[str]:
-    """Who asked for it; nobody of them can confirm it."""
+    """Who asked for it; none of them can confirm it."""
     if isinstance(one, Membership):
         return frozenset({one.given_by.username} if one.given_by else ())
     return frozenset(item.partition(":")[2] for item in (one.changed or "").split())
@@ -102,7 +102,7 @@ def key(one: Changed) -> str:
     return f"{person_of(one)}:{which}:{one.counts_at.isoformat() if one.counts_at else ''}"
 
 
-# --- telling
+# --- notices
 
 
 def tell_asked(one: Changed) -> None:

@@ -315,7 +315,7 @@ def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> dict:
 def situations(request, node: Words = "", severity: Words = "", closed: bool = False, cursor: Cursor = "", limit: Limit = PAGE):
     """What is wrong, newest first. With `closed=true` also what is over.
 
-    `may_lose` is how many more disks the worst of the pools it concerns survives, below 0 where data is missing and 0 where nobody knows;
+    `may_lose` is how many more disks the worst of the pools it concerns survives, below 0 where data is missing and 0 where it is not known;
     it is null where it concerns no pool.
     """
     found = Situation.objects.select_related("node").order_by("-pk")

@@ -82,7 +82,7 @@ def of_the_database() -> Iterator[Metric]:
 
 
 def without_the_database() -> Iterator[Metric]:
-    """The other kinds are absent: nobody knows them now."""
+    """The other kinds are absent: they are not known now."""
     kinds = alarms.WITHOUT_DATABASE
     yield _portal_alarms(kinds, [alarm.kind for alarm in alarms.standing(timezone.now(), kinds)])
 
@@ -155,7 +155,7 @@ def _read() -> Iterator[Metric]:
     for ask in (
         without_the_database if parts["database"] else of_the_database,
         of_valkey,
-    ):  # a scrape that waits for it tells nothing at all
+    ):  # a scrape that waits for it returns nothing at all
         try:
             yield from list(ask())
         except (DatabaseError, redis.RedisError) as error:
@@ -180,7 +180,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def is_this_machine(request: HttpRequest) -> bool:
-    """Behind a proxy everybody comes from this machine, so then nobody does."""
+    """Behind a proxy every request comes from this machine, so then none counts as local."""
     if settings.HTTPS or any(name in request.META for name in FORWARDED):
         return False
     try:

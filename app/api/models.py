@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Token(models.Model):
-    """What one person may do through the API, until when. Revoked ones stay: the ledger speaks of them by `prefix`."""
+    """What one person may do through the API, until when. Revoked ones stay: the ledger names them by `prefix`."""
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
     name = models.CharField(max_length=60)

@@ -59,7 +59,7 @@ def _page(request: HttpRequest, form: MakeToken, status: int = 200, **more: Any)
 @login_required
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """One's own; nobody sees those of others here."""
+    """The caller's own; those of others are not shown here."""
     tokens.revoke(get_object_or_404(Token, pk=pk, person=request.user), request.user)
     return redirect("tokens")
 
@@ -68,7 +68,7 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @fresh
 def revoke_of(request: HttpRequest, name: str) -> HttpResponse:
-    """An administrator shuts somebody's programs out: the one that is named, or all of them. A broken ledger does not stop it."""
+    """An administrator shuts a person's programs out: the one that is named, or all of them. A broken ledger does not stop it."""
     person, wanted = get_object_or_404(User, username=name), request.POST.get("token", "")
     found = tokens.open_ones(person, timezone.now())
     for token in found if wanted == "all" else [get_object_or_404(found, pk=_number(wanted))]:

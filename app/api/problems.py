@@ -34,7 +34,7 @@ class ProblemOut(Schema):
     status: int
     detail: str = Field(description="What is so, about which thing")
     do: str = Field(description="What to do next")
-    verdicts: list[VerdictOut] = Field(description="What each guard said, where guards refused; else empty")
+    verdicts: list[VerdictOut] = Field(description="The verdict of each guard, where guards refused; else empty")
 
 
 # kind -> status, title, what to do next

@@ -1,4 +1,4 @@
-"""How often one token may ask: so many requests a minute, counted in Valkey for all processes. Without Valkey nobody is turned away."""
+"""How often one token may ask: so many requests a minute, counted in Valkey for all processes. Without Valkey no request is turned away."""
 
 import logging
 import time
@@ -20,6 +20,6 @@ def wait_seconds(prefix: str) -> int:
     try:
         count, _ = valkey().pipeline(transaction=False).incr(key).expire(key, 2 * WINDOW_SECONDS).execute()
     except redis.RedisError as error:
-        log.warning("Requests of tokens are not counted: Valkey says %s.", error)
+        log.warning("Requests of tokens are not counted: Valkey reports %s.", error)
         return 0
     return 0 if count <= settings.API_PER_MINUTE else max(1, round((window + 1) * WINDOW_SECONDS - now))

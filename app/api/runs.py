@@ -118,7 +118,7 @@ class RunFull(RunOut):
     note: str
     alarm: str
     acts: list[str] = Field(description="What may be asked of it now, by a person with the right")
-    guards: list[VerdictOut] = Field(description="What the guards of this step say at this moment; acting asks them again")
+    guards: list[VerdictOut] = Field(description="The verdicts of the guards of this step at this moment; acting asks them again")
     warnings: list[str] = Field(description="What must be known before this step, and forbids nothing")
     options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
     asks: str = Field(
@@ -354,7 +354,7 @@ def waiting(run: Run, yours: bool) -> Answer:
 
 @router.post("/approvals/{int:pk}/approve", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-approve")
 def approve(request, pk: Number, body: Judged):
-    """Say yes to exactly this plan. It takes another person than any who had a hand in the run, and a password typed within 15 minutes."""
+    """Say yes to exactly this plan. It takes a person who took no part in the run, and a password typed within 15 minutes."""
     return _done(request.auth, pk, body.version, "approve", {"plan_digest": body.plan_digest, "accepted": body.accepted})
 
 
@@ -366,7 +366,7 @@ def reject(request, pk: Number, body: Judged):
 
 @router.get("/open-loops", response=answers(list[LoopOut]), auth=Scoped(READ), url_name="api-loops")
 def open_loops(request):
-    """What runs have switched on and nobody has switched off, oldest first."""
+    """What runs have switched on and what is not switched off yet, oldest first."""
     return [loop_line(one) for one in OpenLoop.objects.select_related("run")]
 
 
@@ -377,7 +377,7 @@ def loop_line(one: OpenLoop) -> Answer:
 
 @router.post("/open-loops/{int:pk}/close", response=answers(list[LoopOut]), auth=Scoped(OPERATE), url_name="api-loop-close")
 def close_loop(request, pk: Number, body: Closed):
-    """Say that it is over, and by what that can be told. Where the node shows that it is not, a person's word does not count."""
+    """State that it is over, and what shows it. Where the node shows that it is not, a person's statement does not count."""
     one = OpenLoop.objects.filter(pk=pk).first()
     if one is None:
         raise Problem("not-found", f"There is no open loop {pk}. Perhaps it is closed already.")

@@ -1,6 +1,6 @@
 """One line for each request when it has ended: from where, what for, how it was answered, how long that took, and who asked.
 
-No query is told, and no token that stands in a path (`app.core.logs`). What agents, load balancers and pages ask all the time is told only
+No query is logged, and no token that stands in a path (`app.core.logs`). What agents, load balancers and pages ask all the time is logged only
 when it did not go well.
 """
 

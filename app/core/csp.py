@@ -1,4 +1,4 @@
-"""The content security policy: everything from here, nothing inline, nobody frames us."""
+"""The content security policy: everything from here, nothing inline, no framing."""
 
 from asgiref.sync import iscoroutinefunction
 from django.utils.decorators import sync_and_async_middleware

@@ -1,4 +1,4 @@
-"""Collecting garbage in a process that remembers facts by the hundred thousand: they have no cycles, and go when nobody holds them.
+"""Collecting garbage in a process that remembers facts by the hundred thousand: they have no cycles, and go when nothing holds them.
 
 Looking all of them through stops every page and every stream for a third of a second and more. So that is done after ten million new
 objects, not after seventy thousand; and what it finds in use is set aside and not looked through the next time. What was set aside and

@@ -1,7 +1,7 @@
 """How far long work has come, for the one who waits for it: a copy that is made takes its time before its first byte.
 
-The browser makes up a name and sends it along; the work says under that name how far it is; the browser asks. It is a courtesy: work that
-nobody named says nothing, and a Valkey that is down leaves the work as it was. Kept for a minute, and shown to nobody else.
+The browser makes up a name and sends it along; the work reports its progress under that name; the browser asks. It is optional: work
+without a name says nothing, and a Valkey that is down leaves the work as it was. Kept for a minute, and shown to no other person.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Putting what somebody may have to be told into the outbox, in the transaction that makes it so.
+"""Putting what may have to be sent as a notice into the outbox, in the transaction that makes it so.
 
 Apps that do not know `notices` call this. Nothing is worded or sent here, and nothing here can make the change fail by a bad
 address: the worker reads the outbox, and what was rolled back was never in it.

@@ -28,7 +28,7 @@ def wants_partial(request: HttpRequest) -> bool:
 
 
 def signed_out_of_a_part(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """The sign-in is a page of its own: put into a part of another page it would take away what somebody is typing there."""
+    """The sign-in is a page of its own: put into a part of another page it would take away what a person is typing there."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -42,7 +42,7 @@ def signed_out_of_a_part(get_response: Callable[[HttpRequest], HttpResponse]) ->
 
 def live(stamp: Stamp) -> Callable:
     """A page that is looked at again and again. `stamp(request, **kwargs)` asks a few small questions about all that the page shows;
-    while the answers are the same the look is answered 204, and the page is left alone with whatever somebody is typing into it.
+    while the answers are the same the look is answered 204, and the page is left alone with whatever is being typed into it.
 
     A ring may be lost, or come before its truth; so a page looks by itself too, and this is what makes that cheap.
     """

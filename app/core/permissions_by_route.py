@@ -1,7 +1,7 @@
 """Who may use each route: every URL of the portal, by its name, with what it asks for. A URL without a line here fails a test.
 
-The views themselves ask; this says what they must ask, and `app/tests/test_permissions_by_route.py` tries each of them as nobody and as
-somebody without rights.
+The views themselves ask; this says what they must ask, and `app/tests/test_permissions_by_route.py` tries each of them without a session and as
+a person without rights.
 """
 
 from collections.abc import Mapping

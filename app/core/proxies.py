@@ -1,7 +1,7 @@
 """Who really asks, and how: behind a proxy that we trust, the address and the scheme that it names, and else what the connection itself is.
 
 Nothing else that proxies say is read, neither `Forwarded` nor a host or port: a proxy passes the host on as it came. Uvicorn's own
-reading of these headers is off: it believes whoever comes from this machine.
+reading of these headers is off: it accepts them from any client on this machine.
 """
 
 import logging
@@ -40,10 +40,10 @@ def behind(scope: Scope, trusted: Iterable[Network]) -> None:
 
 
 def _follow(scope: Scope, trusted: Iterable[Network]) -> None:
-    """Each proxy adds whom it heard at the end, so the last one that is no proxy of ours is the client."""
+    """Each proxy adds its client at the end, so the last one that is no proxy of ours is the client."""
     for address in reversed(_named(scope, FORWARDED)):
         if not _is_address(address):
-            return  # a proxy that says something else than addresses is believed no further
+            return  # a proxy that sends anything but addresses is used no further
         scope["client"] = (address, 0)
         if not _is_one_of(address, trusted):
             return

@@ -39,7 +39,7 @@ def measured(get_response):
 
 
 def _note(request, response, began):
-    """Only names of routes become labels, and only classes of statuses: nobody outside can make a new one."""
+    """Only names of routes become labels, and only classes of statuses: no client can make a new one."""
     match = request.resolver_match
     route = (match.url_name if match else None) or "none"
     method = request.method if request.method in METHODS else "other"

@@ -42,7 +42,7 @@ def _leave_the_dead() -> None:
 
 
 def _is_readable(descriptor: int) -> bool:
-    """An idle server only ever speaks up to say that it ends the connection."""
+    """An idle server only ever sends that it ends the connection."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

@@ -22,11 +22,11 @@ from twin.many import PREFIX, kind_of, name_of, pattern, renamed
 from twin.scenarios import Clock, host
 
 OUTAGE_SECONDS = 60  # ago, the node was whole
-VERSION = "generated"  # what such a node says its agent is; by this a generated fleet is told from a real one
+VERSION = "generated"  # what such a node says its agent is; by this a generated fleet is distinguished from a real one
 
 
 class RealFleet(Exception):
-    """The database holds nodes that nobody generated. The message names one."""
+    """The database holds nodes that are not generated. The message names one."""
 
 
 def refuse_on_a_real_fleet() -> None:

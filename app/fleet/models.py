@@ -265,7 +265,7 @@ class Situation(models.Model):
 
 
 class Touch(models.Model):
-    """One thing that a node touches, as its last report tells: by these the nodes are found that bear on one another.
+    """One thing that a node touches, by its last report: by these the nodes are found that bear on one another.
 
     See `workflows/facts/fleet/related_nodes.py`. A row that does not bind is a doubt: what the node may touch, for all that is known.
     """
@@ -297,7 +297,7 @@ class ReviewedWord(models.Model):
 
 
 class Standing(models.Model):
-    """How a node stands in the list of the fleet, as its facts and its open situations told when they were last looked at."""
+    """How a node stands in the list of the fleet, by its facts and its open situations when they were last read."""
 
     node = models.OneToOneField(Node, models.PROTECT, primary_key=True, related_name="standing")
     rank = models.SmallIntegerField()  # place of its tone, the worst first

@@ -1,4 +1,4 @@
-"""What of the situations somebody may have to be told."""
+"""Which situations are sent as notices."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -15,7 +15,7 @@ def is_worse(before: str, now: str) -> bool:
 def happened(
     opened: Iterable[Situation], closed: Iterable[Situation], worse: Iterable[tuple[Situation, str]], anew: Collection[int] = ()
 ) -> Iterator[Happening]:
-    """`anew` are the nodes, by primary key, that this release judges for the first time: what it opens there is told as one."""
+    """`anew` are the nodes, by primary key, that this release judges for the first time: what it opens there is sent as one."""
     first: dict[str, list[int]] = {}
     for row in opened:
         if row.node_id in anew:

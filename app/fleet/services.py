@@ -1,6 +1,6 @@
 """Facts for everybody who asks: the newest captures of the nodes that matter to a question, parsed once per set of captures.
 
-A process remembers what it parsed last, within bounds; a fleet of a thousand nodes is in the database and in nobody's memory.
+A process remembers what it parsed last, within bounds; a fleet of a thousand nodes is in the database and in no process's memory.
 """
 
 import json
@@ -60,7 +60,7 @@ def facts_near(words: Iterable[str], at: datetime | None = None) -> FleetFacts:
     """All that bears on what these words name, wherever in the fleet: nodes, pools, disks, serial numbers, as runs and people name them.
 
     With the nodes that share anything with those named, come all that may for all that is known: a node that does not say which
-    disks it sees may see any. So a guard that finds nobody else has found nobody else in the fleet.
+    disks it sees may see any. So a guard that finds no other node has found none in the fleet.
     """
     at = at or timezone.now()
     near = near_things(named_in(words), at)
@@ -153,7 +153,7 @@ def forget() -> None:
 
 
 def _remember(name: str, known: Parsed) -> None:
-    """Keep it, and let go of the nodes that nobody asked for longest: what is held does not grow with the fleet."""
+    """Keep it, and let go of the nodes that were not asked for longest: what is held does not grow with the fleet."""
     with _one:
         older = {which: one for which, one in _parsed.get(name, {}).items() if which != known.set}
         _parsed[name] = dict([*older.items(), (known.set, known)][-SETS_REMEMBERED:])

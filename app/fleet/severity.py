@@ -23,7 +23,7 @@ def rank(severity: str) -> int:
 def margin(seen: Situation, fleet: FleetFacts) -> int:
     """How many more disks the worst of the pools it concerns is sure to survive, below 0 where data is missing.
 
-    A pool that nobody can read, or that is not imported, counts as one without redundancy: not knowing is not being whole.
+    A pool that cannot be read, or that is not imported, counts as one without redundancy: not knowing is not being whole.
     """
     names = {name for name in (seen.subject.get("pool", ""), *seen.subject.get("pools", "").split()) if name}
     if not names:

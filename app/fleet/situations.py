@@ -42,14 +42,14 @@ def lock() -> None:
 
 
 def settle_around(things: Iterable[str], at: datetime) -> Settled:
-    """After a change of a node that touches, or touched, these things: what nobody touches can neither open nor close by it."""
+    """After a change of a node that touches, or touched, these things: what no node touches can neither open nor close by it."""
     lock()
     near = services.near_things(things, at)
     return settle(services.fleet_facts(at, near), at, _open_on(list(near)))
 
 
 def settle_all(at: datetime, seconds: float | None = None) -> int:
-    """Look at the whole fleet, for what comes with time and for what nobody's report brought up; returns how many nodes were looked at.
+    """Look at the whole fleet, for what comes with time and for what no report brought up; returns how many nodes were looked at.
 
     Nodes that bear on one another are looked at together, each such group in a transaction of its own, so that reports go on. With
     `seconds`, those come first where something is under way, then those that were looked at longest ago, until the time is up; and whose
@@ -162,7 +162,7 @@ def _is_covered(node: NodeFacts | None, source: str) -> bool:
 
 
 def _without_kept(over: list[Situation], anew: frozenset[int]) -> list[Situation]:
-    """Those that may be closed. What another release found, and somebody walks a run for, stays open until that run has ended."""
+    """Those that may be closed. What another release found, and a run is open for, stays open until that run has ended."""
     doubtful = [row for row in over if row.node_id in anew or row.data.get(KEPT)]
     if not doubtful:
         return over

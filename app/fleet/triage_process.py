@@ -59,7 +59,7 @@ def as_json(texts: Texts) -> dict[str, Any]:
 
 
 def as_page(texts: Texts) -> dict[str, Any]:
-    """What the template of the page shows, and under "kept_as" what to keep as evidence where somebody asks for that."""
+    """What the template of the page shows, and under "kept_as" what to keep as evidence where that is asked for."""
     found = _read(texts)
     situations = sorted(found.situations, key=lambda s: (rank(s.severity), margin(s, found.fleet)))
     return {

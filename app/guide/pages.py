@@ -1,4 +1,4 @@
-"""The guide: one Markdown file per page in docs/guide, in the order in which somebody new reads them.
+"""The guide: one Markdown file per page in docs/guide, in the order in which a new reader reads them.
 
 The files are read as they stand in a checkout too, so links between them are links between files; here they become addresses.
 """

@@ -59,7 +59,7 @@ def finish_key_change() -> None:
 
 
 def one_at_a_time() -> None:
-    """Wait for whoever signs; nobody else does until this transaction ends."""
+    """Wait for whoever signs; no other process does until this transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
 
@@ -102,7 +102,7 @@ def newest() -> LedgerCheckpoint | None:
 def leaves_between(start: int, size: int):
     """The leaves of events `start`+1 to `size`, hashed anew from their bodies, in the order of an unbroken chain.
 
-    Of an event that was redacted only the leaf is left; the chain tells whether it is the right one.
+    Of an event that was redacted only the leaf is left; the chain shows whether it is the right one.
     """
     rows = LedgerChain.objects.filter(seq__gt=start, seq__lte=size).order_by("seq").values_list("seq", "link", "event__body", "event__leaf")
     expected, before = start, link_of(start)

@@ -66,7 +66,7 @@ def app_role() -> str:
 
 
 def one_role() -> bool:
-    """Whether somebody said, in so many words, that this installation has one database role only."""
+    """Whether a person stated explicitly that this installation has one database role only."""
     return os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"
 
 

@@ -17,7 +17,7 @@ def rotate(which: str, why: str, actor: str, also: Callable[[Any], Mapping] = la
     """Replace the "ledger" or the "order" key. Returns the SHA-256 of the new public key. Call it outside a transaction.
 
     `also(new key)` does what must be committed together with the change, and returns what the event says of it. The order key is
-    changed through `app.runs.ordering.key_rotation`, which tells the agents so.
+    changed through `app.runs.ordering.key_rotation`, which makes it known to the agents.
     """
     finish_key_change()
     signer = signing_key()
@@ -34,7 +34,7 @@ def rotate(which: str, why: str, actor: str, also: Callable[[Any], Mapping] = la
 
 
 def begin_anew(why: str, actor: str) -> str:
-    """Another order key in place of one that is lost. Nobody vouches for it, so the ledger says it and every node enrols again."""
+    """Another order key in place of one that is lost. No key vouches for it, so the ledger records it and every node enrols again."""
     if keys.order_key_path().exists():
         raise LedgerDown(f"The order key {keys.order_key_path()} is there. Change it with `order_key rotate`, which the agents follow.")
     keyring.waiting("order").unlink(missing_ok=True)

@@ -26,7 +26,7 @@ def events(size: int | None = None) -> list[LedgerEvent]:
 
 
 def lost_at() -> int:
-    """The place of the event that says the order key was lost; 0 when it never was. Older checkpoints bear the signature of a key nobody has."""
+    """The place of the event that says the order key was lost; 0 when it never was. Older checkpoints bear the signature of a key that is lost."""
     row = LedgerChain.objects.filter(event__type=LOST).order_by("-seq").first()
     return row.seq if row else 0
 
@@ -73,5 +73,5 @@ def _recorded(which: str) -> int:
     try:
         new = public(keys.load(waiting(which))).hex()
     except FileNotFoundError:
-        return 0  # somebody else has just put it in its place
+        return 0  # another process has just put it in its place
     return change.seq if change.event.parsed["body"]["new"] == new else 0

@@ -1,7 +1,7 @@
 """The portal's two keys: the ledger key (Ed25519) signs checkpoints, the order key (ECDSA P-256) signs orders and checkpoints again.
 
 Each is a PEM file, mode 0600, made at first use and never made anew by itself. They lie side by side in the data folder.
-P-256, because every `openssl` a storage node may have can check it; Ed25519, because that is what the world of signed notes speaks.
+P-256, because every `openssl` a storage node may have can check it; Ed25519, because that is what signed notes use.
 """
 
 import base64
@@ -91,7 +91,7 @@ def order_key() -> OrderKey:
 
 
 def make_first_order_key(path: Path) -> None:
-    """Only while nobody can have pinned another. A key made in place of a lost one would strand every node without a word."""
+    """Only while no agent can have pinned another. A key made in place of a lost one would make every node refuse, unseen."""
     if LedgerCheckpoint.objects.exists() or LedgerEvent.objects.filter(type="order.sealed").exists():
         raise LedgerDown(
             f"The order key {path} is gone, and what was signed with it exists. Put it back from the backup of the data folder. If it is "
@@ -119,13 +119,13 @@ def _loaded(path: Path, which: tuple[int, ...]):
 
 
 def make(path: Path, generate: Callable[[], Ed25519PrivateKey | EllipticCurvePrivateKey]) -> None:
-    """Make the key file unless somebody else just did."""
+    """Make the key file unless another process just did."""
     appear(path, generate().private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
 
 
 def appear(path: Path, secret: bytes) -> None:
     """A file of this secret, unless there is one: whole or not at all, and for the owner of its folder alone. A command that root runs
-    makes it for the portal, which runs as somebody else and could not read it."""
+    makes it for the portal, which runs as another user and could not read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{token_hex(4)}")  # several threads may come at once
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -1,6 +1,6 @@
 """What must go on when the ledger cannot be written: looking. And who looked at which evidence.
 
-A look that could not be recorded is told to the log instead, loudly; it is never the reason why a page stays empty.
+A look that could not be recorded goes to the log instead, as an error; it is never the reason why a page stays empty.
 """
 
 import logging

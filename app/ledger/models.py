@@ -11,7 +11,7 @@ from django.db import models
 
 
 class LedgerEvent(models.Model):
-    """One thing somebody did or decided. Only `body` is written; a trigger reads every other column out of it."""
+    """One thing that was done or decided. Only `body` is written; a trigger reads every other column out of it."""
 
     body = models.BinaryField(null=True)  # null: redacted
     leaf = models.BinaryField()

@@ -24,7 +24,7 @@ def inclusion(event: LedgerEvent, checkpoint: LedgerCheckpoint | None = None) ->
     if against.size < seq:
         raise LedgerDown(f"The checkpoint over {against.size} events does not cover event {seq}.")
     if event.body is None:
-        raise LedgerDown(f"Event {seq} was redacted; its leaf stands, what it said is gone.")
+        raise LedgerDown(f"Event {seq} was redacted; its leaf stands, its content is gone.")
     path = stored.inclusion(seq - 1, against.size, bytes(event.leaf), bytes(against.root))
     return {"body": bytes(event.body).decode(), "index": str(seq - 1), "path": [node.hex() for node in path]}
 
@@ -62,7 +62,7 @@ def proofs_for(events: Iterable[LedgerEvent]) -> dict:
 def proofs_and_log(events: Iterable[LedgerEvent], size: int) -> tuple[dict, dict]:
     """The proofs of an offer, and the way from the agent's checkpoint over `size` events to the one they rest on.
 
-    Both rest on one checkpoint. An agent takes the log first and then believes proofs against just that checkpoint.
+    Both rest on one checkpoint. An agent takes the log first and then accepts proofs against just that checkpoint.
     """
     listed = list(events)
     newest = max([place_of(event) for event in listed], default=0)

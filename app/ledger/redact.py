@@ -1,7 +1,7 @@
 """Erasing what must not be kept, such as a name or a secret that came in with a capture: recorded first, and only then erased.
 
 The leaf of an event and the digest of a blob stand, and so do chain, tree and every signature. What was said is gone from this
-database; a copy of it in a backup, in an older export or on a page somebody printed is not.
+database; a copy of it in a backup, in an older export or on a printed page is not.
 """
 
 from django.db import connection, transaction

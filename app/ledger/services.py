@@ -1,6 +1,6 @@
 """How the rest of the portal writes to the ledger: `record` what was done, `keep` what was seen, `refuse_if_broken` before acting.
 
-Call `record` last inside the transaction that changes the state it tells of, so that both commit or neither does.
+Call `record` last inside the transaction that changes the state it records, so that both commit or neither does.
 The database gives the event its place in the chain at COMMIT (in a lane, when others commit in the same moment; see
 `number_waiting`). Writers stay at READ COMMITTED.
 """
@@ -145,7 +145,7 @@ def blob(digest: str) -> bytes:
 
 
 def refuse_if_broken(*, fresh: bool = False) -> None:
-    """Raise LedgerDown unless triggers and rights are as they were made and a write goes through. Good news is believed for 5 s.
+    """Raise LedgerDown unless triggers and rights are as they were made and a write goes through. A good answer is kept for 5 s.
 
     Ask before anything else in the transaction: the trial write takes the head row for a moment.
     """

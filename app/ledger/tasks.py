@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(ignore_result=True)
 def checkpoint() -> None:
-    """See that nobody touched the triggers, then sign what was added since the last time.
+    """Check that the triggers were not touched, then sign what was added since the last time.
 
     While something is wrong nothing is signed: a signature would say that all is well.
     """

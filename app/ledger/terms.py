@@ -63,7 +63,7 @@ def of_text(text: str) -> Iterator[str]:
 
 
 def meant(word: str) -> tuple[str, ...]:
-    """What may stand in an event where somebody asks for this word: the disk it names, whichever way it was written."""
+    """What may stand in an event when this word is searched for: the disk it names, whichever way it was written."""
     wwid = normalise(word)
     return tuple(dict.fromkeys([word, *([wwid] if wwid else []), *(alias for aliases in ALIASES for alias in aliases(word))]))
 

@@ -17,7 +17,7 @@ A bundle holds the whole run as it stood when it was exported, and this program 
   5. the checkpoints signed while the run went on are signed too, and each continues the one before it; those kept elsewhere agree;
   6. each change of a key is in the ledger, and signed by the keys before it;
   7. every file named as evidence is there and has the named SHA-256, and no other file is;
-  8. every order is signed, and what must not happen twice was approved before by somebody else than who gave it;
+  8. every order is signed, and what must not happen twice was approved before by another person than the one who gave it;
   9. the zip has no byte that does not follow from its files.
 What it cannot see: events never written, what happened to the run after the export, and another history signed by whoever holds the
 keys, unless a checkpoint kept elsewhere contradicts it.
@@ -259,7 +259,7 @@ class Pins:
 
 
 def check_keys(raw: bytes, signed: list, closing: dict, pins: Pins, report: Report) -> list:
-    """Returns the order keys there were, the present one last; none where the keys cannot be believed."""
+    """Returns the order keys there were, the present one last; none where the keys cannot be trusted."""
     parsed = read_json(raw, {"origin", "ed25519", "fingerprint", "p256", "changes"})
     public, spki = (digest(parsed["ed25519"]), spki_of(parsed["p256"])) if parsed else (None, None)
     origin = signed[-1]["origin"]

@@ -1,4 +1,4 @@
-"""Whether people stand behind the orders of a run: each is signed, and what must not happen twice was approved first, by somebody
+"""Whether people stand behind the orders of a run: each is signed, and what must not happen twice was approved first, by a person
 else than who gave it and who began the run. A part of `verify.py`."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SEALED, APPROVED, GLASS_BROKEN, STARTED = "order.sealed", "run.approved", "run.g
 
 
 def check_orders(events: list, files: dict, keys: list, verdict, report) -> None:
-    """`keys` are the order keys there were (DER); `verdict` tells of a signature, as `signature_verdict` does."""
+    """`keys` are the order keys there were (DER); `verdict` judges a signature, as `signature_verdict` does."""
     sealed, shown = set(), all("redacted" not in event for event, _ in events)
     for count, (event, _) in enumerate(events, 1):
         body, where = event["body"], f"events.jsonl line {count}"

@@ -50,4 +50,4 @@ def by_openssl(kind: str, key: bytes, signature: bytes, text: bytes) -> str:
         return GOOD
     if ran.returncode and any(bad in output for bad in ("erification failure", "erification Failure", "rror verifying data")):
         return BAD
-    return f"`openssl` cannot check it (Ed25519 needs OpenSSL 3): {output.strip()[:200] or 'it said nothing'}"
+    return f"`openssl` cannot check it (Ed25519 needs OpenSSL 3): {output.strip()[:200] or 'it printed nothing'}"

@@ -93,7 +93,7 @@ def _contains(text: str, value: str) -> bool:
 
 
 def short(body: dict, text: str) -> str:
-    """What the body says beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
+    """What the body holds beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
     rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(text, value)}
     shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
     words = " · ".join(f"{name} {value}" for name, value in shortened.items())
@@ -200,7 +200,7 @@ def compared(namings: list[origins.Naming], digest: str) -> dict:
     try:
         older, newer = origins.capture(blob(earlier[0])), origins.capture(blob(digest))
     except (Redacted, LedgerDown) as gone:
-        return {"naming": naming, "earlier": earlier, "not_compared": f"What it said before cannot be read: {gone}"}
+        return {"naming": naming, "earlier": earlier, "not_compared": f"Its earlier text cannot be read: {gone}"}
     lines = origins.difference(older, newer) if older and newer else None
     return {"naming": naming, "earlier": earlier, "difference": lines}
 

@@ -67,7 +67,7 @@ WORDS: Mapping[str, str] = {
     "locks.taken-over": "took over what a run held",
     "word.reviewed": "reviewed a word that nothing explains",
     "ledger.key-rotated": "changed the key that signs the ledger",
-    "event.redacted": "erased what an event said",
+    "event.redacted": "erased the content of an event",
     "evidence.redacted": "erased a piece of evidence",
     "evidence.looked": "looked at evidence",
     "report.changed": "reported something new",
@@ -253,7 +253,7 @@ MORE: Mapping[str, Callable[[Body], str]] = {
 }
 
 
-# Where the actor only showed what somebody else had decided.
+# Where the actor only showed what another person had decided.
 OF_ANOTHER: Mapping[str, Callable[[Body], str]] = {
     "run.aborted": lambda body: f"showed that all is put back in the run which {body['by']} ended",
 }

@@ -1,7 +1,7 @@
 """The demo fleet: nodes played by twins, and the people to try it as.
 
 Warm starts change nothing that is there: an enrolled node keeps its key, a person keeps the password, and a policy file
-stays as somebody may have edited it.
+stays as a person may have edited it.
 """
 
 import json

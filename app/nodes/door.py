@@ -35,7 +35,7 @@ class BadBody(Exception):
 
 
 def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
-    """Let in only an enrolled agent with a request nobody has sent before, and sign what it is told."""
+    """Let in only an enrolled agent with a request that was not sent before, and sign the answer."""
 
     @csrf_exempt
     @wraps(view)
@@ -76,7 +76,7 @@ def repeated(repeat: Repeat, body: bytes, encoding: str) -> HttpResponse:
 
 
 def trouble(own: Exception) -> str:
-    """What whoever asks is told of it; the log says more."""
+    """What the caller gets of it; the log has more."""
     log.error("An agent was answered 503: %s", own)
     if isinstance(own, LedgerDown):
         return str(own)
@@ -126,7 +126,7 @@ def signed_answer(caller: Caller, status: int, answer: dict) -> HttpResponse:
 
 
 def unsigned(status: int, reason: str) -> HttpResponse:
-    """A refusal of somebody we do not know; there is no key to sign it with."""
+    """A refusal of an unknown caller; there is no key to sign it with."""
     return _answer(status, canonical({"reason": reason}), {})
 
 

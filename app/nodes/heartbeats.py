@@ -1,7 +1,7 @@
 """Reports that say "as before", many at a time: checked on the event loop, written together, answered after COMMIT.
 
 Each is signed like every request and raises its key's counter. The database decides whether it does, in the same statement
-that moves the node's times: a heartbeat that was acknowledged is one that nobody can send again. What is not simply as
+that moves the node's times: a heartbeat that was acknowledged is one that cannot be sent again. What is not simply as
 before goes the way of all other reports.
 """
 
@@ -75,7 +75,7 @@ class Together:
 
     async def write(self, beat: Beat) -> Kept:
         """ "kept", "differs" (the node stands by another set, is being changed just now, or its key is to be looked up again), "stay" (it
-        speaks from another stay, or two machines have its key) or "refused". Raises django.db.Error."""
+        comes from another stay, or two machines have its key) or "refused". Raises django.db.Error."""
         while (before := self._waiting.get(beat.key.pk)) is not None:  # one of each key at a time
             await asyncio.wait([before[1]])
         future = asyncio.get_running_loop().create_future()

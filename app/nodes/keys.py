@@ -51,8 +51,8 @@ class Caller:
     secret: bytes
     signed: Signed
     key: int = 0  # of its row
-    nonce: str = ""  # the stay the portal last heard of
-    doubled: str = ""  # why nothing it says is believed
+    nonce: str = ""  # the stay the portal saw last
+    doubled: str = ""  # why nothing it says is accepted
     journal: str = ""  # the farthest its journal was said to be
     held: str = ""  # why it does nothing but look, as it last said
 
@@ -173,7 +173,7 @@ def _forget(node: Node, key_ids: list[str], now: datetime) -> None:
 
 @dataclass(frozen=True)
 class Key:
-    """What never changes about a key that was believed when `newest` was the newest event about it."""
+    """What never changes about a key that was accepted when `newest` was the newest event about it."""
 
     pk: int
     node: str
@@ -190,7 +190,7 @@ def remembered(key_id: str) -> Key | None:
 
 def look_up(key_id: str) -> Key:
     """The key from the database, to be remembered. Raises BadSignature when there is none (any more), or its row or its node's is not
-    believed; KeyLost when that cannot be checked."""
+    accepted; KeyLost when that cannot be checked."""
     rows = NodeKey.objects.filter(key_id=key_id, revoked_at__isnull=True).annotate(newest=RawSQL(NEWEST, []))
     found = rows.values_list("pk", "node__name", "secret", "newest", "node_id").first()
     if found is None:
@@ -251,7 +251,7 @@ def not_taken(key: Key, signed: Signed, now: datetime) -> BadSignature:
 
 
 def _jumped(key: Key, counter: int, highest: int, now: datetime) -> None:
-    """Remember the first such request of a key. It changes nothing else: the agent itself is heard as before."""
+    """Remember the first such request of a key. It changes nothing else: the reports of the agent itself are accepted as before."""
     why = f"A request with a good signature came with the counter {counter}; the highest that was taken is {highest}. It was turned away."
     with transaction.atomic():
         if not NodeKey.objects.filter(pk=key.pk, jumped_at__isnull=True).update(jumped_at=now, jumped_why=why):

@@ -10,7 +10,7 @@ class NodeKey(models.Model):
     """The secret an agent made at enrolment. `key_id` is its fingerprint, shown on both sides.
 
     `counter` is the highest one used; it only ever rises, and a request that does not raise it is a repeat. `nonce` names the
-    stay of the machine that speaks with this key: another after a boot, and never again one it had before. See `sessions`.
+    stay of the machine that uses this key: another after a boot, and never again one it had before. See `sessions`.
     """
 
     node = models.ForeignKey(Node, models.PROTECT, related_name="keys")
@@ -22,7 +22,7 @@ class NodeKey(models.Model):
     used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     nonce = models.CharField(max_length=64, blank=True)
-    nonce_at = models.DateTimeField(null=True, blank=True)  # when this stay was first heard of
+    nonce_at = models.DateTimeField(null=True, blank=True)  # when this stay was first seen
     nonces_before = models.JSONField(default=list, blank=True)  # newest first
     odd_nonce = models.CharField(max_length=64, blank=True)  # one that only ever came with counters used before
     odd_count = models.IntegerField(default=0)

@@ -25,7 +25,7 @@ from app.nodes.forms import AddNode, Revoke
 from app.nodes.models import EnrolToken, NodeKey
 from workflows.facts import known
 
-CA = "ca.pem"  # where the page tells to put a site's own authority: beside what is fetched
+CA = "ca.pem"  # where the page says to put a site's own authority: beside what is fetched
 
 
 @login_required

@@ -1,8 +1,8 @@
-"""Which stay of which machine speaks with a key, and how two machines with one key are found out.
+"""Which stay of which machine uses a key, and how two machines with one key are found out.
 
 An agent makes a random nonce that a boot, a copy of the disk or a restored backup loses. So a nonce changes now and then and
 never comes back: one that does belongs to a second machine. A copy whose request counter lags behind never gets so far as to
-be heard, but it says its own nonce with good signatures, again and again.
+be seen, but it sends its own nonce with good signatures, again and again.
 """
 
 import logging
@@ -27,12 +27,12 @@ log = logging.getLogger(__name__)
 
 
 def session_fault(caller: Caller, nonce: object, now: datetime) -> str:
-    """Why what this caller says is not accepted: two machines have its key. "" is believed."""
+    """Why what this caller says is not accepted: two machines have its key. "" is accepted."""
     return caller.doubled if caller.doubled or nonce in ("", caller.nonce) else report_received(caller.key, nonce, now)
 
 
 def report_received(key: int, nonce: object, now: datetime) -> str:
-    """A report came from this stay. "" when it may be believed, else why nothing this key says is."""
+    """A report came from this stay. "" when it may be accepted, else why nothing with this key is."""
     if not is_nonce(nonce):
         return ""  # an agent that does not say it yet; nothing that changes anything is sealed for it
     with transaction.atomic():
@@ -88,7 +88,7 @@ WHERE id = %(key)s
 
 
 def note(key: int, fields: Mapping[str, object]) -> None:
-    """Keep what an agent says of itself. The farthest journal stays: one that was put back is told so."""
+    """Keep what an agent reports on itself. The farthest journal stays: the agent of one that was put back gets that answer."""
     with connection.cursor() as cursor:
         cursor.execute(NOTE, {"key": key, "journal": journal_of(fields), "held": held_of(fields)})
 

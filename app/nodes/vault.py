@@ -19,7 +19,7 @@ MARK = b"\x01"  # the form of what follows: nonce, then ciphertext and tag
 
 
 class KeyLost(forms.KeyLost):
-    """No secret can be read, so nobody can be told from anybody. It is the portal's trouble, and says nothing of who asks."""
+    """No secret can be read, so no caller can be identified. It is a fault of the portal, and means nothing about the caller."""
 
 
 def key_path() -> Path:
@@ -72,6 +72,6 @@ def _make(path: Path) -> None:
     """The first one stays."""
     from app.nodes.models import NodeKey  # what is sealed already says that there was a key
 
-    if NodeKey.objects.exclude(secret=b"").exists() and not path.exists():  # somebody else may have made it just now
+    if NodeKey.objects.exclude(secret=b"").exists() and not path.exists():  # another process may have made it just now
         raise OSError("secrets are sealed with it and it is gone")
     secretfile.make(path)

@@ -1,6 +1,6 @@
 """What threatens what the whole portal says: the registry of alarms, which the fleet page, notices, /metrics, the API and `slotlight status` read.
 
-Each kind is a question about rows that are kept anyway, so an alarm stands for as long as what it tells is so, and ends by itself.
+Each kind is a question about rows that are kept anyway, so an alarm stands for as long as what it reports is so, and ends by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -118,7 +118,7 @@ def _unreachable(now: datetime) -> int:
 
 
 def database_hangs(sources: Sources) -> Iterator[Alarm]:
-    """Told without the database: on the page that stands in for all others, in /metrics and by the API. No notice can go out meanwhile."""
+    """Shown without the database: on the page that stands in for all others, in /metrics and by the API. No notice can go out meanwhile."""
     if why := readiness.stays_ill("database"):
         yield Alarm(
             "database-hangs",
@@ -132,7 +132,7 @@ def database_hangs(sources: Sources) -> Iterator[Alarm]:
 
 
 def database_hung(sources: Sources) -> Iterator[Alarm]:
-    """For a day after it: nobody could be told while it lasted."""
+    """For a day after it: no notice could go out while it lasted."""
     for one in sources.hung[:1]:
         title, text, do = hung_words(one)
         yield Alarm(

@@ -93,7 +93,7 @@ def need(fact: object, otherwise: str) -> None:
 
 
 def take(hook: Hook, alerts: list[Alert], now: datetime) -> None:
-    """Keep what is said. The same payload again changes nothing but when it was heard."""
+    """Keep what is said. The same payload again changes nothing but when it was received."""
     with transaction.atomic():
         nodes = _nodes(hook, alerts)
         changed = [alert for alert in alerts if _kept(hook, alert, nodes, now)]

@@ -41,7 +41,7 @@ def described(channel: Channel) -> dict[str, Any]:
 
 
 def remove(channel: Channel, user: User) -> None:
-    """With its notices. Who was told what through it stays in the ledger."""
+    """With its notices. Who was sent what through it stays in the ledger."""
     ledger.refuse_if_broken()
     with transaction.atomic():
         described_as = described(channel)
@@ -100,7 +100,7 @@ def add_hook(hook: Hook, user: User) -> str:
 
 
 def revoke_hook(hook: Hook, user: User) -> None:
-    """Its token opens nothing any more, and what came through it and was not resolved is over: nobody would ever say so."""
+    """Its token opens nothing any more, and what came through it and was not resolved is over: no end would ever come."""
     ledger.refuse_if_broken()
     now = timezone.now()
     with transaction.atomic():

@@ -47,7 +47,7 @@ def deliver(pk: int) -> None:
 
 
 def _take(pk: int, now: datetime) -> Notice | None:
-    """One at a time of what is told under one key: else what was worded earlier could arrive later, and end what has begun anew."""
+    """One at a time of what is sent under one key: else what was worded earlier could arrive later, and end what has begun anew."""
     with transaction.atomic():
         list(Channel.objects.select_for_update(no_key=True).filter(notices=pk))
         mine = Notice.objects.select_for_update(of=["self"], skip_locked=True).select_related("channel")
@@ -79,7 +79,7 @@ def text(notice: Notice, state: str = "", stands: int = 0) -> str:
 
 
 def link(path: str) -> str:
-    """Where it stands. A portal that was not told its own address says so, and does not guess."""
+    """Where it stands. A portal that is not configured with its own address says so, and does not guess."""
     return f"{settings.PORTAL_URL}{path}" if settings.PORTAL_URL else f"In the portal: {path} (set SLOTLIGHT_URL and this becomes a link)"
 
 
@@ -97,7 +97,7 @@ def _end(notice: Notice, tried: sending.Tried, now: datetime, state: str) -> Non
 
 
 def _record(notice: Notice, state: str) -> None:
-    """Who was told what, and when. A notice that the ledger is broken is sent all the same."""
+    """Who was sent what, and when. A notice that the ledger is broken is sent all the same."""
     what = "notice.delivered" if notice.state == Notice.State.SENT else "notice.not-delivered"
     fields = {"notice": notice.pk, "channel": notice.channel.name, "kind": notice.kind, "title": notice.title, "reason": notice.reason}
     fields |= {"state": state, "incident": notice.incident} if state else {}

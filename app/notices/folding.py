@@ -1,10 +1,10 @@
-"""Which happenings are told together, on one channel. Pure.
+"""Which happenings are sent together, on one channel. Pure.
 
-What follows from one cause is one notice. What comes in a flood without a common cause is one notice too, because nobody reads the
+What follows from one cause is one notice. What comes in a flood without a common cause is one notice too, because no one reads the
 hundredth message at 3 a.m.; the page it leads to has them all.
 
-What was told under one key is ended under that key. A channel that keeps incidents is told by itself of what concerns one it has: an end
-wakes nobody, and one among many would end nothing there.
+What was sent under one key is ended under that key. A channel that keeps incidents gets by itself what concerns one it has: an end
+wakes no person, and one among many would end nothing there.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Message:
-    """What one channel is to be told. `carried` messages are told with this one; `into` names an earlier notice that told of it."""
+    """What one channel is to be sent. `carried` messages are sent with this one; `into` names an earlier notice that reported it."""
 
     kind: str
     key: str
@@ -47,13 +47,13 @@ class Message:
     into: int | None = None
     daily: bool = False
     ends: bool = False
-    incident: str = ""  # the stable key it is told under
-    members: tuple[str, ...] = ()  # the stable keys of all that it tells of
-    is_known: bool = False  # the channel was told something under this key before
+    incident: str = ""  # the stable key it is sent under
+    members: tuple[str, ...] = ()  # the stable keys of all that it reports
+    is_known: bool = False  # the channel was sent something under this key before
 
 
 class Before(NamedTuple):
-    """A notice that told of the same."""
+    """A notice that reported the same."""
 
     pk: int
     severity: str
@@ -61,10 +61,10 @@ class Before(NamedTuple):
 
 
 class Book(Protocol):
-    """What one channel was told before."""
+    """What one channel was sent before."""
 
     alone: bool
-    known: Mapping[str, str]  # stable key -> the key it was told under
+    known: Mapping[str, str]  # stable key -> the key it was sent under
     lasts: Collection[str]  # the keys under which something stands
 
     def folded(self, fold: str) -> Before | None: ...
@@ -77,7 +77,7 @@ def messages(entries: Iterable[Entry], book: Book) -> list[Message]:
     for one in entries:
         if not one.content.ends:
             groups.setdefault((one.kind, one.content.fold), []).append(one)
-        elif one.content.about in book.known:  # else nobody was told of its beginning
+        elif one.content.about in book.known:  # else its beginning was not sent
             groups.setdefault((one.kind, book.known[one.content.about]), []).append(one)
     made = [_of_end(key, group, book) if group[0].content.ends else _of_group(key, group, book) for (_, key), group in groups.items()]
     return _flood([message for message in made if message], book.alone)
@@ -95,7 +95,7 @@ def _of_group(fold: str, group: list[Entry], book: Book) -> Message:
 
 
 def _of_end(incident: str, group: list[Entry], book: Book) -> Message | None:
-    """One message for what was told under one key; None for the end of what was only in a digest."""
+    """One message for what was sent under one key; None for the end of what was only in a digest."""
     led = _led(group)
     message = replace(_of_one(led[0], led[1:]), incident=incident, is_known=True, daily=False)
     before = book.last(incident)

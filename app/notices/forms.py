@@ -1,4 +1,4 @@
-"""What a person types to say who is told of what."""
+"""What a person types to decide who is notified of what."""
 
 from zoneinfo import available_timezones
 

@@ -1,7 +1,7 @@
 """The registry of what is noticed, and what is said of each: what is so, where, since when, and what to do next.
 
 Words are the portal's own, made of names, guids, WWIDs and times. What a command printed, what a person typed and whatever could
-hold a secret stays behind the link. `read` gives None when there is nothing to tell any more.
+hold a secret stays behind the link. `read` gives None when there is nothing to report any more.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,9 +36,9 @@ class Content:
     path: str
     severity: str = "act"
     urgent: bool = True  # whether it may pass quiet hours: good news never does
-    fold: str = ""  # what has the same is told together
+    fold: str = ""  # what has the same is sent together
     daily: bool = False  # it keeps until the day's digest, and goes to no pager
-    leads: bool = True  # False: it follows from what leads its fold, and is told only together with that
+    leads: bool = True  # False: it follows from what leads its fold, and is sent only together with that
     about: str = ""  # the stable key of what it is about, from its beginning to its end: a family of app.notices.lasting, and a name
     members: tuple[str, ...] = ()  # where it is about several, their stable keys
     ends: bool = False  # it says that this is over
@@ -57,7 +57,7 @@ def when(moment: datetime) -> str:
 def _opened(happening: Happening) -> Content | None:
     row = _situation(happening)
     if row is None or not row.is_open or unexplained_reviews.of([row]):
-        return None  # it came and went before anybody could be told; its page and the ledger keep it
+        return None  # it came and went before a notice could be sent; its page and the ledger keep it
     return _of_situation(row, row.title, (f"On {row.node.name} since {when(row.opened_at)}.", _first_sentence(row), _next(row)))
 
 
@@ -99,7 +99,7 @@ def about(key: str) -> str:
 
 
 def _is_daily(row: Situation) -> bool:
-    """A word that nobody knows, of something that serves: somebody should look at it some day, and nobody be woken for it."""
+    """An unknown word, of something that serves: to be looked at some day, and no reason to wake a person."""
     return row.slug == UNEXPLAINED and row.severity != "act"
 
 
@@ -108,7 +108,7 @@ def _sign(row: Situation) -> str:
 
 
 def _is_first(row: Situation) -> bool:
-    """Whether no other node has said the word before: the whole fleet is told of it once."""
+    """Whether no other node has said the word before: it is sent once for the whole fleet."""
     same = Situation.objects.filter(slug=UNEXPLAINED, closed_at__isnull=True, data__subject__sign=_sign(row))
     return not same.filter(pk__lt=row.pk).exists()
 
@@ -164,7 +164,7 @@ def _run(happening: Happening) -> Run | None:
 
 
 def _unjudged(happening: Happening) -> Run | None:
-    """The run, while it waits for somebody to judge just this plan."""
+    """The run, while it waits for a person to judge just this plan."""
     run = _run(happening)
     waits = run is not None and run.status == "open" and run.step in approve_steps() and run.here.plan_digest == happening.said["plan"]
     return run if waits else None
@@ -233,7 +233,7 @@ def _request_expiring(happening: Happening) -> Content | None:
 def _run_needs_person(happening: Happening) -> Content | None:
     run = _run(happening)
     if run is None or run.version != happening.said["version"]:
-        return None  # somebody has moved it since
+        return None  # it has moved on since
     stopped = "It has stopped; only a new plan leads on." if run.status == "stopped" else "It goes no further by itself."
     lines = (*_lost(run), f"It stands at “{_step(run)}”. {stopped}", "Read there what is asked, and do it or end the run.")
     title = f"A person is needed: {_titled(run)}"
@@ -345,7 +345,7 @@ def _alarm_over(happening: Happening) -> Content | None:
 
 
 def _database_hung(happening: Happening) -> Content | None:
-    """A message that comes a day late says nothing that anybody can still use; by then services that keep incidents are told that it is over."""
+    """A message that comes a day late says nothing that anybody can still use; by then services that keep incidents have got its end."""
     if happening.at < timezone.now() - alarms.HUNG_SHOWN:
         return None
     title, *lines = alarms.hung_words(happening)
@@ -360,7 +360,7 @@ def _person_waits(happening: Happening) -> Content | None:
     details, until = happening.said, datetime.fromisoformat(happening.said["until"])
     rows = User.objects.filter(username=details["of"]) if details["role"] is None else Membership.objects.filter(pk=details["role"])
     if not rows.filter(counts_at=until).exists():
-        return None  # confirmed or withdrawn, which is told of itself
+        return None  # confirmed or withdrawn, which is sent by itself
     lines = (
         f"{details['what']}. It counts from {when(until)}. If you are {details['of']} and did not ask for it, withdraw it on the page of your account.",
         "A second administrator looks at the page of that person, and confirms it there if it is right. If it is not: withdraw it there.",

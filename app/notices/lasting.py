@@ -1,4 +1,4 @@
-"""What was told and lasts: whether it is over, and under which key each channel knows it. The one place that says firing or resolved.
+"""What was sent and lasts: whether it is over, and under which key each channel knows it. The one place that says firing or resolved.
 
 Only what is known to be over is over: a node that is silent or gone, a review, a row that was forgotten end nothing.
 """
@@ -36,7 +36,7 @@ def _lasted(kind: str, field: str) -> Callable[[Collection[str]], set[str]]:
 
 
 def _asked(keys: Collection[str]) -> set[str]:
-    """Of what has no end of its own, such as a wish for an approval: over when there is nothing to tell of it any more."""
+    """Of what has no end of its own, such as a wish for an approval: over when there is nothing to report of it any more."""
     return {key for key in keys if (found := list(_happened(key))) and not any(KINDS[one.kind](one) for one in found)}
 
 
@@ -66,11 +66,11 @@ def over(abouts: Iterable[str]) -> set[str]:
 
 @dataclass
 class Book:
-    """What one channel was told of and not yet of its end."""
+    """What one channel was sent, and not yet its end."""
 
     channel: Channel
     alone: bool  # it keeps incidents: what concerns one that it has goes by itself
-    known: dict[str, str] = field(init=False)  # stable key -> the key it was told under
+    known: dict[str, str] = field(init=False)  # stable key -> the key it was sent under
     lasts: set[str] = field(init=False)  # the keys under which something stands, or may
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ def keep(channel: Channel, abouts: Iterable[str], key: str) -> None:
 
 
 def standing(notice: Notice) -> set[str]:
-    """What stands of all that was told under the key of this notice."""
+    """What stands of all that was sent under the key of this notice."""
     rows = Incident.objects.filter(channel=notice.channel_id, key=notice.incident).values_list("about", flat=True)
     keys = {*notice.members, *rows}
     return keys - over(keys)

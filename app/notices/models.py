@@ -1,4 +1,4 @@
-"""Who must be told of what: the outbox, the channels, and what became of each notice.
+"""Who must be notified of what: the outbox, the channels, and what became of each notice.
 
 A happening is written in the transaction that makes it so; the worker words it, folds what belongs together and makes one notice
 for each channel. A notice is sent at least once: after a worker died in the middle it is sent again, under the same reference.
@@ -24,8 +24,8 @@ class Happening(models.Model):
     run = models.BigIntegerField(null=True, blank=True)
     said = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField()
-    spread_at = models.DateTimeField(null=True, blank=True)  # when notices were made of it, or it was found that nobody must be told
-    over = models.BooleanField(default=False)  # of what lasts, such as a silence: it is over, and that was told too
+    spread_at = models.DateTimeField(null=True, blank=True)  # when notices were made of it, or it was found that there is no one to notify
+    over = models.BooleanField(default=False)  # of what lasts, such as a silence: it is over, and that was sent too
 
     class Meta:
         ordering = ["pk"]
@@ -36,7 +36,7 @@ class Happening(models.Model):
 
 
 class Channel(models.Model):
-    """Where notices go: one Apprise URL. The URL is a secret, sealed with the key of the agents' secrets and shown to nobody again."""
+    """Where notices go: one Apprise URL. The URL is a secret, sealed with the key of the agents' secrets and never shown again."""
 
     name = models.CharField(max_length=60, unique=True)
     team = models.ForeignKey("accounts.Team", models.PROTECT, null=True, blank=True, related_name="channels")  # empty: every node
@@ -75,7 +75,7 @@ class Notice(models.Model):
     channel = models.ForeignKey(Channel, models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=30)
     key = models.TextField()
-    fold = models.TextField(blank=True)  # what is told together has the same
+    fold = models.TextField(blank=True)  # what is sent together has the same
     severity = models.CharField(max_length=10)
     urgent = models.BooleanField(default=True)
     title = models.TextField()
@@ -91,9 +91,9 @@ class Notice(models.Model):
     reason = models.TextField(blank=True)  # what came back the last time
     ended_at = models.DateTimeField(null=True, blank=True)
     into = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="folded")
-    incident = models.TextField(blank=True)  # the stable key it is told under; empty of what neither begins nor ends, such as a test
-    members = models.JSONField(default=list, blank=True)  # the stable keys of all that it tells of
-    ends = models.BooleanField(default=False)  # it tells that something is over
+    incident = models.TextField(blank=True)  # the stable key it is sent under; empty of what neither begins nor ends, such as a test
+    members = models.JSONField(default=list, blank=True)  # the stable keys of all that it reports
+    ends = models.BooleanField(default=False)  # it reports that something is over
 
     class Meta:
         ordering = ["-pk"]
@@ -109,11 +109,11 @@ class Notice(models.Model):
 
 
 class Incident(models.Model):
-    """What one channel was told of, until it is told that it is over; and the key that it is known there under."""
+    """What one channel was sent, until its end is sent; and the key that it is known there under."""
 
     channel = models.ForeignKey(Channel, models.CASCADE, related_name="incidents")
     about = models.TextField()  # the stable key of the thing
-    key = models.TextField()  # the same, or that of what it was told together with
+    key = models.TextField()  # the same, or that of what it was sent together with
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["channel", "about"], name="one_incident_per_channel_and_thing")]
@@ -123,7 +123,7 @@ class Incident(models.Model):
 
 
 class Watch(models.Model):
-    """Since when this portal has watched without a pause: what nobody could have told us meanwhile is no silence of theirs."""
+    """Since when this portal has watched without a pause: what could not have been reported meanwhile is no silence."""
 
     since = models.DateTimeField()
     last_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Who was told of one happening and when, for the pages of apps that do not know notices."""
+"""Who was notified of one happening and when, for the pages of apps that do not know notices."""
 
 from datetime import datetime
 

@@ -9,6 +9,6 @@ from app.notices.models import Happening
 
 
 def put(happenings: Iterable[Put]) -> None:
-    """A key that is there already stays as it is: a change that is told of twice is told of once."""
+    """A key that is there already stays as it is: a change that is reported twice is sent once."""
     now = timezone.now()
     Happening.objects.bulk_create([Happening(**one._asdict(), at=now) for one in happenings], ignore_conflicts=True)

@@ -1,6 +1,6 @@
 """What services make of a message that begins or ends something: services that keep incidents, webhooks that programs read, and mail.
 
-Apprise sends one message after another and keeps nothing between them, so what belongs together is told to its plugins here: their key is the
+Apprise sends one message after another and keeps nothing between them, so what belongs together is set on its plugins here: their key is the
 one of the notice, whatever the URL says, because a key for all notices would end one trouble with the end of another.
 """
 
@@ -21,12 +21,12 @@ DOMAIN = "slotlight.invalid"  # of the id that mails of one thread refer to; no 
 
 
 class Service(NamedTuple):
-    keeps_incidents: bool = False  # or is read by a program: an end is told by itself, at once
+    keeps_incidents: bool = False  # or is read by a program: an end is sent by itself, at once
     only_opens: bool = False  # each message opens an incident, and none ends one
 
 
 class Way(NamedTuple):
-    """How a plugin is told: in which of its attributes, by which words."""
+    """How a plugin is set: which of its attributes, to which words."""
 
     key: str
     firing: str
@@ -46,7 +46,7 @@ WAYS: Mapping[str, Way] = {
 BY_ALIAS = {"opsgenie": OPSGENIE_API_LOOKUP, "jira": JIRA_API_LOOKUP}
 WEBHOOKS = frozenset({"custom_json", "custom_xml", "custom_form"})
 ONLY_OPEN = frozenset({"betterstack", "spike", "xmatters", "lfgalarm"})
-MAILS = frozenset({"mailgun", "sparkpost", "smtp2go"})  # beside those that speak SMTP: they take headers
+MAILS = frozenset({"mailgun", "sparkpost", "smtp2go"})  # beside those of SMTP: they take headers
 
 
 def seal(url: str, mark: str) -> bytes:

@@ -20,7 +20,7 @@ from app.notices.pagers import revealed, seal
 
 SECONDS_MAX = 30  # for one message, whatever the URL asks for
 TYPES = {"act": apprise.NotifyType.FAILURE, "watch": apprise.NotifyType.WARNING, "info": apprise.NotifyType.INFO}
-# Where the host of a URL is an address of somebody's own, and no secret: it is shown, so that two channels can be told apart.
+# Where the host of a URL is a site's own address, and no secret: it is shown, so that two channels can be distinguished.
 HOSTED = frozenset(
     {
         "json",
@@ -40,7 +40,7 @@ HOSTED = frozenset(
         "matrixs",
     }
 )
-# What speaks to the portal's own machine, and to nobody.
+# What reaches the portal's own machine, and no person.
 LOCAL = frozenset({"dbus", "qt", "kde", "glib", "gnome", "windows", "macosx", "syslog", "file"})
 WHYS: Mapping[str, str] = {
     r"timed? ?out": "It did not answer in time.",
@@ -94,7 +94,7 @@ def _local(target: apprise.NotifyBase) -> str:
 
 
 def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
-    """What the machine makes of it: an address is written in many ways. A name that is not known is told of when it is sent to."""
+    """What the machine makes of it: an address is written in many ways. A name that is not known is reported when it is sent to."""
     try:
         found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError):

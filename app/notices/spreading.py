@@ -17,7 +17,7 @@ from app.notices.quiet import Quiet, next_digest
 from app.realtime.publish import ring
 
 LOCK = 0x510_4E07
-GATHER_SECONDS = 10  # a storm is let come in before it is told of
+GATHER_SECONDS = 10  # a storm is let come in before it is sent
 AT_ONCE = 2000
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def _mine() -> bool:
 
 
 def _read(happening: Happening) -> Entry | None:
-    """In words, if it is still so. One that cannot be worded is told of as it is, and silences no other."""
+    """In words, if it is still so. One that cannot be worded is sent as it is, and silences no other."""
     try:
         content = KINDS[happening.kind](happening)
     except DatabaseError:
@@ -79,7 +79,7 @@ def _before(notice: Notice | None) -> Before | None:
 
 
 def address(channel: Channel, entries: list[Entry], now: datetime) -> None:
-    """An end goes to whoever was told of the beginning, also where the severity or the team has changed since."""
+    """An end goes to whoever got the beginning, also where the severity or the team has changed since."""
     service = pagers.of(channel)
     book = Book(channel, service.keeps_incidents)
     for message in messages(entries, book):
@@ -90,14 +90,14 @@ def address(channel: Channel, entries: list[Entry], now: datetime) -> None:
 
 
 def settle(now: datetime) -> None:
-    """End what nobody tells the end of: a wish for an approval that was judged, a word that was only in a digest. A person needs no message of
+    """End what has no end of its own: a wish for an approval that was judged, a word that was only in a digest. A person needs no message of
     that; a service that keeps incidents does, or they stay open."""
     books = [
         Book(channel, pagers.of(channel).keeps_incidents)
         for channel in Channel.objects.filter(is_on=True, incidents__isnull=False).distinct()
     ]
     if Happening.objects.filter(spread_at__isnull=True).exists():
-        return  # what came between may tell of such an end itself
+        return  # what came between may report such an end itself
     for book in books:
         ended = set(book.known.values()) - book.lasts
         for key in sorted(ended) if book.alone else ():
@@ -157,7 +157,7 @@ def _held_until(channel: Channel, message: Message, now: datetime) -> datetime |
 
 
 def release(now: datetime) -> None:
-    """What quiet hours held back is told as one message when they are over, and what keeps until the day's digest with it."""
+    """What quiet hours held back is sent as one message when they are over, and what keeps until the day's digest with it."""
     with transaction.atomic():
         if not _mine():
             return

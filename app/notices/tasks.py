@@ -12,13 +12,13 @@ from app.notices import delivering, spreading, watching
 from app.notices.kinds import ASKED
 from app.notices.models import Happening, Incident, Notice
 
-KEPT_DAYS = 90  # the ledger keeps who was told what for ever
+KEPT_DAYS = 90  # the ledger keeps who was sent what for ever
 
 
 @shared_task
 def sweep() -> None:
     now = timezone.now()
-    readiness.parts()  # what `watching` then tells of, as this process finds it
+    readiness.parts()  # what `watching` then reports, as this process finds it
     watching.look(now)
     spreading.spread(now)
     spreading.release(now)
@@ -33,7 +33,7 @@ def deliver(notice: int) -> None:
 
 
 def _forget(now: datetime) -> None:
-    """What is long past. What has lasted for all that time is told of once more, under the same key."""
+    """What is long past. What has lasted for all that time is sent once more, under the same key."""
     old = now - timedelta(days=KEPT_DAYS)
     lasting = Incident.objects.filter(channel=OuterRef("channel"), key=OuterRef("incident"))
     Notice.objects.filter(~Exists(lasting), ended_at__lt=old).delete()

@@ -1,4 +1,4 @@
-"""Who is told of what, and what became of it; and the door for what other watchers say."""
+"""Who is notified of what, and what became of it; and the door for what other watchers say."""
 
 from typing import Any
 
@@ -181,7 +181,7 @@ def add_hook(request: HttpRequest) -> HttpResponse:
 @fresh
 def revoke_hook(request: HttpRequest, pk: int) -> HttpResponse:
     hook = get_object_or_404(Hook, pk=pk, revoked_at=None)
-    text = f"{hook.name} is shut. What it had said and not resolved is over."
+    text = f"{hook.name} is shut. What it had reported and not resolved is over."
     return _act(request, lambda: channels.revoke_hook(hook, request.user), text, "notices", "notices")
 
 

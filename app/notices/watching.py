@@ -23,7 +23,7 @@ from workflows.engine.decide import PLAN_AGE_SECONDS_MAX
 SILENT_SECONDS = 300  # a restart is shorter
 PAUSE_SECONDS = 60  # a portal that did not look for so long was down itself
 EXPIRING_SECONDS = 600
-HUNG_SECONDS = 8  # one answer that came late under load is told to nobody
+HUNG_SECONDS = 8  # one answer that came late under load is not reported
 
 
 def look(now: datetime) -> None:
@@ -51,7 +51,7 @@ def look(now: datetime) -> None:
 
 
 def _watched_since(now: datetime) -> datetime:
-    """Since when this portal looks without a pause. While it was down, nobody could report to it."""
+    """Since when this portal looks without a pause. While it was down, no node could report to it."""
     watch, _made = Watch.objects.select_for_update().get_or_create(pk=1, defaults={"since": now, "last_at": now})
     if not timedelta(0) <= now - watch.last_at <= timedelta(seconds=PAUSE_SECONDS):
         watch.since = now
@@ -70,7 +70,7 @@ def silent(now: datetime, since: datetime) -> Iterator[Put]:
 
 
 def nodes_reporting_again() -> Iterator[Put]:
-    """Nodes that were told of as silent and have reported since."""
+    """Nodes that were reported as silent and have reported since."""
     silent_before = Happening.objects.filter(kind="node-silent", over=False)
     again = Node.objects.filter(name__in=silent_before.values("node")).values_list("name", "last_report_at")
     reported = dict(again)
@@ -81,7 +81,7 @@ def nodes_reporting_again() -> Iterator[Put]:
 
 
 def expiring(now: datetime) -> Iterator[Put]:
-    """Approved plans that nobody has carried out."""
+    """Approved plans that were not carried out."""
     soon = Approval.objects.filter(expires_at__gt=now, expires_at__lte=now + timedelta(seconds=EXPIRING_SECONDS))
     for one in soon.filter(plan__orders=None, plan__run__ended_at=None).select_related("plan__run"):
         details = {"plan": one.plan_id, "ends": one.expires_at.isoformat()}
@@ -138,7 +138,7 @@ FOUND_ELSEWHERE = {"ledger-broken", "database-hung"}  # by `ledger_state` and `h
 
 def alarmed(now: datetime, since: datetime) -> Iterator[Put]:
     """Alarms that began, and those that are over. While this portal was down, no node could report to it; and of a node that is retired
-    nobody knows whether what it raised is over."""
+    it is not known whether what it raised is over."""
     here = {alarm.key: alarm for alarm in alarms.standing(now) if alarm.kind not in FOUND_ELSEWHERE}
     open_alarms = {one.said["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
     just_up = since > now - timedelta(seconds=SILENT_SECONDS)

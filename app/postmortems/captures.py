@@ -1,4 +1,4 @@
-"""What a node said in a stretch of time, out of the ledger: which captures were new when, and what its kept texts tell.
+"""What a node said in a stretch of time, out of the ledger: which captures were new when, and what its kept texts show.
 
 One pass over the events of a node, from the newest back, of a bounded number of them; what was not read is said.
 """

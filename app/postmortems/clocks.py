@@ -14,7 +14,7 @@ from app.runs.models import Order
 
 @dataclass(frozen=True)
 class Clock:
-    """The node's clock minus the portal's lies between these, in seconds; None when nothing tells."""
+    """The node's clock minus the portal's lies between these, in seconds; None when it is not known."""
 
     node: str
     least: float | None

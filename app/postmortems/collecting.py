@@ -1,7 +1,7 @@
 """The story of an incident, put together from what was kept: ledger, captures, ZFS's own events and history, situations.
 
 Every entry names its source and, where something was kept, the event or the evidence behind it. What could not be known is
-collected too: when nothing was heard, which sources did not answer, by how much clocks may differ, what was left out for length.
+collected too: when nothing was reported, which sources did not answer, by how much clocks may differ, what was left out for length.
 The result is plain JSON (see docs/guide/postmortems.md); it is kept as evidence, so that a copy of it can be checked.
 """
 
@@ -48,7 +48,7 @@ class Entry:
 
 
 def window(runs: Iterable[Run], situation: Situation | None, now: datetime) -> tuple[datetime, datetime]:
-    """From before the first sign of trouble until after the last step; what reports come later still tell of it."""
+    """From before the first sign of trouble until after the last step; later reports still show it."""
     runs = list(runs)
     keys = [run.situation_key for run in runs if run.situation_key]
     first = Situation.objects.filter(key__in=keys).order_by("opened_at").values_list("opened_at", flat=True)
@@ -213,6 +213,6 @@ def _gaps(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iter
     for source in ("zpool_events", "zpool_history"):
         captured = node_captures.of(source)
         if not captured:
-            yield f"{node_captures.node} said nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
+            yield f"{node_captures.node} reported nothing new by `{source.replace('_', ' ')}` in this time, so its entries are missing here."
         else:
             yield f"{node_captures.node} was last asked for `{source.replace('_', ' ')}` with something new at {in_words(captured[-1].at)}; what came later is missing."

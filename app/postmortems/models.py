@@ -54,7 +54,7 @@ class Version(models.Model):
 
 
 class Comment(models.Model):
-    """What somebody has to say about it, beside the narrative."""
+    """A person's comment on it, beside the narrative."""
 
     postmortem = models.ForeignKey(Postmortem, models.PROTECT, related_name="comments")
     text = models.TextField()

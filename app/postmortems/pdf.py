@@ -1,4 +1,4 @@
-"""A postmortem as PDF: a page somebody can print, sign and file.
+"""A postmortem as PDF: a page to print, sign and file.
 
 fpdf2's own fonts know western European letters only. Where the machine has DejaVu, that is used; a character that the font at hand
 lacks is written as its code point, U+2502 for instance, and the first page then says so. Nothing is left out silently.

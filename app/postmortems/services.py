@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 class Conflict(Exception):
-    """Somebody saved the same sections meanwhile. Nothing was saved, and both texts are here."""
+    """Another person saved the same sections meanwhile. Nothing was saved, and both texts are here."""
 
     def __init__(self, newest: Version, merged: narrative.Merged) -> None:
         super().__init__(f"{newest.by} saved version {newest.number} while you were writing.")

@@ -109,7 +109,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def written(request: HttpRequest, made: Postmortem, version: int, sections: dict[str, str], **more: Any) -> HttpResponse:
-    """The form, with whatever somebody typed still in it."""
+    """The form, with what was typed still in it."""
     context = pages.form(made, version, sections, **more)
     return render_page(request, "postmortems/edit.html", context, partial="", status=409 if more else 200)
 

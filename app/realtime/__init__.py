@@ -1,1 +1,1 @@
-"""What changes is told to open pages and waiting agents at once, through Valkey."""
+"""Open pages and waiting agents are notified of changes at once, through Valkey."""

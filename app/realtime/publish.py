@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Household:
-    """Who listens in this process, when anybody does: told at once, and deaf to what comes back from Valkey under its own name."""
+    """The listener in this process, when there is one: notified at once, and ignores what comes back from Valkey under its own name."""
 
     name = ""
     tell: Callable[[str], None] | None = None
@@ -30,7 +30,7 @@ def sessions_of(person: int) -> str:
 
 
 def ring(topic: str) -> None:
-    """Tell every process that `topic` changed, once the current transaction has committed."""
+    """Notify every process that `topic` changed, once the current transaction has committed."""
     transaction.on_commit(partial(_publish, topic), robust=True)
 
 

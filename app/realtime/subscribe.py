@@ -1,7 +1,7 @@
-"""One Valkey subscriber per process, heard by every waiting connection of that process.
+"""One Valkey subscriber per process, shared by every waiting connection of that process.
 
 A listener keeps only the names of what changed, so a burst of rings costs one wake-up and bounded memory. After a
-reconnect every listener is told that all its topics changed: what was rung meanwhile is not known.
+reconnect every listener is notified that all its topics changed: what was rung meanwhile is not known.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class Ear:
 
 
 class ThreadsEar:
-    """A thread's view of one topic; deaf from the start when there is nothing to be heard."""
+    """A thread's view of one topic; closed from the start when there is nothing to receive."""
 
     def __init__(self, topic: str, deaf: bool):
         self.topics = (topic,)
@@ -70,7 +70,7 @@ class ThreadsEar:
         self._rung.set()
 
     def wait(self, timeout_seconds: float) -> None:
-        """Until the topic was rung, time is up, or nobody can tell."""
+        """Until the topic was rung, time is up, or it can no longer be known."""
         self._rung.wait(timeout_seconds)
 
 
@@ -101,7 +101,7 @@ class FanOut:
 
     @contextmanager
     def listen_in_thread(self, topic: str) -> Iterator[ThreadsEar]:
-        """The same outside the event loop. When the bell is not heard, or no seat is free, the ear waits for nothing."""
+        """The same outside the event loop. When no changes are received, or no seat is free, it does not wait."""
         if not self.connected or not self._seats.acquire(blocking=False):
             yield ThreadsEar(topic, deaf=True)
             return

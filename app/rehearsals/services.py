@@ -1,6 +1,6 @@
 """Rehearsing: asked for on a page, played in the worker, shown on a page of its own.
 
-It reads what nodes reported and writes one row of its own table. That somebody rehearsed goes into the ledger, without effect on
+It reads what nodes reported and writes one row of its own table. That a person rehearsed goes into the ledger, without effect on
 anything. Nothing here knows runs, orders or locks; a test keeps it so.
 """
 
@@ -71,7 +71,7 @@ def is_lost(rehearsal: Rehearsal, now: datetime) -> bool:
 
 
 def play(pk: int) -> bool:
-    """Play it and keep what it told; False when another one is being played and this must wait. Harmless however often it is rung."""
+    """Play it and keep the result; False when another one is being played and this must wait. Harmless however often it is rung."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [ONE_AT_A_TIME])
         if not cursor.fetchone()[0]:

@@ -31,7 +31,7 @@ def rehearse(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def rehearsal(request: HttpRequest, pk: int) -> HttpResponse:
-    """While it is played the page looks again by itself. One that nobody plays is rung again."""
+    """While it is played the page looks again by itself. One that is not being played is queued again."""
     this = get_object_or_404(Rehearsal.objects.select_related("situation__node", "asked_by"), pk=pk)
     now = timezone.now()
     if this.ended_at is None and not services.is_lost(this, now) and pages.waits_long(this, now):

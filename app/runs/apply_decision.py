@@ -111,7 +111,7 @@ def _keep_hands(run: Run, before: RunState, after: RunState) -> None:
 
 
 def _keep_consent(run: Run, record: ev.Record, event: LedgerEvent, asker: Asker, now: datetime) -> None:
-    """An approval and a broken glass are kept under the leaf of the event that tells of them; the database looks it up."""
+    """An approval and a broken glass are kept under the leaf of the event that records them; the database looks it up."""
     digest = str(record.body.get("plan_digest", ""))
     known = {"at": now, "proved_at": asker.proved_at, "leaf": bytes(event.leaf).hex(), "plan_id": digest}
     if record.type == "run.approved":

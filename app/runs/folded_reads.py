@@ -1,8 +1,8 @@
-"""Looks that a run asks for again and again, as with hands in the rack every few seconds: how few events of the ledger tell of them.
+"""Looks that a run asks for again and again, as with hands in the rack every few seconds: how few events of the ledger record them.
 
-Told of one by one: the first look of a stay at a step, and each that said something else than the one before. Those in between are
-folded: one event tells how many they were, from when until when, names the last one with its receipt and its captures, and binds the
-receipts of all of them by one digest. It is written before the next look that is told of, and when the run leaves the step. The orders
+Recorded one by one: the first look of a stay at a step, and each that said something else than the one before. Those in between are
+folded: one event records how many they were, from when until when, names the last one with its receipt and its captures, and binds the
+receipts of all of them by one digest. It is written before the next look that is recorded, and when the run leaves the step. The orders
 and receipts of folded looks are kept like any other.
 """
 
@@ -29,7 +29,7 @@ def is_folded(order: Order, receipt: Receipt) -> bool:
 
 
 def tell(run: Run, state: RunState) -> None:
-    """One event for the folded looks of this stay that no event tells of yet; none where there are none."""
+    """One event for the folded looks of this stay that no event records yet; none where there are none."""
     answered = _of_stay(run, state).exclude(receipt_digest="").order_by("number")
     alone = answered.filter(folded=False).last()
     folded = answered.filter(folded=True, number__gt=alone.number if alone else -1)
@@ -61,7 +61,7 @@ def _result_of(receipt: dict) -> tuple:
 
 
 def _captured(receipt: dict) -> set[tuple[str, str, str]]:
-    """A receipt whose captures were no good has been told of by itself; here it has captured nothing."""
+    """A receipt whose captures were no good has been recorded by itself; here it has captured nothing."""
     listed = receipt.get("captures")
     each = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return {(str(one.get("source")), str(one.get("key")), str(one.get("digest"))) for one in each}

@@ -42,13 +42,13 @@ def run_on(wanted: Iterable[str], runs: list[Run] | None = None) -> Run | None:
 
 
 def alone() -> None:
-    """Nobody else begins a run until this transaction ends."""
+    """No other run begins until this transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEGINNING])
 
 
 def why_not(params: Mapping[str, str]) -> str:
-    """Why no run begins on these; "" when nobody has them in hand."""
+    """Why no run begins on these; "" when no run has them."""
     run = run_on(things(params))
     if run is None:
         return ""

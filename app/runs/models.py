@@ -65,7 +65,7 @@ class Run(models.Model):
 
 
 class Hand(models.Model):
-    """Somebody shaped this run: asked for it, chose, confirmed, gave the order. None of them may approve it, ever."""
+    """A person took part in this run: asked for it, chose, confirmed, gave the order. None of them may approve it, ever."""
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="hands")
     person = models.ForeignKey(PERSON, models.PROTECT, related_name="+")
@@ -99,14 +99,14 @@ class Plan(models.Model):
 
 
 class Approval(models.Model):
-    """One person's yes to one plan: for a while, for one order, and only as far as the ledger tells of it."""
+    """One person's yes to one plan: for a while, for one order, and only as far as the ledger holds it."""
 
     plan = models.ForeignKey(Plan, models.PROTECT, related_name="approvals")
     approver = models.ForeignKey(PERSON, models.PROTECT, related_name="approvals")
     at = models.DateTimeField()
     proved_at = models.DateTimeField()  # when the approver last typed the password
     expires_at = models.DateTimeField()
-    leaf = models.CharField(max_length=64)  # of the ledger event that tells of it
+    leaf = models.CharField(max_length=64)  # of the ledger event that records it
 
     class Meta:
         constraints = (
@@ -174,13 +174,13 @@ class Order(models.Model):
 
     status = models.CharField(max_length=10, default="SEALED")
     reason = models.TextField(blank=True)
-    held_back = models.TextField(blank=True)  # why the node was last told not to go on
+    held_back = models.TextField(blank=True)  # why the node was last refused
     claimed_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     receipt = models.JSONField(null=True, blank=True)  # as the node wrote it, without the bodies of its captures
     receipt_digest = models.CharField(max_length=64, blank=True)  # of the whole receipt, kept as evidence
-    folded = models.BooleanField(default=False, db_default=False)  # a look that the ledger tells of with others; see app.runs.folded_reads
+    folded = models.BooleanField(default=False, db_default=False)  # a look that the ledger records with others; see app.runs.folded_reads
 
     class Meta:
         ordering = ("-sealed_at",)
@@ -211,7 +211,7 @@ class ResourceLock(models.Model):
 
 
 class OpenLoop(models.Model):
-    """Something a run switched on and nobody has switched off: a copy out of the run's state, which is what counts."""
+    """Something a run switched on that is not switched off yet: a copy out of the run's state, which is what counts."""
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="loops")
     node = models.CharField(max_length=63, db_index=True)
@@ -230,7 +230,7 @@ class OpenLoop(models.Model):
 
 
 class TechnicianLink(models.Model):
-    """A way for somebody at the rack to do what one run asks of hands, for one visit, from one browser, without an account.
+    """A way for a technician at the rack to do what one run asks for, for one visit, from one browser, without an account.
 
     What opens it is not kept, only its SHA-256; nor is what the browser that opened it is known by.
     """
@@ -242,7 +242,7 @@ class TechnicianLink(models.Model):
     made_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     browser_hash = models.CharField(max_length=64, blank=True)
-    name = models.CharField(max_length=80, blank=True)  # as typed by who opened it; nobody has checked it
+    name = models.CharField(max_length=80, blank=True)  # as typed by who opened it; it is not checked
     opened_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     left_at = models.DateTimeField(null=True, blank=True)  # when its holder said to be done

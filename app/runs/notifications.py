@@ -1,4 +1,4 @@
-"""What of a run's moves somebody may have to be told: that it waits for an approver, for a person, or that nobody knows how it ended."""
+"""Which moves of a run are sent as notices: that it waits for an approver, for a person, or that its outcome is not known."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What runs have switched on and nobody has switched off: who sees it, and how it is closed once its run has ended.
+"""What runs have switched on that is not switched off yet: who sees it, and how it is closed once its run has ended.
 
 While a run is under way its own steps close what they opened. Afterwards it is closed by facts that are newer than the run's end,
 or by a person who states what shows it; where the node shows that it is not over, a person's statement does not count.
@@ -36,7 +36,7 @@ KINDS = {  # of the loops that runbooks open, in the words of the filter
 
 
 def listed(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
-    """The page of open loops: what ended runs left first, the oldest first; it is nobody's any more. `asked` narrows it."""
+    """The page of open loops: what ended runs left first, the oldest first; it has no owner any more. `asked` narrows it."""
     every = [line(one) for one in OpenLoop.objects.select_related("run__requester", "run__owner")]
     chosen = {name: asked.get(name, "") for name in FILTERS}
     found = [one for one in every if all(one[name] == value for name, value in chosen.items() if value)]

@@ -59,7 +59,7 @@ class RunRefused(Exception):
 
 
 class RunMoved(RunRefused):
-    """Somebody moved this run since the page was loaded."""
+    """This run has moved on since the page was loaded."""
 
 
 class NotAllowed(RunRefused):
@@ -196,12 +196,12 @@ def event(kind: type[ev.Event], now: datetime, by: str, fields: dict, run: Run) 
     if "facts" in {f.name for f in fields_of(kind)} and "facts" not in fields:
         fields = {**fields, "facts": facts_for(run, now, *(value for value in fields.values() if isinstance(value, str)))}
     if "nonce" in {f.name for f in fields_of(kind)}:
-        fields = {**fields, "nonce": secrets.token_hex(16)}  # of this showing alone; nobody brings one
+        fields = {**fields, "nonce": secrets.token_hex(16)}  # of this showing alone; no caller sends one
     return kind(at=now.timestamp(), by=by, **fields)
 
 
 def facts_for(run: Run, now: datetime | None = None, *typed: str) -> FleetFacts:
-    """All that bears on what this run is about, and on what somebody has just typed or scanned."""
+    """All that bears on what this run is about, and on what was just typed or scanned."""
     ever = tuple(one for typed_text in typed for one in history.ever(typed_text))
     about = [run.node, *run.params.values(), *run.here.params.values(), *typed, *(one.wwid for one in ever)]
     return replace(facts_near(about, now), ever=ever)
@@ -223,7 +223,7 @@ def need_proof(proved_at: datetime | None, now: datetime) -> None:
         )
 
 
-# --- what nobody's hand does
+# --- what no person does
 
 
 def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **fields) -> Refused | None:
@@ -316,7 +316,7 @@ def step_of(run: Run) -> Step:
 
 
 def options(run: Run) -> tuple[Option, ...]:
-    """What may be chosen at a DECIDE step, and what speaks against each."""
+    """What may be chosen at a DECIDE step, and what refuses each."""
     step = step_of(run)
     return step.options(facts_for(run), run.here.params) if isinstance(step, DecideStep) else ()
 
@@ -344,7 +344,7 @@ def plan_and_the_one_before(run: Run) -> tuple[Plan | None, Plan | None]:
 
 
 def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
-    """Runs that wait for an approver: those this person may judge, and those only somebody else may."""
+    """Runs that wait for an approver: those this person may judge, and those only another person may."""
     waiting = [run for run in _open_at(list(approve_steps())) if run.runbook in RUNBOOKS and step_of(run).kind == "APPROVE"]
     able = {node: may(user, APPROVE, node) for node in {run.node for run in waiting}}
     yours = [run for run in waiting if able[run.node] and user.username not in run.here.hands]

@@ -19,7 +19,7 @@ def tick(run_id: int) -> None:
 
 @shared_task
 def go_on(run_id: int) -> None:
-    """A step that needs nobody. Harmless however often it is rung: each ring finds the run where the last one left it."""
+    """A step that needs no person. Harmless however often it is rung: each ring finds the run where the last one left it."""
     if services.ledger_is_well():
         with transaction.atomic():
             run = Run.objects.select_for_update().filter(pk=run_id, ended_at__isnull=True).first()

@@ -137,7 +137,7 @@ def _do(request: HttpRequest, pk: int, name: str, version: int) -> HttpResponse 
 
 
 def _link(request: HttpRequest, link: TechnicianLink, token: str) -> HttpResponse:
-    """The one time that it is shown. Nobody's cache keeps it."""
+    """The one time that it is shown. No cache keeps it."""
     address = request.build_absolute_uri(reverse("technician-open", args=[token]))
     shown = {"section": "runs", "link": link, "run": link.run, "step": services.step_of(link.run), "address": address}
     response = render(request, "runs/technician_link.html", shown | {"qr": qr.svg(address), "hours": technician_link.HOURS})
@@ -176,7 +176,7 @@ def open_loops(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def close_loop(request: HttpRequest, pk: int) -> HttpResponse:
-    """A person says that it is over, and by what that can be told."""
+    """A person states that it is over, and what shows it."""
     version = request.POST.get("version", "")
     try:
         seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0

@@ -158,7 +158,7 @@ def _bay(asked: Question) -> Iterator[Hit]:
 
 
 def _sighted(rows: QuerySet[Sighting], asked: Question, exact: bool = False) -> Iterator[Hit]:
-    """The disks of these sightings. Those of before are told only where they are few: of a node, or by an address that is one disk's."""
+    """The disks of these sightings. Earlier ones are listed only where they are few: of a node, or by an address that is one disk's."""
     rows = rows.select_related("disk", "node")
     if asked.node:
         rows = rows.filter(node__name=asked.node)
@@ -171,7 +171,7 @@ def _sighted(rows: QuerySet[Sighting], asked: Question, exact: bool = False) -> 
 
 
 def _guid(asked: Question) -> Iterator[Hit]:
-    """Of a pool or of a vdev; both are told by labels, and by the pools that are imported."""
+    """Of a pool or of a vdev; both are found by labels, and by the pools that are imported."""
     yield from _pools(PoolNow.objects.filter(guid=asked.value), exact=True)
     yield from _labelled(LabelSeen.objects.filter(pool_guid=asked.value).exclude(Q(pool="")))
     for row in LabelSeen.objects.filter(vdev_guid=asked.value).select_related("disk").order_by("-since")[:FORMER_SHOWN]:

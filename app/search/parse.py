@@ -1,4 +1,4 @@
-"""What somebody may mean by the words typed into the search field: every way the same thing is written. Pure.
+"""What the words typed into the search field may mean: every way the same thing is written. Pure.
 
 A text may mean several things; each becomes a question, the surest first. Nothing here knows what exists.
 """

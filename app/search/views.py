@@ -1,4 +1,4 @@
-"""The search page: one field that takes anything somebody has in hand. Looking needs a sign-in and nothing more."""
+"""The search page: one field that takes any name, number or address. Looking needs a sign-in and nothing more."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

@@ -115,7 +115,7 @@ def _name(found: reading.Snapshot, asked: Asked) -> str:
 
 
 def _taken_at(found: reading.Snapshot, asked: Asked, now: datetime) -> datetime:
-    """By the host's clock, or as the person says where nothing in the archive tells. What a person says never makes it younger."""
+    """By the host's clock, or as the person states where the archive has no time. A person's statement never makes it younger."""
     own = datetime.fromtimestamp(found.taken_at, UTC) if found.taken_at else None
     if own is None and asked.taken_at is None:
         raise NotTaken(f"Nothing in this file ({found.form}) says when it was taken, and its age decides what it is good for. Say when.")

@@ -119,7 +119,7 @@ def test_a_shelf_that_does_not_obey_is_found_out_by_reading_the_light_back(stage
     hands.ask(stage.machine.shelf_folder, shelf=0, mood=mood)
     walk.asker.press("Light the bay")
     walk.asker.until_shows("Make a new plan")
-    assert f"It said: read back: bay {SICK + 1} of " in walk.asker.page.current
+    assert f"Its output: read back: bay {SICK + 1} of " in walk.asker.page.current
     assert [bay for bay, lamps in stage.machine.lit().items() if "ident" in lamps] == []
     hands.ask(stage.machine.shelf_folder, shelf=0, mood="")
     walk.asker.press("Make a new plan")

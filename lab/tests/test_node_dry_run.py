@@ -100,10 +100,10 @@ def test_a_dry_run_that_really_imports_is_noticed_and_dealt_with(stage, ann, wal
     command = stage.caught()
     unreadable(stage, [])
     stage.sh(f"kill -CONT {command}")
-    ann.step("Choose by what it said")
+    ann.step("Choose by its result")
     print(ann.page.text)
     assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"
-    walk.choose("Choose by what it said", "The dry run has imported the pool, read-only")
+    walk.choose("Choose by its result", "The dry run has imported the pool, read-only")
     walk.hands("Look, and copy out what is needed", "Looked at the datasets; nothing was copied.")
     walk.order("Let go of the pool")
     walk.until_done()
@@ -116,11 +116,11 @@ def test_a_rewind_is_offered_in_the_tools_own_words_and_imports_read_only(stage,
     ann.press("Import it read-only")
     to_the_button_that_asks(stage, ann, walk)
     ann.press("Ask what a rewind would discard")
-    page = ann.step("Choose by what it said")
+    page = ann.step("Choose by its result")
     stage.keep("rewind-offered")
     print(page.text)
     assert stage.sh("zpool list -H -o name", check=False).split() == []
-    walk.choose("Choose by what it said", "Import it as it was then, read-only")
+    walk.choose("Choose by its result", "Import it as it was then, read-only")
     walk.order("Import it as it was then, read-only", "Confirm what is left out")
     ann.step("Look, and copy out what is needed")
     assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "on"

@@ -57,7 +57,7 @@ def _make(made: Path) -> Path:
     except (Stop, subprocess.TimeoutExpired) as failed:
         raise NotMade(f"debootstrap made no minimal Debian, so the page's line was not tried in one: {failed}") from None
     if done.returncode:
-        last = done.stdout.strip().splitlines()[-1:] or ["it said nothing"]
+        last = done.stdout.strip().splitlines()[-1:] or ["it printed nothing"]
         raise NotMade(f"debootstrap made no minimal Debian, so the page's line was not tried in one: {last[0]}")
     for archive in (work / "var/cache/apt/archives").glob("*.deb"):
         archive.unlink()

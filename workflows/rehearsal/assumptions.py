@@ -1,6 +1,6 @@
 """What whoever rehearses takes for so, because only an import shows it: why a pool cannot be read, and up to which point it can.
 
-The points are those that the disks of the report hold. Which of them can be loaded nobody knows before, so one that -F reaches is
+The points are those that the disks of the report hold. Which of them can be loaded is not known before, so one that -F reaches is
 supposed, or one further back, or none.
 """
 
@@ -68,6 +68,6 @@ def _point(pool: model.Pool, point: Point, value: str, title: str, reach: str) -
 
 
 def _made_up(pool: model.Pool) -> Supposition:
-    """Nobody asked the disks for their uberblocks, so there is no point to name."""
+    """The disks were not asked for their uberblocks, so there is no point to name."""
     text = f"{pool.name} can be read as it was {TXG_SECONDS} s earlier. The seconds are made up."
     return Supposition(Choice("rewind", "A short rewind helps", text, ()), (), 0, 0, TXG_SECONDS)

@@ -14,7 +14,7 @@ DIFFERENCES_MAX = 8  # more would hide the first
 
 
 def of_the_pool(real: NodeFacts, twin: NodeFacts, pool_guid: str) -> tuple[str, ...]:
-    """How the twin's pool differs from the node's; empty when nobody could tell."""
+    """How the twin's pool differs from the node's; empty when there is no difference that matters."""
     return tuple(_pool_differs(real, twin, pool_guid))[:DIFFERENCES_MAX]
 
 

@@ -1,4 +1,4 @@
-"""What somebody does when a step of a rehearsal asks for it."""
+"""What a person does when a step of a rehearsal asks for it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ASSUMED_DONE = "Taken for done in a rehearsal."
 
 
 class CannotSuppose(Exception):
-    """Nobody can tell here what hands would find. The message says why."""
+    """What a person at the rack would find is not known here. The message states why."""
 
 
 @dataclass(frozen=True)
 class Hand:
-    supposes: str  # "" for a WAIT that needs nobody
+    supposes: str  # "" for a WAIT that needs no person
     does: Callable[[Play], str] = lambda play: ASSUMED_DONE

@@ -25,14 +25,14 @@ AGE_SECONDS = 0.5
 LOGS = frozenset(("kernel_log", "dbgmsg", "zpool_events", "zpool_history"))
 # Of these what the twin adds follows the node's own words.
 ADDED_TO = frozenset(("dbgmsg",))
-# What an agent that tells the one tells of each pool as soon as it is imported.
+# What an agent that reports the one reports of each pool as soon as it is imported.
 READ_WITH = {"kstat_txgs": "kstat_pools"}
-# What only tells the time of day. A text that differs in nothing else says what it said before.
+# What is only the time of day. A text that differs in nothing else counts as unchanged.
 _TIME_OF_DAY = re.compile(r'^Local Time is:.*$|"local_time":\{[^}]*\},?', re.MULTILINE)
 
 
 class Clock:
-    """The time of a rehearsal: it passes when somebody waits, at once."""
+    """The time of a rehearsal: a wait makes it pass, at once."""
 
     def __init__(self, at: float) -> None:
         self.at = at

@@ -1,4 +1,4 @@
-"""Plays a runbook on twins: the real engine decides, the operations themselves carry out, and nobody's node is asked anything.
+"""Plays a runbook on twins: the real engine decides, the operations themselves carry out, and no real node is asked anything.
 
 What an agent asks before it runs an order is asked here too: the same argv, the same facts, the operation's own guards. Where hands
 or a second person are needed, the rehearsal says so and takes it for done. Where a person has to choose and has not, it ends and asks.
@@ -224,7 +224,7 @@ class Play:
         raise Over("refused", reason)
 
     def _ask(self, act: Act, kind: type[ev.Event], **fields: Any) -> None:
-        """A step that guards answer. What they said is told, whatever it was."""
+        """A step that guards answer. Their verdicts are recorded, whatever they are."""
         facts, step = self._facts(), self.step
         before = {earlier_warning for other in self.rehearsed.acts for earlier_warning in other.warned}
         act.warned = tuple(warning for warning in warnings(step, facts, self.params) if warning not in before)

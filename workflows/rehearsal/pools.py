@@ -18,7 +18,7 @@ AUX = {"corrupted data": "corrupt_data", "cannot open": "open_failed", "invalid 
 SPARE, CACHE = 3, 4  # states of a label
 ASHIFT = 12
 NOTHING_FITS_BYTES = 1 << 60
-HOLDS_BYTES = 1 << 20  # where nobody said it. No pool holds nothing: a resilver of it writes at least its metadata
+HOLDS_BYTES = 1 << 20  # where it is not known. No pool holds nothing: a resilver of it writes at least its metadata
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Carried:
     disk: model.Disk
     partition: model.Partition
     label: Any  # the collector's Label
-    ring: tuple[tuple[int, int], ...] = ()  # txg and time of each uberblock; empty where nobody asked for them
+    ring: tuple[tuple[int, int], ...] = ()  # txg and time of each uberblock; empty where they were not asked for
 
 
 def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], at: float) -> dict[str, tuple[str, ...]]:
@@ -274,7 +274,7 @@ def _bytes(text: str) -> int:
     return int(float(found.group(1)) * (1 << 10 * "BKMGTPE".index(found.group(2) or "B"))) if found else 0
 
 
-# --- pools that only labels tell of
+# --- pools of which there are only labels
 
 
 def _from_labels(
@@ -358,7 +358,7 @@ def _as_listed(node: model.Node, pool: model.Pool, facts: NodeFacts, listed: Imp
         pool.active_on = f"{elsewhere.group(1)} {elsewhere.group(2)}"
     if not _is_damaged(listed, text):
         return
-    # Until somebody says what is supposed, no import of it works: each disk stands in the way.
+    # Until a person says what is supposed, no import of it works: each disk stands in the way.
     pool.blocked_by = [disk.wwid for disk in node.disks]
     ahead = (s.disk.wwid for s in suspects(facts, pool.guid, listed) if s.diverges)
     damaged[pool.name] = tuple(wwid for wwid in ahead if known(wwid))

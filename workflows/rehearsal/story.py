@@ -1,4 +1,4 @@
-"""What a rehearsal tells: every step with its answers and commands, how the pool stands afterwards, and where it ended. Values only."""
+"""The record of a rehearsal: every step with its answers and commands, how the pool stands afterwards, and where it ended. Values only."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
 
 
 def _hosts(sources: Sources) -> dict[str, str]:
-    """Every SCSI host that a disk or the SAS fabric tells of, with its PCI address."""
+    """Every SCSI host that a disk or the SAS fabric names, with its PCI address."""
     fabric = sources.read("sas_topology")
     found = (_HOST.search(f"{device.folder or ''}/") for device in sources.read("block"))
     hbas = {str(host.number): host.pci for host in fabric.hosts if host.pci} if known(fabric) else {}

@@ -162,7 +162,7 @@ URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands s
 
 
 def detect_all(fleet: FleetFacts, situations: Iterable[Situation] = ()) -> tuple[Situation, ...]:
-    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more telling one.
+    """Everything wrong in the fleet, causes first. One lost disk is one situation: the more specific one.
 
     Each has advice. Nothing that replaces a disk is left in a situation of a pool whose own fate comes first. `told` are situations that no fact bears, of outputs
     that were pasted. One about the same thing as a detected one is left out, and none explains another: their subjects hold less than a detector's.
@@ -182,11 +182,11 @@ def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:
     return tuple(gating(fleet, GATING, node, pool))
 
 
-IDENTITY = ("vdev_guid", "wwid", "serial", "disk", "pool")  # of a subject, the most telling first
+IDENTITY = ("vdev_guid", "wwid", "serial", "disk", "pool")  # of a subject, the most specific first
 
 
 def _is_same(situation: Situation, other: Situation) -> bool:
-    """Whether both are about the same thing, by the most telling name that both give."""
+    """Whether both are about the same thing, by the most specific name that both give."""
     if (situation.slug, situation.node) != (other.slug, other.node):
         return False
     both = next((name for name in IDENTITY if name in situation.subject and name in other.subject), None)

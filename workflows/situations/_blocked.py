@@ -1,6 +1,6 @@
-"""Which pools that nobody has imported do not come in as they should, and why: decided by what the listing and the labels show.
+"""Which pools that no host has imported do not come in as they should, and why: decided by what the listing and the labels show.
 
-In this order: a disk whose label tells another story, features, the hostid, the rows that are not ONLINE and their notes, whole top-level
+In this order: a disk whose label contradicts the others, features, the hostid, the rows that are not ONLINE and their notes, whole top-level
 vdevs that are missing, and last the note of the pool itself. `import_blocked` puts it in words.
 """
 
@@ -55,7 +55,7 @@ class Blocked:
 
     @property
     def unseen_tops(self) -> int | None:
-        """How many top-level vdevs the labels count and the listing does not show: missing, or removed long ago. None where no label tells.
+        """How many top-level vdevs the labels count and the listing does not show: missing, or removed long ago. None where no label has it.
 
         A vdev of which no disk was found has no row: the listing shows the others, each ONLINE.
         """
@@ -166,7 +166,7 @@ def _was_here(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) ->
 
 
 def _unlisted(node: NodeFacts) -> Iterator[Blocked]:
-    """`zpool import` does not answer, and disks carry labels of a pool that nobody has imported."""
+    """`zpool import` does not answer, and disks carry labels of a pool that no host has imported."""
     if known(node.importable) or not known(node.pools) or "zpool_import" not in node.failures:
         return
     here = {pool.guid for pool in node.pools if known(pool.guid)}

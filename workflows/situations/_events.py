@@ -1,6 +1,6 @@
 """Members that ZFS's own events, or zed's lines in the system log, call lost, where no tree says how they are today.
 
-An old event of a pool whose tree was read is judged by the tree: what is ONLINE there today is no trouble, and what is lost there is told there.
+An old event of a pool whose tree was read is judged by the tree: what is ONLINE there today is no trouble, and what is lost there is reported there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workflows.situations import _words
 STATECHANGE = "resource.fs.zfs.statechange"
 REMOVED = "resource.fs.zfs.removed"
 BACK = ("sysevent.fs.zfs.vdev_online", "sysevent.fs.zfs.vdev_attach")
-LOST = ("REMOVED", "UNAVAIL", "FAULTED")  # `disk-missing` and `disk-faulted` tell them
+LOST = ("REMOVED", "UNAVAIL", "FAULTED")  # `disk-missing` and `disk-faulted` report them
 ENDED = ("sysevent.fs.zfs.pool_destroy", "sysevent.fs.zfs.pool_export")
 
 
@@ -42,12 +42,12 @@ def lost_by_events(fleet: FleetFacts, slug: str, states: tuple[str, ...]) -> Ite
 
 
 def lost_by_its_events(node: NodeFacts) -> frozenset[str]:
-    """The guids of the vdevs that the events call lost, whose own situation tells of them."""
+    """The guids of the vdevs that the events call lost, whose own situation reports them."""
     return frozenset(change.guid for change in _changes(node) if change.guid and change.state in LOST)
 
 
 def tree_read(node: NodeFacts, name: str, guid: int | None) -> PoolFacts | None:
-    """The pool, where its tree tells how its members are today."""
+    """The pool, where its tree shows how its members are today."""
     same = (p for p in node.pools_read if p.tops_read and (p.name == name if guid is None or not known(p.guid) else p.guid == guid))
     return next(same, None)
 

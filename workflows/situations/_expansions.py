@@ -22,7 +22,7 @@ class Expansion:
 
     node: NodeFacts
     pool: PoolFacts
-    top: str  # "raidz2-0", or "raidz2-0-0" where the number of the vdev is appended once more; "" where it is not told
+    top: str  # "raidz2-0", or "raidz2-0-0" where the number of the vdev is appended once more; "" where it is not given
     percent: float | None
 
     @property

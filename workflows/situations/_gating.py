@@ -1,4 +1,4 @@
-"""While the fate of a pool is in doubt, nobody is told to replace a disk of it.
+"""While the state of a pool is not decided, no situation advises to replace a disk of it.
 
 What gates is a situation with `gate`, or the verdict on the pool itself. Of every other situation of that pool the runbooks that replace go, and
 the cures that do, with what else that gate holds back; the situation says what comes first, and where that stands.

@@ -90,7 +90,7 @@ class Ill:
 
     @cached_property
     def seat(self) -> Seat | None:
-        """What it is to a pool of this node; None when it is no member, or nobody can tell."""
+        """What it is to a pool of this node; None when it is no member, or that is not known."""
         return next((seat for seat in seats(self.node) if self._sits(seat.leaf)), None)
 
     def _sits(self, leaf: VdevFacts) -> bool:
@@ -174,7 +174,7 @@ class Ill:
         return self.seat is not None and (self.seat.role in ("spare", "cache") or not self.serves or self.leaving)
 
     def lost(self) -> Lost | None:
-        """Its leaf as the other situations handle one; None for what has no redundancy to speak of."""
+        """Its leaf as the other situations handle one; None for what has no redundancy."""
         seat = self.seat
         return None if seat is None or seat.role in ("spare", "cache") else Lost(self.node, seat.pool, seat.role, seat.line)
 

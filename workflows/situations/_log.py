@@ -20,7 +20,7 @@ LINES_SHOWN = 6
 
 @dataclass(frozen=True)
 class Log:
-    """The kernel's log of one node, with what tells how much it weighs."""
+    """The kernel's log of one node, with what decides how much it weighs."""
 
     fleet: FleetFacts
     node: NodeFacts
@@ -36,7 +36,7 @@ class Log:
 
     @cached_property
     def now_us(self) -> int:
-        """By the portal's clock where the node tells when it booted, else the newest line's."""
+        """By the portal's clock where the node reports when it booted, else the newest line's."""
         ids, at = self.node.hostids, self.fleet.at
         if self.log.since_boot and known(ids) and ids.booted_at is not None and known(at):
             return int((at - ids.booted_at) * SECOND)

@@ -57,14 +57,14 @@ class Lost:
         return f"{slug}:{self.node.node}:{self.guid}"
 
     def replacement(self) -> VdevFacts | None:
-        """What already stands in its place and works: the new half of a replacement, or a hot spare. The old half is nobody's replacement."""
+        """What already stands in its place and works: the new half of a replacement, or a hot spare. The old half is no replacement."""
         if self.parent is None or self.parent.kind not in ("replacing", "spare"):
             return None
         after = self.parent.children[self.parent.children.index(self.leaf) + 1 :]
         return next((v for v in reversed(after) if v.state in ("ONLINE", "DEGRADED")), None)
 
     def filling(self) -> VdevFacts | None:
-        """What is being filled in its place; None also where nobody knows whether a resilver runs, and for a spare that is filled."""
+        """What is being filled in its place; None also where it is not known whether a resilver runs, and for a spare that is filled."""
         new, scans = self.replacement(), self.pool.scans
         if new is None or self.parent is None:
             return None
@@ -80,7 +80,7 @@ class Lost:
         return None if spare is None or self.filling() is not None else spare
 
     def replacement_serves(self) -> bool:
-        """Whether a replacement is on its way, or a spare serves: nobody has to act at once."""
+        """Whether a replacement is on its way, or a spare serves: no person has to act at once."""
         return self.filling() is not None or self.stands_in() is not None
 
     def title_end(self) -> str:

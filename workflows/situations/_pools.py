@@ -44,7 +44,7 @@ def scans_are_whole(pool: PoolFacts) -> bool:
 
 
 def is_paste(node: NodeFacts) -> bool:
-    """Whether nobody says when its sources were asked: a text that a person brought, and no agent."""
+    """Whether it is not known when its sources were read: a text that a person brought, and no agent."""
     return not known(node.ages)
 
 
@@ -66,14 +66,14 @@ def handle(vdev: VdevFacts) -> str:
 
 
 def of(pool: PoolFacts, vdev: VdevFacts, *words: str) -> tuple[tuple[str, ...], ...]:
-    """`zpool` with these words, in which "POOL" and "VDEV" are put in; before it the look that tells the guid, where it is not known."""
+    """`zpool` with these words, in which "POOL" and "VDEV" are put in; before it the look that shows the guid, where it is not known."""
     named = handle(vdev)
     command = ("zpool", *({"POOL": pool.name, "VDEV": named, NEW_DISK: new_disk(pool)}.get(word, word) for word in words))
     return (("zpool", "status", "-g", pool.name), command) if named == GUID else (command,)
 
 
 def new_disk(pool: PoolFacts) -> str:
-    """How a command names a disk that comes: FreeBSD, told by the names of the pool's members, has no by-id folder."""
+    """How a command names a disk that comes: FreeBSD, recognised by the names of the pool's members, has no by-id folder."""
     names = (leaf.name for _, top in pool.tops_read for leaf in top.leaves())
     return ON_FREEBSD if any(_OF_FREEBSD.fullmatch(name) for name in names) else NEW_DISK
 
@@ -142,7 +142,7 @@ def situation(
     sure: bool = True,
     answers: tuple[Answer, ...] = (),
 ) -> Situation:
-    """A situation of one pool, or of one thing in it: `about` is what tells it from others of its slug in the same pool."""
+    """A situation of one pool, or of one thing in it: `about` distinguishes it from others of its slug in the same pool."""
     return Situation(
         slug=slug,
         key=f"{slug}:{node.node}:{pool.name}" + (f":{about}" if about else ""),
@@ -189,7 +189,7 @@ def stamp(text: str) -> datetime | None:
 
 
 def newest_stamp(node: NodeFacts) -> datetime | None:
-    """The newest moment that the pools of this node speak of: no text is older than what it tells."""
+    """The newest time in the text of the pools of this node: no text is older than what it holds."""
     texts = (
         text
         for pool in node.pools_read

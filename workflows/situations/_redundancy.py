@@ -27,7 +27,7 @@ def is_single(vdev: VdevFacts) -> bool:
 
 
 def has_gaps(pool: PoolFacts) -> bool:
-    """Whether somebody took rows out of the tree and wrote dots in their place: then what hangs below what is not sure."""
+    """Whether rows were taken out of the tree and dots written in their place: then what hangs below what is not sure."""
     return any(line.field == "config" and is_gap(line.line) for line in pool.unread)
 
 

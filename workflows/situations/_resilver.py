@@ -59,7 +59,7 @@ class Running:
         return f"{self.scan.function} in progress since {self.scan.since}, {percent}"
 
     def speed(self) -> str:
-        """The rate of the last while when two looks tell it, else the average that is printed, and called so."""
+        """The rate of the last while when two looks give it, else the average that is printed, and called so."""
         advance, average = self.scan.advance, self.scan.average
         if known(advance) and not advance.restarted:
             rate = advance.bytes_per_second
@@ -74,7 +74,7 @@ class Running:
         return "How fast it goes takes a second look."
 
     def to_go(self) -> str:
-        """How long it still takes, told each way that is known."""
+        """How long it still takes, by each way that is known."""
         left = eta.of(self.node, self.pool)
         return " ".join(left.lines) if known(left) else ""
 

@@ -1,6 +1,6 @@
-"""What a situation says of a FreeBSD or illumos host, in the names and commands of that system: the detectors speak of Linux.
+"""What a situation says of a FreeBSD or illumos host, in the names and commands of that system: the detectors use those of Linux.
 
-Which system it is, the names of a pool's members tell. Where they do not, or do not agree, nothing is changed.
+Which system it is, the names of a pool's members show. Where they do not, or do not agree, nothing is changed.
 """
 
 from __future__ import annotations

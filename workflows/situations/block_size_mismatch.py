@@ -1,7 +1,7 @@
 """A vdev writes in smaller blocks (its ashift) than its disks have sectors: each small write makes the disk read, change and write a sector.
 
 ZFS says so itself since 0.8 (`ZPOOL_STATUS_NON_NATIVE_ASHIFT`, and "block size: 512B configured, 4096B native" behind the row). Where it
-does not, the labels tell the ashift and the kernel the physical sectors. The ashift of a vdev is fixed when it is made.
+does not, the labels hold the ashift and the kernel reports the physical sectors. The ashift of a vdev is fixed when it is made.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _coarse(node: NodeFacts, pool: PoolFacts) -> Iterator[tuple[str, tuple[VdevF
 
 
 def _sectors(node: NodeFacts) -> dict[str, int]:
-    """Bytes of a physical sector, by the WWID of the disk; without those that do not tell."""
+    """Bytes of a physical sector, by the WWID of the disk; without those that do not report it."""
     disks = node.disks if known(node.disks) else ()
     return {disk.wwid: disk.physical_block_bytes for disk in disks if known(disk.wwid) and known(disk.physical_block_bytes)}
 

@@ -90,7 +90,7 @@ def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:
 def explains(cause: Situation, other: Situation) -> bool:
     """Errors that disks counted while data was damaged are the same errors: no disk is to be replaced for them before that is clear."""
     if cause.key.endswith(OF_VDEVS):
-        return False  # which disks counted beside their vdev is told by those
+        return False  # which disks counted beside their vdev is reported by those
     return other.slug == "disk-errors" and (other.node, other.subject.get("pool")) == (cause.node, cause.subject["pool"])
 
 
@@ -146,7 +146,7 @@ def _cures(one: Damaged) -> Iterator[Cure]:
 
 
 def _severity(one: Damaged) -> Severity:
-    """With members away, those are acted upon, and what is damaged is known only when they are back. Remains of removed files harm nobody."""
+    """With members away, those are acted upon, and what is damaged is known only when they are back. Remains of removed files are harmless."""
     return "watch" if one.away or one.suspended or one.errors.only_remains else "act"
 
 

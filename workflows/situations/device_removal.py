@@ -29,7 +29,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
-    """What the notes behind the top-level vdevs say where no line `remove:` tells of it."""
+    """What the notes behind the top-level vdevs say where no line `remove:` has it."""
     tops = [top for _, top in pool.tops_read]
     leaving = next((top for top in tops if "(removing)" in top.note), None)
     if leaving is not None:

@@ -1,7 +1,7 @@
-"""A disk in service counted errors that ZFS mended from the others: nothing is lost, and somebody should know why.
+"""A disk in service counted errors that ZFS mended from the others: nothing is lost, and the cause should be found.
 
 A disk that ZFS gave up is `disk-faulted`; errors of all disks of a vdev are `errors-everywhere`; errors that could not be mended are `data-errors`. Counters stay until they are cleared,
-so they tell that something was, not that it is. A cache device holds copies only: what it counted costs reads and no data.
+so they show that something was, not that it is. A cache device holds copies only: what it counted costs reads and no data.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def severity(ill: Ill) -> Severity:
-    """A disk that no pool relies on is nobody's outage. Places that cannot be read weigh more where no other disk holds them."""
+    """A disk that no pool relies on causes no outage. Places that cannot be read weigh more where no other disk holds them."""
     found = ill.of("failing")
     acts = any(one.severity == "act" for one in found) or (ill.bare and any(one.lost for one in found))
     if not acts:

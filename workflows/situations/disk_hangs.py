@@ -105,7 +105,7 @@ def _how(one: Hanging) -> str:
 
 
 def _severity(one: Hanging, seat: Seat | None) -> Literal["act", "watch"]:
-    """What hangs now is acted upon, unless ZFS has let go of it already; so is one that hung again and that nobody has heard since."""
+    """What hangs now is acted upon, unless ZFS has let go of it already; so is one that hung again and has not answered since."""
     if one.once or (seat is not None and lookup.serves_nothing(seat.leaf)):
         return "watch"
     return "act" if one.hangs_now or not one.answered else "watch"
@@ -141,7 +141,7 @@ def _meaning(node: NodeFacts, one: Hanging, seat: Seat | None) -> Iterator[str]:
 
 
 def _logged_place(node: NodeFacts, one: Hanging) -> str:
-    """SAS address and bay as the HBA's driver named them between the lines about this disk; "" where today's facts or nothing tell."""
+    """SAS address and bay as the HBA's driver named them between the lines about this disk; "" where neither today's facts nor the log have it."""
     if not one.aborts or not known(node.kernel_log) or (one.disk is not None and known(one.disk.bay)):
         return ""
     lines = tuple(e for e in node.kernel_log.events if e.field("hctl") in {abort.hctl for abort in one.aborts})

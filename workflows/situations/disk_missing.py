@@ -44,7 +44,7 @@ def _situation(lost: Lost) -> Situation:
         answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
         subject=_subject(lost),
         cures=_partitions.before_replacing(lost.pool, lost.leaf, lost.cures()),
-        sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks nobody knows who has its old name
+        sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks it is not known which disk has its old name
     )
 
 
@@ -88,7 +88,7 @@ def _place(lost: Lost) -> str:
 
 
 def _silent(lost: Lost) -> DiskFacts | None:
-    """The disk that has its by-id name, when nobody could read its label. A kernel name of the past proves nothing."""
+    """The disk that has its by-id name, when its label could not be read. A kernel name of the past proves nothing."""
     disk = lookup.at_path(lost.node, lost.path) if lost.path.startswith("/dev/disk/by-id/") else None
     return disk if isinstance(disk, DiskFacts) and not known(disk.labels) else None
 

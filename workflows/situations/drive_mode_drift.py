@@ -1,6 +1,6 @@
-"""A disk caches writes, or scans itself, where others of its model do not: nobody chose that for this disk alone.
+"""A disk caches writes, or scans itself, where others of its model do not: that was not chosen for this disk alone.
 
-A write cache that the kernel does not know of is worse than another habit: it is never flushed, and a power cut loses what ZFS was told
+A write cache that the kernel does not know of is worse than another habit: it is never flushed, and a power cut loses what was acknowledged to ZFS as
 is safe.
 """
 
@@ -108,7 +108,7 @@ def _evidence(node: NodeFacts, disk: DiskFacts, found: list[Deviation]) -> Itera
 
 
 def _answers(node: NodeFacts, disk: DiskFacts, found: list[Deviation]) -> tuple[Answer, ...]:
-    """For a disk of a pool: one in no pool is nobody's, and a person may set what they like."""
+    """For a disk of a pool: one in no pool may be set as a person likes."""
     place = member_on(node, disk)
     if place is None or not known(disk.serial) or not known(disk.wwid) or not known(place[1].guid):
         return ()

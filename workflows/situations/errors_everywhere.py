@@ -48,7 +48,7 @@ def explains(cause: Situation, other: Situation) -> bool:
 
 
 def covers(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> bool:
-    """Whether the errors of this leaf are told there, with those of all others."""
+    """Whether the errors of this leaf are reported there, with those of all others."""
     return any(leaf is one for found in _of_pool(node, pool) for one in found.leaves)
 
 

@@ -1,6 +1,6 @@
 """`zpool status` could not ask which data is damaged: whoever asked may not, or the pool's I/O is suspended. That is no "none".
 
-Of a pool that is known to be suspended, `pool-suspended` tells all of it, and of damage that is counted `data-errors`.
+Of a pool that is known to be suspended, `pool-suspended` reports all of it, and damage that is counted is `data-errors`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Foreign:
         """The host that MMP sees writing to it right now, empty when `zpool import` does not say so."""
         found = _MMP.search(" ".join(self.listed.action.split())) if self.listed else None
         if found and int(found.group(2), 16) == 0:
-            return ""  # activity of nobody is no proof of another host; `import-blocked` says so
+            return ""  # activity of an unknown host is no proof of another host; `import-blocked` says so
         return f"{found.group(1)} (hostid {found.group(2)})" if found else ""
 
     @property
@@ -200,7 +200,7 @@ def _cures_of(foreign: Foreign) -> Iterator[Cure]:
 
 
 def _answers(foreign: Foreign) -> tuple[Answer, ...]:
-    """Only where nobody is known to have it; whether nobody has it is what the runbook asks first."""
+    """Only where no host is known to have it; whether none has it is what the runbook asks first."""
     if foreign.holders or foreign.active_host or foreign.listed is None or foreign.listed.state == "UNAVAIL":
         return ()
     params = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}

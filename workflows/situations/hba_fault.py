@@ -43,7 +43,7 @@ HIT = (
     "handle-removed",
 )
 LOSING = tuple(kind for kind in HIT if kind not in ("reset-occurred", "unblocked"))  # kinds by which a disk lost commands, or itself
-LIST_OF_DISKS = "block"  # the source that tells which disks the kernel has
+LIST_OF_DISKS = "block"  # the source that lists which disks the kernel has
 IN_USE = ("running", "live")  # of a SCSI disk, and of an NVMe controller
 DISK = re.compile(r"sd[a-z]+|nvme\d+n\d+")
 HOST_RESET = ("host", "bus", "target")
@@ -182,7 +182,7 @@ def _meaning(fault: Fault, name: str, acute: bool, well: bool) -> Iterator[str]:
 
 
 def _may_have_taken_disks(log: Log) -> bool:
-    """Whether more than one member is lost today, or nobody knows how many."""
+    """Whether more than one member is lost today, or how many is not known."""
     if not _trees_known(log):
         return True
     assert known(log.node.pools)
@@ -195,10 +195,10 @@ def _trees_known(log: Log) -> bool:
 
 
 def _is_of_one_disk(log: Log) -> bool:
-    """Whether no tree tells what is lost, and by the log and the kernel's list of disks it is one disk at most: a tray that was pulled.
+    """Whether no tree shows what is lost, and by the log and the kernel's list of disks it is one disk at most: a tray that was pulled.
 
     The others said that they were reset, once the link was set up anew, and are there. Where the list was asked for and did not come, only
-    what the log says counts: that a disk is not known to be there is no fault of the HBA, and that the list failed is told by itself.
+    what the log says counts: that a disk is not known to be there is no fault of the HBA, and that the list failed is reported by itself.
     """
     lost, was_asked = _lost_disks(log), known(log.node.disks) or LIST_OF_DISKS in log.node.failures
     return not _trees_known(log) and (lost == 1 or (lost == 0 and was_asked))
@@ -218,7 +218,7 @@ def _lost_disks(log: Log) -> int:
 
 
 def _least_count(disks: set[str]) -> int:
-    """How many there are at least: nothing says which name a disk had whose address is told, so each may be told twice."""
+    """How many there are at least: nothing shows which name a disk had whose address is given, so each may be counted twice."""
     by_address = sum(":" in one for one in disks)
     return max(by_address, len(disks) - by_address)
 

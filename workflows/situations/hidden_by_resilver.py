@@ -1,6 +1,6 @@
-"""While a resilver runs the status line speaks of nothing else. What else is wrong is read from the tree here, and named.
+"""While a resilver runs the status line is about nothing else. What else is wrong is read from the tree here, and named.
 
-Each thing that needs somebody is a situation of its own; this one says that the status line cannot be trusted to show it.
+Each thing that needs a person is a situation of its own; this one says that the status line cannot be trusted to show it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two disks that cannot be told apart, or sources that do not agree which disk something is.
+"""Two disks that cannot be distinguished, or sources that do not agree which disk something is.
 
 Every guard that names a disk refuses while its sources disagree. A technician at the rack goes by a serial number and a
 bay: both must mean one disk.

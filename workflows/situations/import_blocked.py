@@ -2,7 +2,7 @@
 
 `zpool import` prints what ZFS would try next, for some of these cases that the pool be made anew. None of that is repeated here:
 a pool that one disk blocks is whole on the others, and a pool that lost its last seconds is not lost. A pool that another system
-has imported is none of this: `foreign-pool-imported-elsewhere` speaks of it.
+has imported is none of this: that is `foreign-pool-imported-elsewhere`.
 
 The cause is decided in `_blocked`. Going back in time is spoken of only where every row is ONLINE: a pool whose disks are not attached looks
 damaged, and is not.
@@ -65,7 +65,7 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
 
 
 def _must_act(one: Blocked) -> bool:
-    """A few stray disks of an old pool lie about on many a node; a pool that is nearly all here is missed by somebody."""
+    """Many nodes have a few stray disks of an old pool; a pool that is nearly all here is probably needed."""
     if one.why in ("diverged", "damage", "half-missing"):
         return True
     if one.why in ("names", "missing-log", "missing-top", "hostid", "unclear", "claim"):
@@ -77,7 +77,7 @@ def _must_act(one: Blocked) -> bool:
 
 
 def _nobodys(one: Blocked) -> bool:
-    """No disk of the node is known, so nothing says whose it is: mostly a paste, by somebody who misses the pool."""
+    """No disk of the node is known, so nothing shows whose it is: mostly a paste, by a person who needs the pool."""
     return not one.table and not known(one.node.disks)
 
 
@@ -354,7 +354,7 @@ def _damage(one: Blocked) -> Iterator[str]:
 
 
 def _without(one: Blocked) -> str:
-    """Whether the others are enough, as far as the listing tells."""
+    """Whether the others are enough, as far as the listing shows."""
     suspect, margin = one.diverging[0], _margin_without(one)
     if margin is None:
         return (
@@ -429,7 +429,7 @@ def _moments(one: Blocked) -> Iterator[str]:
 
 
 def _silent_disks(one: Blocked) -> Iterator[str]:
-    """Disks whose labels nobody could read are what a scan for pools waits for."""
+    """Disks whose labels could not be read are what a scan for pools waits for."""
     disks = one.node.disks if known(one.node.disks) else ()
     silent = [disk for disk in disks if not known(disk.labels)]
     if silent:

@@ -1,4 +1,4 @@
-"""What the kernel's log alone tells: errors of one disk, of the memory, and of ZFS itself. ZFS may not have noticed yet, or nobody asked it.
+"""What the kernel's log alone shows: errors of one disk, of the memory, and of ZFS itself. ZFS may not have noticed yet, or was not asked.
 
 Lines of the last 24 hours count, by the log's own newest stamp where no clock is known. Of a disk whose member is ONLINE today without an
 error counted they are watched; a pool that repaired a block has no need of a new disk at night.
@@ -167,9 +167,9 @@ def _together(log: Log, sick: list[Sick]) -> Situation:
 
 
 def _is_covered(log: Log, name: str, why: str) -> bool:
-    """Whether the pool does without it already, which is a situation of its own; or the kernel's list of disks tells how it is today."""
+    """Whether the pool does without it already, which is a situation of its own; or the kernel's list of disks shows how it is today."""
     if why == "gone" and ((known(log.node.disks) and log.node.disks) or all_well(log.node)):
-        return True  # it is there again, another has its name, or it is missing, which the pools tell
+        return True  # it is there again, another has its name, or it is missing, which the pools show
     found = log.leaf(name)
     if found is not None:
         return lookup.serves_nothing(found[1])
@@ -244,7 +244,7 @@ ZED_GRAVE = frozenset(("data", "deadman", "probe_failure", "authentication"))
 
 
 def _zed(log: Log) -> Iterator[Situation]:
-    """Errors that zed wrote into the system log; what it says of the state of a member is told as that."""
+    """Errors that zed wrote into the system log; what it writes of the state of a member is reported as that."""
     lines = tuple(e for e in log.recent("zed") if (e.field("class") or "").removeprefix("ereport.fs.zfs.") in ZED_REPORTS)
     if not lines:
         return

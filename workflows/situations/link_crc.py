@@ -1,6 +1,6 @@
 """Data came damaged over the cable of a SATA disk. That is the cable, the plug or the backplane first, and seldom the disk.
 
-The counter is never set back: it tells that something was. A member that counts errors in its pool besides is looked at from the first one.
+The counter is never set back: it shows that something was. A member that counts errors in its pool besides is looked at from the first one.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def left(fleet: FleetFacts) -> Iterator[Lost]:
-    """Members that went by themselves; OFFLINE is somebody's command. Of a suspended pool also those that its tree still calls ONLINE."""
+    """Members that went by themselves; OFFLINE is a person's command. Of a suspended pool also those that its tree still calls ONLINE."""
     yield from (lost for lost in lost_leaves(fleet) if lost.leaf.state != "OFFLINE" and not _moved(lost) and not is_distributed(lost.leaf))
     yield from gone_leaves(fleet)
 
@@ -117,7 +117,7 @@ def groups(lost: list[Lost]) -> Iterator[Group]:
 
 
 def _of_one_pool(lost: list[Lost]) -> Iterator[Group]:
-    """Many lost of one pool, of which nothing tells what they share or when they went: of a text that somebody pasted, most often.
+    """Many lost of one pool, of which nothing shows what they share or when they went: of a pasted text, most often.
 
     Never a group for a runbook, which needs to know what is to be mended; for advice it is enough.
     """

@@ -1,4 +1,4 @@
-"""A SAS link counts errors: the weakest lane is named with both its ends, so that somebody knows which cable, slot or disk to touch.
+"""A SAS link counts errors: the weakest lane is named with both its ends, so that a person knows which cable, slot or disk to touch.
 
 Only growth counts. Counters keep their numbers until a reset, and the same small number on every lane of a wide port is one event, a
 cable put in or an HBA reset, long over.

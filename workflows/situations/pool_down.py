@@ -37,7 +37,7 @@ TITLES: Mapping[Why, str] = {
     "metadata": "what describes the pool cannot be read",
     "version": "it has a newer version than this system reads",
     "features": "it uses features that this system does not have",
-    "contradiction": "its disks are said to serve all the same",
+    "contradiction": "its disks are reported as serving all the same",
     "members": "too many of its disks are away",
     "unknown": "the reason is not printed",
 }
@@ -167,7 +167,7 @@ WHY: Mapping[Why, str] = {
     ),
     "version": "The pool is as it was: the software here is too old for it. Nothing needs repair.",
     "features": "The pool is as it was: the software here is too old for it, or built without them. Some features allow a read-only import. Nothing needs repair.",
-    "contradiction": "Its disks are said to serve, and they would be enough. Either the text was taken in the middle of a change, or ZFS has not taken back a disk that answers again.",
+    "contradiction": "Its disks are reported as serving, and they would be enough. Either the text was taken in the middle of a change, or ZFS has not taken back a disk that answers again.",
     "members": (
         "More disks are away than it can do without. When several go at once, it is a cable, an expander, an HBA or the power of a shelf far more often than "
         "the disks; the data is there as soon as enough of them are back."

@@ -78,7 +78,7 @@ def _listed(node: NodeFacts, pool: ImportableFacts) -> Situation:
 
 
 def _number(status: str) -> int:
-    """0 where it is not told."""
+    """0 where it is not given."""
     found = _NUMBER.search(status)
     return int(found.group(1)) if found else 0
 

@@ -1,4 +1,4 @@
-"""A pool is imported read-only. Somebody wanted it so, most often to copy away what can still be read; nothing can be repaired meanwhile."""
+"""A pool is imported read-only. That was chosen, most often to copy away what can still be read; nothing can be repaired meanwhile."""
 
 from __future__ import annotations
 

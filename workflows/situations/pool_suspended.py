@@ -3,7 +3,7 @@
     errors of I/O            ->  ZFS-8000-HC, ZFS-8000-JQ   too many disks did not answer; `zpool clear` resumes it once they do
     multihost (MMP) writes   ->  ZFS-8000-MM                no proof of life reached a disk in time; another host may take the pool
 
-The kernel's own state tells it when `zpool` hangs; the text of `zpool status`, the kernel's log and its events say which of the two.
+The kernel's own state shows it when `zpool` hangs; the text of `zpool status`, the kernel's log and its events say which of the two.
 What `zpool clear` does to a multihost suspension differs by release, and in one of them it can destroy the pool.
 """
 
@@ -73,7 +73,7 @@ def _in_log(node: NodeFacts) -> Iterator[str]:
 
 
 def _in_events(node: NodeFacts) -> Iterator[str]:
-    """The same of ZFS's events: an `io_failure` after which nobody cleared or imported the pool."""
+    """The same of ZFS's events: an `io_failure` after which the pool was not cleared or imported."""
     stopped: dict[str, bool] = {}
     for event in node.events if known(node.events) else ():
         name = event.text("pool") or ""
@@ -92,7 +92,7 @@ def kind_of(node: NodeFacts, pool: PoolFacts) -> str:
 def _kind(pool: PoolFacts, log: tuple[KernelEvent, ...]) -> str:
     """The status text is surest. Up to 2.2.3 the log has both lines for a multihost suspension, so the line of multihost decides.
 
-    Where none of them tells, a pool with multihost off can only have been suspended by I/O: mmp_thread() writes for no other pool.
+    Where none of them shows it, a pool with multihost off can only have been suspended by I/O: mmp_thread() writes for no other pool.
     """
     if "multihost writes failed or were delayed" in pool.status:
         return MMP

@@ -1,6 +1,6 @@
 """A disk was filled by a sequential rebuild, which checks no checksums, and no scrub came after it. OpenZFS 2.0 and newer.
 
-Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`); where it does not, somebody has to begin it.
+Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`); where it does not, a person has to begin it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _is_unverified(pool: PoolFacts) -> bool:
-    """By the word of ZFS; where its status line speaks of something else, by the scans: a rebuild that ended, and no scrub beside it."""
+    """By the status line of ZFS; where that is about something else, by the scans: a rebuild that ended, and no scrub beside it."""
     reason = reason_of(pool.status) if pool.status else None
     if reason is not None and reason.name == "REBUILD_SCRUB":
         return True

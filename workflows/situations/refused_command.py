@@ -1,4 +1,4 @@
-"""A command that zpool, zfs or zdb refused: what its sentence means, what to do next, and what -f would do. Only a paste tells it."""
+"""A command that zpool, zfs or zdb refused: what its sentence means, what to do next, and what -f would do. Only a paste has it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _each_once(node: NodeFacts) -> Iterator[Refusal]:
-    """The same command refused for the same reason is told once, with -f where it was tried with it."""
+    """The same command refused for the same reason is listed once, with -f where it was tried with it."""
     first_of_each: dict[tuple[str, str, str], Refusal] = {}
     for one in node.refusals:
         where = (one.verb, one.about, one.sentences()[0].slug)
@@ -127,5 +127,5 @@ def _pool(refusal: Refusal) -> str:
     return found.group(2) if found else ""
 
 
-STOPPED = frozenset(("suspended", "clear-io"))  # the pool serves nobody until somebody acts
+STOPPED = frozenset(("suspended", "clear-io"))  # the pool serves no I/O until a person acts
 OF_POOLS = ("import", "export", "destroy", "scan", "split", "add to", "upgrade", "zdb", "set property for", "scrub", "clear errors for")

@@ -1,4 +1,4 @@
-"""A replacement whose new disk is lost: the `replacing` stays until somebody ends it, and no disk of it is to be replaced.
+"""A replacement whose new disk is lost: the `replacing` stays until a person ends it, and no disk of it is to be replaced.
 
 The old half that still serves holds the data; detaching the new half by its guid makes it an ordinary member again. Where both halves are
 lost, the new one goes first all the same: what never was filled holds nothing. `vdev_detach` in module/zfs/spa.c lets a half of a `replacing`

@@ -1,7 +1,7 @@
 """No scrub came to its end for long: blocks that went bad since are found when a disk has to be rebuilt from them, and then it is too late.
 
 A node with an agent has a clock and a history. A pasted text has neither: its age counts from the newest moment that the text itself
-tells, or else from when it is read, as the text may be of any day before; so it is no more than a hint there.
+names, or else from when it is read, as the text may be of any day before; so it is no more than a hint there.
 """
 
 from __future__ import annotations

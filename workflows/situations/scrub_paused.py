@@ -1,4 +1,4 @@
-"""A scrub was paused and waits: it goes on by itself never, only when somebody types `zpool scrub` again. OpenZFS 0.7 and newer."""
+"""A scrub was paused and waits: it never goes on by itself, only when `zpool scrub` is given again. OpenZFS 0.7 and newer."""
 
 from __future__ import annotations
 

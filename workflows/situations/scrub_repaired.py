@@ -1,6 +1,6 @@
 """The last scrub repaired something: a disk returned wrong data, or none, and ZFS wrote it anew from the others.
 
-Which disk it was is told by the counters of the members until they are cleared, else by the events of ZFS.
+Which disk it was is shown by the counters of the members until they are cleared, else by the events of ZFS.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One disk makes the others wait: its I/O takes many times longer than that of the disks beside it, and it reports no error.
 
 A pool is as slow as its slowest disk, and a disk that stalls for seconds can suspend it. One method alone may be chance; two that
-agree (waits, slow I/Os, delay events, task aborts) are a finding. In a mirror of two beside no other mirror nothing tells which of the two
+agree (waits, slow I/Os, delay events, task aborts) are a finding. In a mirror of two beside no other mirror nothing shows which of the two
 is as usual: such a disk is watched, whatever the numbers.
 """
 
@@ -69,7 +69,7 @@ def slow_leaves(node: NodeFacts, pool: PoolFacts, latency: PoolLatency) -> Itera
 
 
 def _is_filled(one: LeafLatency, pool: PoolFacts) -> bool:
-    """The new half of a replacement is written all the time: `resilver-slow` speaks of it."""
+    """The new half of a replacement is written all the time: `resilver-slow` covers it."""
     parents = [v for v in one.top.walk() if v.kind in ("replacing", "spare") and one.leaf in v.children]
     return one.leaf.resilvering or any(parent.children[-1] is one.leaf for parent in parents)
 

@@ -1,7 +1,7 @@
-"""Members counted slow I/Os, and no disk stands out among its peers (`slow-disk` tells that): there are too few to compare, or all count.
+"""Members counted slow I/Os, and no disk stands out among its peers (`slow-disk` reports that): there are too few to compare, or all count.
 
 A slow I/O took longer than `zio_slow_io_ms`, half a minute unless it was changed, and was answered in the end. The counts stay until they are
-cleared, so they tell that something was, not that it is.
+cleared, so they show that something was, not that it is.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _situation(one: StandIn) -> Situation:
 
 
 def _answers(one: StandIn) -> tuple[Answer, ...]:
-    """None while the two cannot be told apart by guid, or when it is itself being replaced. Of several spares in one place the lost one goes first."""
+    """None while the two cannot be distinguished by guid, or when it is itself being replaced. Of several spares in one place the lost one goes first."""
     node, pool, original, spare = one.node, one.pool, one.original, one.spare
     if not (known(pool.guid) and known(original.guid) and known(spare.guid)) or original.children:
         return ()

@@ -1,6 +1,6 @@
-"""A module parameter has another value than the next boot would give it: somebody tuned for a while, and nobody put it back.
+"""A module parameter has another value than the next boot would give it: it was tuned for a while and not put back.
 
-Whoever measures or repairs on that node later measures something else than they think, and the next boot undoes it without a word.
+Whoever measures or repairs on that node later measures something else than they think, and the next boot undoes it unseen.
 Some values do worse: they stop scans or blind them. Those are named even where they are meant to stay.
 """
 

@@ -1,7 +1,7 @@
 """A row of the tree is not as well as its leaves, and no leaf says why: the contradiction itself is what is known.
 
     DEGRADED, every disk ONLINE       ->  the disk that is missing from it is not shown, or ZFS has not looked again
-    counts errors, no disk counts any ->  ZFS could not tell which disk returned what was wrong
+    counts errors, no disk counts any ->  ZFS could not identify which disk returned what was wrong
     ONLINE, and lacks too many disks  ->  the text was taken in the middle of a change, or one of the rows is wrong
 
 A pool or vdev that cannot be opened at all is `pool-down`.

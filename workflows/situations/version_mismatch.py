@@ -1,6 +1,6 @@
 """The tools and the kernel module of ZFS are of different releases, or of one on which not everything is ordered from here.
 
-Mostly somebody upgraded the packages and has not rebooted: the old module still runs, and the new tools speak to it.
+Mostly the packages were upgraded without a reboot: the old module still runs, and the new tools call it.
 """
 
 from __future__ import annotations

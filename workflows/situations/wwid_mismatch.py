@@ -49,7 +49,7 @@ class Mismatch:
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     whole = tuple(_situation(found) for lost in lost_leaves(fleet) if (found := mismatch(fleet, lost)) is not None)
     guids = {one.subject["vdev_guid"] for one in whole}
-    pieces = {one.key: one for node in fleet.nodes.values() for one in (*_of_children(node), *_of_rows(node))}  # rows tell more
+    pieces = {one.key: one for node in fleet.nodes.values() for one in (*_of_children(node), *_of_rows(node))}  # rows hold more
     return (*whole, *(one for one in pieces.values() if one.subject["vdev_guid"] not in guids))
 
 

@@ -1,4 +1,4 @@
-"""Errors that ZFS's own events tell of a pool whose tree was not read. Where it was, the tree's states and counters are the newer word."""
+"""Errors that ZFS's own events report of a pool whose tree was not read. Where it was, the tree's states and counters are newer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workflows.situations._events import lost_by_its_events, tree_read
 SLUG = "zfs-events"
 MANUALS: tuple[str, ...] = ()
 PREFIX = "ereport.fs.zfs."
-TERSE = ("resource.fs.zfs.",)  # without -v nobody can tell whose state changed, and to what
-OWN = ("ereport.fs.zfs.io_failure",)  # `pool-suspended` tells it
+TERSE = ("resource.fs.zfs.",)  # without -v it is not known whose state changed, and to what
+OWN = ("ereport.fs.zfs.io_failure",)  # `pool-suspended` reports it
 GRAVE = frozenset(
     PREFIX + name
     for name in (
@@ -52,7 +52,7 @@ def _of(node: NodeFacts) -> Iterator[Situation]:
 
 
 def _of_one_lost(events: list[Event], lost: frozenset[str]) -> bool:
-    """Whether all of them are of one member that is called lost: it is told by itself, and these are how it went."""
+    """Whether all of them are of one member that is called lost: it is reported by itself, and these are how it went."""
     members = {_member(event) for event in events}
     return len(members) == 1 and members <= lost
 

@@ -15,7 +15,7 @@ from workflows.snapshot.unpack import Refused, body_of
 from workflows.triage import NAMELESS, Triage, decoded, triage
 
 NO_RIGHT = re.compile(r"[Pp]ermission denied|[Oo]peration not permitted|must be root|[Aa]re you root|only root")
-# An agent reads every file that modprobe reads; of saved outputs nobody knows which are left out, so what is set at boot is not taken.
+# An agent reads every file that modprobe reads; of saved outputs it is not known which are left out, so what is set at boot is not taken.
 NOT_OF_SAVED = frozenset(("parameters",))
 HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 LISTED_MAX = 200
@@ -23,7 +23,7 @@ LISTED_MAX = 200
 
 @dataclass(frozen=True)
 class Lack:
-    """What the archive does not tell, and why."""
+    """What the archive does not hold, and why."""
 
     what: str
     why: str
@@ -37,7 +37,7 @@ class Snapshot:
     host: str  # "" where the archive does not name it
     hostid: str
     boot_id: str
-    taken_at: int  # seconds since 1970 by the host's clock; 0 where nothing tells
+    taken_at: int  # seconds since 1970 by the host's clock; 0 where it is not known
     captures: tuple[Capture, ...]
     holds: tuple[str, ...]
     lacks: tuple[Lack, ...]

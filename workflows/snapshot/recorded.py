@@ -205,7 +205,7 @@ class RecordedHost:
             self._below.setdefault(path.rpartition("/")[0], []).append(path.rpartition("/")[2])
 
     def seen_awake(self, disk: str) -> bool:
-        """Whether it answered SMART, so that nobody has to ask it again."""
+        """Whether it answered SMART, so that it need not be asked again."""
         asked = self._is.asked.get(("smartctl", "-j", "-x", "-n", "standby", f"/dev/{disk}"))
         return asked is not None and asked.exit_code is not None and disk not in self._is.asleep
 

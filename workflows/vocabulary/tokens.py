@@ -92,7 +92,7 @@ def _unread(
 
 
 def of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Token]:
-    """What the pool's own rows and lines say, the kernel's word for it, and the lines that were not understood."""
+    """What the pool's own rows and lines say, the kernel's name for it, and the lines that were not understood."""
     token = _Sayer(pool.name)
     if pool.state and not (
         known(node.pools) and not known(pool.tops) and not pool.partial_tops and not pool.unread

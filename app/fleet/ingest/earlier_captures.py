@@ -62,7 +62,7 @@ def _captures(spans):
 
 
 def pick(kept: tuple[Span, ...], asked: Mapping[str, float], at: float) -> dict[str, tuple[int, float]]:
-    """For each source the span that tells of HISTORY_SECONDS ago, or of as long ago as is known: (its key, seconds before the last text)."""
+    """For each source the span that covers HISTORY_SECONDS ago, or of as long ago as is known: (its key, seconds before the last text)."""
     return {source: found for source in HISTORY_SECONDS if source in asked and (found := _pick(kept, source, asked[source], at))}
 
 
@@ -97,7 +97,7 @@ def _newest(node, source):
 
 
 def _forget(node: Node, source: str, before: datetime) -> None:
-    """Drop what ended before the history reaches back, but for the newest of it: it tells what was so at that moment."""
+    """Drop what ended before the history reaches back, but for the newest of it: it shows what was so at that moment."""
     mine = Earlier.objects.filter(node=node, source=source)
     kept = mine.filter(since__lte=before).first()
     if kept is not None:

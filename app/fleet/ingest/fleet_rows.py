@@ -71,7 +71,7 @@ def _line(facts: NodeFacts, own: list[Situation]) -> dict[str, object]:
 
 
 def reason(facts: NodeFacts, own: list[Situation]) -> tuple[str, str]:
-    """The one reason a node that is heard stands where it stands in the list: the worst of its situations, else what is not known."""
+    """The one reason a node that reports stands where it stands in the list: the worst of its situations, else what is not known."""
     about = judging.concerns(own)
     judged = judge_node(facts, about)
     loud = [one for one, concern in zip(own, about, strict=True) if not concern.is_reviewed]

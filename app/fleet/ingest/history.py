@@ -24,7 +24,7 @@ DISK_FIELDS = ("serial", "vendor", "model", "firmware", "size_bytes")
 SERIALS_KEPT = 5
 EVER_DIGITS_MIN, EVER_MAX = 4, 20  # shorter than that a scan names no disk
 GONE = timedelta(minutes=30)  # how long a disk that left is called by its serial number and bay in an alarm
-SERIAL_DOUBTED = timedelta(days=7)  # a serial number that nobody has told for so long speaks against its disk no more
+SERIAL_DOUBTED = timedelta(days=7)  # a serial number that was not reported for so long counts against its disk no more
 
 
 def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None = None) -> None:
@@ -43,7 +43,7 @@ def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None 
 
 
 def _changed(before: NodeFacts | None, facts: NodeFacts, of: Callable[[DiskFacts], object]) -> frozenset[str] | None:
-    """The disks of which `of` says another thing than before, with those that came or went; None when nobody knows what was before."""
+    """The disks of which `of` says another thing than before, with those that came or went; None when it is not known what was before."""
     if before is None or not known(before.disks):
         return None
     was, now = ({disk.wwid: of(disk) for disk in each.disks if known(disk.wwid)} for each in (before, facts))
@@ -85,7 +85,7 @@ def _left_online(after, nodes):
 
 
 def remembered(at: datetime) -> dict[str, Remembered]:
-    """What was heard of disks before and is not heard now, by WWID."""
+    """What was reported of disks before and is not reported now, by WWID."""
     found = {wwid: Remembered(_serials(json.loads(serials), at)) for wwid, serials in _with_former_serials()}
     return {wwid: memory for wwid, memory in found.items() if memory.serials}
 
@@ -116,7 +116,7 @@ def remembered_of(disk: Disk, at: datetime) -> Remembered:
 
 
 def ever(text: str) -> tuple[Ever, ...]:
-    """The disks, of all that were ever seen, that somebody may mean who typed or scanned this."""
+    """The disks, of all that were ever seen, that may be meant by what was typed or scanned."""
     serial, forms = serial_of(text), may_be(text)
     if len(serial) < EVER_DIGITS_MIN:
         return ()
@@ -127,7 +127,7 @@ def ever(text: str) -> tuple[Ever, ...]:
 
 
 def _once_called(text: str) -> list[str]:
-    """The WWIDs of disks that told such a serial number before, and tell another one now."""
+    """The WWIDs of disks that reported such a serial number before, and report another one now."""
     rows = ((wwid, json.loads(former)) for wwid, former in _with_former_serials())
     return [wwid for wwid, former in rows if any(scanned.same_serial(text, before["serial"]) for before in former)]
 

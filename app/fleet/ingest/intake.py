@@ -31,7 +31,7 @@ OVERTAKEN_SECONDS = 2  # an agent names whole seconds; within this, one text is 
 
 
 class NeedFull(Exception):
-    """The report names a set that we cannot make from what the node stood by; it must be told in full."""
+    """The report names a set that we cannot make from what the node stood by; it must be sent in full."""
 
 
 def receive(name: str, payload: object, at: datetime) -> list[str]:
@@ -45,7 +45,7 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
         raise NeedFull
     with transaction.atomic():
         node = _locked(name)
-        if node.report_digest == report.set and _unchanged(name, report, at):  # told again, because our answer was lost
+        if node.report_digest == report.set and _unchanged(name, report, at):  # sent again, because our answer was lost
             return []
         captures = report.applied_to(_captures(node))
         if captures is None:
@@ -213,7 +213,7 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     differ = [where for where, digest in now.items() if was[where] != digest]
     then = before.bodies if before is not services.NOTHING else services.bodies({was[where] for where in differ})
     changed = [(where, then.get(was[where]), parsed.bodies.get(now[where])) for where in differ]
-    # A text that is not at hand cannot be compared; then it is told of at once.
+    # A text that is not at hand cannot be compared; then it is recorded at once.
     return not any(one is None or other is None or report_ledger_batching.lasts(where, one, other) for where, one, other in changed)
 
 

@@ -11,7 +11,7 @@ from app.fleet.models import NOW, Node
 Key = tuple
 Values = Mapping[str, object]
 FEW = 8  # as many are sooner written one by one than in one statement, which has to be made for them
-KEPT = object()  # a value that nobody knows now: what the open row says of the same thing stays, and is no change
+KEPT = object()  # a value that is not known now: what the open row says of the same thing stays, and is no change
 
 
 def record(
@@ -30,7 +30,7 @@ def record(
 
     `key` names the fields of the mapping's keys. A change in a `passing` field is written into the open row and makes
     no history. With `before` a new row keeps the value that field had in the row it follows. A value may be `KEPT`; `same`
-    names the fields that must be equal for the open row to speak of the same thing.
+    names the fields that must be equal for the open row to be about the same thing.
     """
     was = {tuple(getattr(row, name) for name in key): row for row in model.objects.filter(NOW, *among, node=node)}
     current = {k: _filled(model, values, was.get(k), same) for k, values in current.items()}

@@ -43,7 +43,7 @@ class Payload:
     changed: Mapping[str, str] | None = None  # the same, of what differs
     gone: frozenset[str] = frozenset()
     bodies: Mapping[str, bytes] = field(default_factory=dict)  # digest -> canonical bytes
-    is_late: bool = False  # it tells of a time when the portal was away
+    is_late: bool = False  # it is of a time when the portal was away
 
     @property
     def has_only_its_set(self) -> bool:

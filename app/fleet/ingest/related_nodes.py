@@ -1,7 +1,7 @@
 """Which nodes bear on one another, from rows: a node's facts are read only once it is known that they matter.
 
 What a node touches is written down with the report that says it, so the whole fleet can be asked without reading anybody's facts.
-A node whose rows are of an older form counts as touching all that its facts say, read afresh: nobody is left out because we changed.
+A node whose rows are of an older form counts as touching all that its facts say, read afresh: no node is left out because we changed.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,7 +15,7 @@ from workflows.facts.fleet.related_nodes import doubts, touches
 
 FORM = 1  # raise it when `workflows/facts/fleet/related_nodes.py` names other things
 
-# A node that is retired leads nowhere: nobody hears it.
+# A node that is retired leads nowhere: its reports are not accepted.
 REPORTING = """
 SELECT DISTINCT n.id, n.name FROM fleet_touch t JOIN fleet_node n ON n.id = t.node_id
 WHERE t.thing = ANY(%s) AND n.last_report_at IS NOT NULL AND n.state <> 'retired'

@@ -1,4 +1,4 @@
-"""Which changes of a node's captures the ledger is told of at once, and how the others wait to be told of together.
+"""Which changes of a node's captures the ledger records at once, and how the others wait to be recorded together.
 
 A change that lasts is recorded in the transaction that makes it: a source came, went, failed or says another state; the
 agent's boot id, version or mode is another; a situation opened or closed. What only moves by itself, such as the progress of a

@@ -1,7 +1,7 @@
-"""An enclosure as somebody before the rack sees it: every bay, what sits in it, what it is there, and what its lights say.
+"""An enclosure as a person in front of the rack sees it: every bay, what sits in it, what it is there, and what its lights say.
 
 Pure: facts in, a model of the drawing out. Two nodes on one shelf see one enclosure; what they say of a bay is joined, and where they
-do not agree the bay is not known. Nothing is ever drawn as empty that nobody has said to be empty.
+do not agree the bay is not known. Nothing is ever drawn as empty that no source reports empty.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KINDS = {
 }
 WORST_FIRST = ("bad", "watch", "unknown", "moving", "noted", "free", "idle", "good")  # of bays with a disk
 OF_TONE = {"bad": "bad", "watch": "watch", "unknown": "unknown", "info": "noted", "good": "good"}
-LOOK = ("bad", "watch", "left", "moving")  # kinds that need somebody's eyes, the gravest first
+LOOK = ("bad", "watch", "left", "moving")  # kinds that a person must look at, the gravest first
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def model_of(bay_reports: Iterable[_BayReports]) -> str:
 
 
 def chassis(fleet: FleetFacts, enclosure_id: str, about: About, vdev: str = "") -> Chassis:
-    """The enclosure as all nodes of `fleet` that see it tell it. `about` are their open situations.
+    """The enclosure as all nodes of `fleet` that see it report it. `about` are their open situations.
 
     `vdev` is the guid of a vdev, or of any member of it, to be pointed out.
     """
@@ -257,7 +257,7 @@ class _BayReports:
     """All that is said of one bay, by node."""
 
     bays: list[tuple[str, BayFacts]] = field(default_factory=list)
-    disks: dict[str, list[tuple[NodeFacts, DiskFacts]]] = field(default_factory=dict)  # by WWID: one disk, as each node tells of it
+    disks: dict[str, list[tuple[NodeFacts, DiskFacts]]] = field(default_factory=dict)  # by WWID: one disk, as each node reports it
 
 
 def _reports_by_slot(nodes: Iterable[NodeFacts], enclosure_id: str) -> dict[int, _BayReports]:
@@ -286,7 +286,7 @@ def _bay(slot: int, reports: _BayReports, places: Mapping[str, Place], rule: OfD
     lights = [_light(reports, lambda bay: bay.locate), _light(reports, lambda bay: bay.fault)]
     if len(reports.disks) > 1:
         names = " and ".join(f"{rows.text_of(disk.serial)} by {node.node}" for [(node, disk), *_] in reports.disks.values())
-        return Bay(slot, "unknown", f"{len(reports.disks)} disks are said to sit here: {names}", *lights)
+        return Bay(slot, "unknown", f"{len(reports.disks)} disks are reported here: {names}", *lights)
     if not reports.disks:
         kind, words = _without_disk(reports)
         return Bay(slot, "left" if left and kind == "empty" else kind, words, *lights, notes=(left,) if left else ())

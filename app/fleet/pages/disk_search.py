@@ -25,6 +25,6 @@ def runs(text: str) -> set[str]:
 
 
 def holding(found: QuerySet, field: str, part: str) -> QuerySet:
-    """Those of `found` whose `field` holds this part, by the index over its runs. Of a part that is in everything, some: nobody reads on."""
+    """Those of `found` whose `field` holds this part, by the index over its runs. Of a part that is in everything, some: no one reads on."""
     held = found.order_by().alias(held=Runs(field)).filter(held__contains=sorted(runs(part)), **{f"{field}__contains": part})
     return found.filter(pk__in=held.values("pk")[:HELD_MAX])

@@ -10,8 +10,8 @@ from workflows.analysis.bay_layout import Block
 
 WIDTH, HEIGHT, GAP = 44, 62, 4  # of one bay, in the drawing's own units
 WIDE_COLUMNS = 16  # more than these are scrolled on a phone, so that a finger hits one bay
-COLOURS = 8  # of pools; beyond them the letter alone tells
-ALWAYS_MARKED = ("bad", "watch", "moving", "unknown")  # whatever the colours speak of
+COLOURS = 8  # of pools; beyond them the letter alone distinguishes
+ALWAYS_MARKED = ("bad", "watch", "moving", "unknown")  # whatever the colours show
 TINTS = {"state": "by state", "pool": "by pool"}
 UNTOLD = Light("unknown", "no source names this bay")
 

@@ -107,7 +107,7 @@ def _defects(condition: ConditionFacts) -> Iterator[Row]:
         yield "Endurance used", f"{condition.percent_used} %", _weighed(condition.percent_used, at.USED_WATCH, None)
 
 
-# attribute -> from when on it is watched, and from when on somebody must act
+# attribute -> from when on it is watched, and from when on a person must act
 OF_ATTRIBUTES: dict[str, tuple[int, int | None]] = {
     "pending": (at.PENDING_WATCH, at.PENDING_ACT),
     "offline uncorrectable": (at.PENDING_WATCH, at.PENDING_ACT),

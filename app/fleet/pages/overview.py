@@ -121,7 +121,7 @@ def page(query: QueryDict, now: datetime) -> dict[str, Any]:
 
 
 def under_repair() -> Mapping[str, Any]:
-    """Key of a situation -> the open run on it, as who knows runs tells it."""
+    """Key of a situation -> the open run on it, as the app of the runs gives it."""
     return import_string(settings.REPAIRS_BESIDE)()
 
 

@@ -28,7 +28,7 @@ def facts_near(request: HttpRequest, word: str) -> FleetFacts | None:
 
 
 def asking(request: HttpRequest, *nodes: str) -> dict[str, Any]:
-    """Whose words are being read, where the rest is asked for, and where somebody without scripts finds it."""
+    """Whose words are being read, where the rest is asked for, and where a browser without scripts finds it."""
     query = request.GET.copy()
     rest = f"{request.path}?{query.urlencode()}" if query else request.path
     query[WHOLE] = "1"

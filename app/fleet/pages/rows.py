@@ -308,7 +308,7 @@ def use_of(disk: DiskFacts, owner: tuple[PoolFacts, VdevFacts] | None) -> tuple[
 def by_the_rule(use: str, how: str, judged: Judgement, brief: bool = False) -> tuple[str, str]:
     """The same words and tone with what the rule of all pages says of the disk: what its pool calls ONLINE is not good by that alone.
 
-    `brief` where many disks stand in one list and what is not known of all of them is told above it.
+    `brief` where many disks stand in one list and what is not known of all of them is shown above it.
     """
     if judged.tone == "good":
         return use, how

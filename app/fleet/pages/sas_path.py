@@ -1,6 +1,6 @@
 """How a disk is reached: from the HBA hop by hop to its bay, with what the phys of every hop count.
 
-Counters stand since their phy's last reset, so an old number convicts nobody; what was added lately is said beside it.
+Counters stand since their phy's last reset, so an old number proves nothing; what was added lately is said beside it.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def test_two_disks_in_one_bay_are_none():
     found = chassis.chassis(FleetFacts({"oss01": replace(NODE, disks=(moved, *NODE.disks[1:]))}), SHELF, {}).bays[slot_of(SDFL_WWID)]
     assert found.kind == "unknown"
     assert found.disk is None
-    assert "2 disks are said to sit here" in found.words
+    assert "2 disks are reported here" in found.words
 
 
 def test_a_member_that_predicts_its_own_failure_is_not_drawn_as_well():

@@ -1,4 +1,4 @@
-"""The review after somebody broke the glass: another person looks at what was done alone, and says so."""
+"""The review after a break glass: another person looks at what was done alone, and says so."""
 
 from django.db import transaction
 from django.utils import timezone

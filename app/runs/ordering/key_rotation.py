@@ -1,6 +1,6 @@
 """What an agent pins of the portal, and how it learns of a new order key from the old one.
 
-    made -> next to the key in use -> told of by the old key, in the ledger -> in use
+    made -> next to the key in use -> announced by the old key, in the ledger -> in use
 
 A new key is on disk before the old one vouches for it, and takes its place only after that is committed; a portal that dies in
 between goes on where it was (`app.ledger.checkpoints.finish_key_change`, which every checkpoint calls). The statement stays: an agent that was away for months walks from the key it knows to

@@ -20,7 +20,7 @@ OF_A_NODE = ("tunables", "modes")  # held of a node as a whole: two who change t
 
 
 class Held(Exception):
-    """Somebody else holds it, or it cannot be held. The message says what, who, and what to do."""
+    """Another run holds it, or it cannot be held. The message says what, who, and what to do."""
 
     def __init__(self, message: str, keys: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ def take(run: Run, keys: tuple[str, ...], now: datetime) -> int:
 
 
 def alone() -> None:
-    """Nobody else takes locks until this transaction ends. Asked for before any lock is touched, else two takers wait for each other."""
+    """No other process takes locks until this transaction ends. Asked for before any lock is touched, else two takers wait for each other."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [TAKING])
 

@@ -17,7 +17,7 @@ def offer(order: Any, proofs: dict[str, Any]) -> Offer:
 
 
 def proofs(order: Order, checkpoint: LedgerCheckpoint) -> dict[str, Any]:
-    """Inclusion of each approval and of the sealing, in this checkpoint. Raises LedgerDown when the ledger does not tell of one."""
+    """Inclusion of each approval and of the sealing, in this checkpoint. Raises LedgerDown when the ledger does not hold one."""
     approvals = json.loads(order.canonical)["approvals"]
     wanted = _wanted(order, approvals)
     if len(wanted) != len(approvals) + 1:

@@ -1,6 +1,6 @@
 """The life of an order, as the node's agent and time move it. `app.nodes` calls the first four; `sweep` is rung by beat.
 
-Every move takes the run's row first and the order's second, and tells the run in the same transaction. Claim and start
+Every move takes the run's row first and the order's second, and gives the run the event in the same transaction. Claim and start
 answer "" for go and else why not; asking again after a lost answer gets the same answer. Silence ends an order only
 before it was started: from then on it is UNKNOWN until the node or two people say what became of it.
 """
@@ -298,7 +298,7 @@ def _take(order: Order, taken: Receipt, node: str, now: datetime, known: set[str
         # Said too late, or without having been let start. It is kept for people to see; the order's own end stands.
         order.save(update_fields=["receipt", "receipt_digest"])
         _record(order, "order.receipt-out-of-turn", node, body | {"stands": order.status})
-        log.warning("Order %s is %s and the node says %s: %s", order.id, order.status, status, taken.reason)
+        log.warning("Order %s is %s and the node reports %s: %s", order.id, order.status, status, taken.reason)
 
 
 # --- what time does
@@ -335,7 +335,7 @@ def _silent(order: Order, now: datetime) -> str:
     limit = OPERATIONS[order.operation].TIMEOUT_SECONDS + SILENCE_SECONDS
     age = now - order.started_at
     if age > timedelta(seconds=limit):
-        return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not said how it ended."
+        return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not reported how it ended."
     last_report_at = Node.objects.filter(name=order.node).values_list("last_report_at", flat=True).first()
     silent = last_report_at is None or now - last_report_at > timedelta(seconds=NODE_SILENT_SECONDS)
     return f"{order.node} started the command and has fallen silent." if silent and age > timedelta(seconds=SILENCE_SECONDS) else ""
@@ -354,7 +354,7 @@ def _move(
     evidence: tuple[str, ...] = (),
     problem: str = "",
 ) -> None:
-    """Store the order's new status and tell its run."""
+    """Store the order's new status and give its run the event."""
     order.status, order.reason = status, reason
     if status not in ORDER_IS_OUT:
         order.ended_at = now

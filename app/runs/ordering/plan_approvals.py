@@ -58,7 +58,7 @@ def _forged(plan_digest: str) -> str:
 
 
 def had_a_hand(run_id: int, person: User) -> bool:
-    """By the rows of `Hand`, and by the ledger, from which nobody takes anything away."""
+    """By the rows of `Hand`, and by the ledger, from which nothing can be taken away."""
     acted = LedgerEvent.objects.filter(run=str(run_id), actor=person.username, type__in=BY_HAND)
     return Hand.objects.filter(run_id=run_id, person=person).exists() or acted.exists()
 

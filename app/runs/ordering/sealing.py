@@ -34,14 +34,14 @@ class NotEnrolled(CannotSeal):
 
 
 class Key(NamedTuple):
-    """The node's live key, and which stay of the machine speaks with it."""
+    """The node's live key, and which stay of the machine uses it."""
 
     id: str
     nonce: str
     doubled: str
 
 
-NO_AGENT = Key("none", "", "")  # a question to a node that was brought goes to nobody: an archive answers it
+NO_AGENT = Key("none", "", "")  # a question to a node that was brought goes to no agent: an archive answers it
 
 
 def ask(run: Run, effect: ev.AskNode, now: datetime) -> Order:
@@ -61,7 +61,7 @@ def look(key: Key | None, node: str, sources: str, person: User | None, now: dat
 
 
 def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | None, now: datetime, proved_at: datetime | None) -> Order:
-    """The one order of a plan, for as long as what stands behind it holds. Nobody's order only on the way back; see `unattended`."""
+    """The one order of a plan, for as long as what stands behind it holds. An order of no person only on the way back; see `unattended`."""
     if person is None and not step.unattended:
         raise CannotSeal(f"No person gave the order for “{step.title}”, and that step needs one.")
     _names_one_thing(effect)

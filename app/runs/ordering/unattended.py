@@ -65,7 +65,7 @@ def _move(run: Run, now: datetime) -> type[ev.Event]:
 
 
 def why_not_allowed(order: Order) -> str:
-    """Whether an order that nobody gave may go to the node: the rule of the database's `runs_puts_back`, asked again when it is offered and
+    """Whether an order that no person gave may go to the node: the rule of the database's `runs_puts_back`, asked again when it is offered and
     started. It writes only the value that an order of this run, given by a person and started, had taken away from the same thing."""
     given = Order.objects.filter(run_id=order.run_id, node=order.node, operation=order.operation, effect="idempotent")
     repeatable = order.effect == "idempotent" and not order.destructive and order.plan_id is not None and order.proved_at is None
@@ -82,6 +82,6 @@ def _takes_back(order: Order, given: Order) -> bool:
 
 
 def in_the_way(run: Run) -> tuple[Verdict, ...] | None:
-    """What speaks against the next move at this moment, for the page; None when the run does not wait for the portal."""
+    """What refuses the next move at this moment, for the page; None when the run does not wait for the portal."""
     step = step_of(run)
     return blockers(ask(step.guards, services.facts_for(run), run.here.params)) if step is not None else None

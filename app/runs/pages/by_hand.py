@@ -36,7 +36,7 @@ def shown(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
 
 
 def _leads_there(run: Run, state: RunState, step: Step) -> bool:
-    """Whether something speaks against an order here, and nothing against the command."""
+    """Whether something refuses an order here, and nothing refuses the command."""
     plan = step if isinstance(step, PlanStep) else plan_behind(RUNBOOKS[run.runbook], state) if state.status == "stopped" else None
     asked = plan or (step if step.kind == "CHECK" else None)
     if asked is None or state.status not in ("open", "stopped"):

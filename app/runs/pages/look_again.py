@@ -1,4 +1,4 @@
-"""A node reads its sources again because somebody asked: what has answered, what it reads now, and how long that usually takes.
+"""A node reads its sources again because a person asked: what has answered, what it reads now, and how long that usually takes.
 
 Each source is a question of its own and the node answers them one after the other, so a source that hangs is seen to hang, by its name.
 """
@@ -50,7 +50,7 @@ def _looks(node: str) -> QuerySet[Order]:
 
 
 def usually(node: str) -> dict[str, float]:
-    """Source -> how many seconds this node took to read it, in the middle of the last times that somebody asked."""
+    """Source -> how many seconds this node took to read it, the median of the last times that it was asked for."""
     answered = _looks(node).filter(status="SUCCEEDED").order_by("-sealed_at")
     took: dict[str, list[float]] = {}
     for canonical, begins, ends in answered.values_list("canonical", "receipt__started_at", "receipt__ended_at")[:REMEMBERED]:
@@ -84,7 +84,7 @@ class Line:
 
 
 def shown(node: str, since: int) -> dict[str, Any]:
-    """A collection. Raises Http404 for one that nobody asked for."""
+    """A collection. Raises Http404 for one that was not asked for."""
     at = datetime.fromtimestamp(since / 1000, UTC)
     asked = list(_looks(node).filter(sealed_at__gte=at, sealed_at__lt=at + TOGETHER).select_related("sealed_by").order_by("sealed_at"))
     if not asked:
@@ -114,7 +114,7 @@ TONES = ("info", "watch", "bad", "idle", "good")  # what is under way stands fir
 
 
 def failed(orders: Iterable[Order]) -> frozenset[str]:
-    """Digests of the captures in these answers that say the node could not read something: a disk that hangs answers for nobody."""
+    """Digests of the captures in these answers that say the node could not read something: a disk that hangs answers no one."""
     digests = {capture["digest"] for order in orders for capture in (order.receipt or {}).get("captures", ())}
     bad = Blob.objects.filter(pk__in=digests).extra(where=["position(%s::bytea in bytes) > 0"], params=[FAILED])
     return frozenset(bad.values_list("pk", flat=True)) if digests else frozenset()

@@ -112,7 +112,7 @@ def checked_by_hand(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def may_break(user: User, state: RunState, node: str) -> dict[str, Any] | None:
-    """Offered only where it is allowed at all; what else speaks against it is said in its place."""
+    """Offered only where it is allowed at all; what else refuses it is shown in its place."""
     why = plan_approvals.why_no_glass(user, str((state.plan or {}).get("operation", "")), node)
     if why:
         return None

@@ -1,4 +1,4 @@
-"""The one thing to do before the rack now, for somebody with a phone in one hand and a disk in the other."""
+"""The one thing to do before the rack now, for a person with a phone in one hand and a disk in the other."""
 
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,7 @@ from workflows.runbooks.replace_in_place.guards import about_the_new_disk, the_b
 ASKED_OF_THE_EYE = (
     the_bay_that_blinks,
     the_bay_of_the_new_disk_that_blinks,
-)  # nothing on the page may tell the answer: a light is never trusted alone
+)  # nothing on the page may show the answer: a light alone proves nothing
 
 
 def waiting() -> list[Run]:

@@ -25,6 +25,13 @@ KINDS = {
     "DECIDE": "a person chooses",
 }
 
+SENTENCES = {  # of guards whose name is stored and is no plain sentence
+    "it_alone_tells_another_story": "it alone contradicts the other disks",
+    "no_disk_tells_another_story": "no disk contradicts the others",
+    "every_disk_told_its_uberblocks": "every disk gave its uberblocks",
+    "the_log_says_where_it_came_in": "the log shows at which txg it came in",
+}
+
 
 def page(runbook: Runbook) -> dict[str, Any]:
     back = runbook.place(runbook.undo) if runbook.undo else len(runbook.steps)
@@ -59,8 +66,8 @@ def line(runbook: Runbook, number: int, step: Step) -> dict[str, Any]:
 
 
 def guard_text(guard: Guard | Warns) -> dict[str, Any]:
-    """A guard's name is a sentence; its docstring says why it is asked, and its code with which words it refuses."""
-    sentence = guard.__name__.replace("_", " ")
+    """A guard's name is a sentence, unless SENTENCES has a plainer one; its docstring says why it is asked, and its code with which words it refuses."""
+    sentence = SENTENCES.get(guard.__name__) or guard.__name__.replace("_", " ")
     why = " ".join((guard.__doc__ or "").split("\n\n")[0].split())
     return {"sentence": f"{sentence[0].upper()}{sentence[1:]}.", "why": why, "refusals": guard_refusals.of(guard)}
 

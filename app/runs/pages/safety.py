@@ -44,7 +44,7 @@ def answers(run: Run, state: RunState, step: Step) -> dict[str, Any]:
 
 
 def warned(run: Run, state: RunState, step: Step) -> list[str]:
-    """What must be read before the step, and forbids nothing: told of this moment until there is a plan, then as the plan binds it."""
+    """What must be read before the step, and forbids nothing: of this moment until there is a plan, then as the plan binds it."""
     if state.status != "open":
         return []
     if step.kind in ("CONFIRM", "APPROVE", "EXECUTE"):
@@ -65,7 +65,7 @@ def lost(run: Run, state: RunState, step: Step) -> list[str]:
 
 
 def _plan_that_comes(runbook: Runbook, step: Step) -> PlanStep | None:
-    """The PLAN that this step is, or leads to at once: then all that the plan adds can be told already."""
+    """The PLAN that this step is, or leads to at once: then all that the plan adds is known already."""
     after = runbook.following(step) if step.kind == "CHECK" else None
     return step if step.kind == "PLAN" else after if after is not None and after.kind == "PLAN" else None
 

@@ -125,7 +125,7 @@ def _finished(request: HttpRequest, link: TechnicianLink, why: str) -> HttpRespo
 
 
 class KeptToTheStep(MiddlewareMixin):
-    """A browser that holds a technician's link and is nobody's otherwise gets 403 from every page but the link's own and those for anybody."""
+    """A browser that holds a technician's link and no session gets 403 from every page but the link's own and the public ones."""
 
     def process_view(self, request: HttpRequest, view, args, kwargs) -> HttpResponse | None:
         if not _browser(request) or request.user.is_authenticated:

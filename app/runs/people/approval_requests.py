@@ -1,4 +1,4 @@
-"""While a plan waits for an approver: who may judge it, who was told of it and when, and telling them once more."""
+"""While a plan waits for an approver: who may judge it, who was notified and when, and a reminder."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -65,7 +65,7 @@ def _reminders(run_id: int, plan_digest: str) -> list[datetime]:
 
 
 def remind(run_id: int, version: int, user: User) -> None:
-    """Tell the approvers once more. Raises RunRefused, LedgerDown."""
+    """Remind the approvers. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run_id)

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def others(run_id: int, name: str) -> tuple[str, ...]:
-    """Note that `name` looks at this run now; the names of those who do besides. Empty when Valkey cannot tell."""
+    """Note that `name` looks at this run now; the names of those who do besides. Empty when Valkey does not answer."""
     now, key = time.time(), f"looks-at:run:{run_id}"
     try:
         with valkey().pipeline() as asked:

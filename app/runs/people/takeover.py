@@ -38,7 +38,7 @@ def withdraw(run_id: int, version: int, user: User, reason: str) -> None:
 
 
 def needs(run: Run) -> tuple[str, ...]:
-    """What this run would hold if its order were sealed now; empty when that cannot be told."""
+    """What this run would hold if its order were sealed now; empty when that is not known."""
     runbook = RUNBOOKS.get(run.runbook)
     if runbook is None or runbook.locks is None:
         return ()

@@ -5,7 +5,7 @@
 
 Those are the scans, the bay that blinks, and correcting a scan; pulls and inserts are watched on the same page, wrong ones too.
 
-It is 256 random bits, shown once and kept as their hash. Who opens it types a name, which nobody checks; so everything done with it
+It is 256 random bits, shown once and kept as their hash. Who opens it types a name, which is not checked; so everything done with it
 stands in the ledger as done by that name with the link of the person who made it, and counts as that person's hand in the run.
 """
 
@@ -75,7 +75,7 @@ def at_hands(run: Run) -> bool:
 
 
 def _is_their_doing(run: Run, user: User) -> None:
-    """Whoever sends somebody to the rack shapes the run, and cannot approve it later."""
+    """Whoever sends a technician to the rack takes part in the run, and cannot approve it later."""
     run.state = with_hand(run.here, user.username).to_json()
     run.save(update_fields=["state"])
     Hand.objects.get_or_create(run=run, person=user)
@@ -197,7 +197,7 @@ def revoke(run_id: int, link_id: int, user: User) -> None:
 
 
 def actor(link: TechnicianLink) -> str:
-    """How the ledger calls who holds it. No user name holds a colon, so nobody passes for somebody."""
+    """How the ledger calls who holds it. No user name holds a colon, so the name cannot pass for a user's."""
     return f"technician:{link.name} (link of {link.made_by.username})"
 
 

@@ -32,7 +32,7 @@ def arrows(states: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def head(context) -> dict:
-    """What nobody may overlook: a wrong pull, a broken glass that nobody has reviewed, two machines with one key; and what waits for
+    """What must not be overlooked: a wrong pull, a use of break glass that is not reviewed, two machines with one key; and what waits for
     this reader's judgement. Asked once for all places of a page that show it."""
     here = context.get("run")
     return panels.head(context["request"].user, here.pk if isinstance(here, Run) else None)
@@ -40,7 +40,7 @@ def head(context) -> dict:
 
 @register.inclusion_tag("runs/_loops_badge.html")
 def open_loops() -> dict:
-    """How many things runs have switched on and nobody has switched off."""
+    """How many things runs have switched on that are not switched off yet."""
     return {"count": loops.count()}
 
 

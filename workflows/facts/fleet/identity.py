@@ -1,4 +1,4 @@
-"""Which disk is it, by quorum: every source that names a disk counts, and one that stands alone is stale.
+"""Which disk is it, by quorum: everything that says something about a disk is heard, and who is alone is stale.
 
 Four kinds of witness: the WWID, the serial number, the label's guid, and the place (bay and SAS port). Some witnesses speak of
 now: the kernel, udev, the disk itself, the pool. Others are strings of the past, such as the device id stored in a label: they
@@ -24,7 +24,7 @@ KINDS = {
     "port": "SAS port",
 }
 SERIALS_REMEMBERED = 65536  # each is asked for with every report
-SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still distinguishes disks of one model
+SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still tells disks of one model apart
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Statement:
     kind: str  # a key of KINDS
     value: str  # canonical, so that equal means the same
     source: str  # the capture: "block", "zdb_label/sda1"; "history" is the portal's own
-    by: str  # the source, for a sentence: "the kernel (sda)"
+    by: str  # who speaks, for a sentence: "the kernel (sda)"
     origin: str  # who it goes back to; sources of one origin have one vote: "kernel", "udev", "disk", "label", "pool", "history"
     hint: bool = False
     node: str = ""  # when another node says it
@@ -54,7 +54,7 @@ _WHY = {
     ("label", "port"): "The path in a label is as old as the last import; the disk is on another port or cable since.",
     ("label", "label"): "It is the label of an earlier use that was never overwritten.",
     ("pool", ""): "The pool and the labels were read at different moments, or the pool holds another disk open under this name.",
-    ("history", "serial"): "The portal saw another serial number with this WWID earlier. Two disks may carry one WWID: compare the sticker.",
+    ("history", "serial"): "The portal heard another serial number from this WWID. Two disks may carry one WWID: compare the sticker.",
     ("history", "bay"): "The disk was moved since.",
     ("node", ""): "The other node said so in its own last report, which may be older.",
 }
@@ -146,10 +146,10 @@ def _verdict(witnesses: dict[str, Witness]) -> tuple[Literal["agreed", "disagree
     if against:
         return "disagree", " ".join(_contradiction(w) for w in against)
     if not any(not s.hint for s in witnesses["wwid"].statements):
-        return "unknown", "No source gives its WWID."
+        return "unknown", "No source tells its WWID."
     stale = [s for w in witnesses.values() for s in w.stale]
     count = len({s.source for w in witnesses.values() for s in w.statements} - {s.source for s in stale})
-    agreed = f"{count} source{'s agree' if count != 1 else ' names it'} and no present source contradicts."
+    agreed = f"{count} source{'s agree' if count != 1 else ' speaks'} and none of now contradicts."
     return "agreed", " ".join([agreed, *(f"{_sentence(s)} {s.why_stale}" for s in stale)])
 
 

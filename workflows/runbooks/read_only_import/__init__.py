@@ -209,7 +209,7 @@ RUNBOOK = Runbook(
         ),
         DecideStep(
             slug="offer",
-            title="Choose by what it said",
+            title="Choose by its result",
             why="The state it would go back to, and what is left out, stand beside each choice.",
             guards=(what_can_be_imported_is_fresh,),
             param="offer",

@@ -1,4 +1,4 @@
-"""Django's `changepassword`, for a person on the portal's machine: it counts at once, is in the ledger, and every channel for notices is told."""
+"""Django's `changepassword`, for a person on the portal's machine: it counts at once, is in the ledger, and every channel for notices gets it."""
 
 from getpass import getuser
 

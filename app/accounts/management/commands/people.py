@@ -1,7 +1,7 @@
 """`people` lists what administrators did and what waits for a second one. On the portal's machine it counts at once:
 
 `people confirm NAME --why ...` lets everything count that waits of this person, `people give NAME ROLE [--team TEAM] --why ...` gives a role,
-and `people new-password NAME --why ...` prints one. Each is in the ledger, and every channel for notices is told of it.
+and `people new-password NAME --why ...` prints one. Each is in the ledger, and every channel for notices gets it.
 """
 
 from django.core.management import BaseCommand, CommandError

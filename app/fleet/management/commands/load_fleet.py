@@ -1,4 +1,4 @@
-"""`./run manage load_fleet --nodes 1000 --disks 100`: a database with a fleet that nobody owns, to measure pages with."""
+"""`./run manage load_fleet --nodes 1000 --disks 100`: a database with a made-up fleet, to measure pages with."""
 
 import os
 import subprocess
@@ -43,4 +43,4 @@ def _in_parts(nodes: int, disks: int, jobs: int) -> None:
     more = ["load_fleet", f"--nodes={nodes}", f"--disks={disks}"]
     children = [subprocess.Popen([sys.executable, sys.argv[0], *more, f"--part={first}/{jobs}"]) for first in range(1, jobs + 1)]
     if any([child.wait() for child in children]):
-        raise CommandError("A part of the fleet could not be loaded; what it said stands above. Start again: what is there is kept.")
+        raise CommandError("A part of the fleet could not be loaded; its output is above. Start again: what is there is kept.")

@@ -44,7 +44,7 @@ class Command(BaseCommand):
             "--withhold", type=int, action="append", default=[], metavar="N", help="leave event N of the run out; its leaf stays"
         )
         parts.add_parser("check", help="compare triggers, functions, owners and rights with what was made")
-        erase = parts.add_parser("redact", help="erase what an event says, or a piece of evidence")
+        erase = parts.add_parser("redact", help="erase the content of an event, or a piece of evidence")
         erase.add_argument("what", help="the number of the event, or the SHA-256 of the evidence")
         change = parts.add_parser("rotate", help="put a new key in the place of the ledger's")
         change.add_argument("which", choices=["ledger"])

@@ -73,7 +73,7 @@ def swapped_labels(node):
     ("change", "expected"),
     [
         (lit, "Bay 5 of enclosure 0x500605b0000272bf is lit already. Switch it off first: two lit bays mislead."),
-        (resilvering, "ost_0 is resilvering and does not say which disk"),
+        (resilvering, "ost_0 is resilvering and does not show which disk"),
         (without(1, 2), "has lost more disks than it can rebuild. It cannot do without another disk."),
         (moved, "sits in bay 10 of 0x500605b0000272bf, not in bay 3 of enclosure 0x500605b0000272bf. Begin again."),
         (renamed, "has the serial number ZA2OTHER, not ZA20002X. Begin again from the situation."),
