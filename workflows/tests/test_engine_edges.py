@@ -90,7 +90,7 @@ def at_swap():
 def test_what_hands_say_is_kept_only_where_the_step_has_a_name_for_it():
     outcome = at_swap().send(ev.HandsDone, by=ANN, evidence="A * on the label.", facts=facts())
     assert set(done(outcome).state.params) == {"node", "pool", "wwid"}
-    assert "by what it can be told" in why(at_swap().send(ev.HandsDone, by=ANN, evidence=" ", facts=facts()))
+    assert "what shows that this was done" in why(at_swap().send(ev.HandsDone, by=ANN, evidence=" ", facts=facts()))
 
 
 def test_what_is_typed_with_a_wildcard_is_refused_beside_what_the_guards_say():
@@ -203,7 +203,7 @@ def test_the_approvals_of_an_order_are_those_asked_for_since_the_last_order():
 @pytest.mark.parametrize("locks", [(), ("pool:1", "disk:"), ("disk:", "pool:1"), ("pool:1", ":naa:5000"), ("pool:1", "disk"), ("pool:*",)])
 def test_nothing_is_sent_when_it_cannot_be_told_what_to_hold(locks):
     runbook = replace(RUNBOOK, locks=lambda facts, params: locks)
-    assert "which pool, disk and bay to hold" in why(asked(runbook, at("execute").state, ev.ExecuteAsked, by=ANN, facts=facts()))
+    assert "Which pool, disk and bay to lock is not known" in why(asked(runbook, at("execute").state, ev.ExecuteAsked, by=ANN, facts=facts()))
 
 
 @pytest.mark.parametrize("lost", [{"plan": None}, {"plan_digest": ""}])
@@ -296,7 +296,7 @@ def test_nobody_settles_what_is_not_in_doubt():
 
 def test_what_is_settled_is_said_by_somebody_and_recorded():
     walk = ordered("UNKNOWN")
-    assert "by what you can tell" in why(walk.send(ev.Settled, by="", outcome="did_not", reason="No trace."))
+    assert "how you know it" in why(walk.send(ev.Settled, by="", outcome="did_not", reason="No trace."))
     assert records(walk.send(ev.Settled, by=ANN, outcome="did_not", reason="No trace.")) == ["run.settled"]
     assert "run.settled" in records(walk.send(ev.Settled, by=BOB, outcome="did_not", reason="None."))
 

@@ -194,7 +194,7 @@ EDGES = {
         "unknown",
         "no proof that another host has it",
     ),
-    "nobody writes to it": (importing.no_other_system_writes_to_it, listed(), {}, "pass", "sees nobody"),
+    "nobody writes to it": (importing.no_other_system_writes_to_it, listed(), {}, "pass", "sees no other system"),
     "features nobody knows here": (
         importing.this_software_can_read_it,
         listed(status="The pool uses the following feature(s) not supported"),

@@ -76,7 +76,7 @@ def test_it_is_the_newest_that_came_to_its_end_wherever_that_is_told(facts, days
         (fleet(scan(RESILVERED), past=Unknown("zpool_history failed.")), "zpool_history failed."),
         (fleet(past=history(("2026-11-01.00:00:00", "zpool scrub ost_0", None))), "without what the pool did by itself"),
         (fleet(scan(SCRUBBED), at=NOW.timestamp() - 40 * DAY), "yet to come. Check the clock of oss01."),
-        (fleet(scan(SCRUBBED), at=Unknown("The present time was not given.")), "moment"),
+        (fleet(scan(SCRUBBED), at=Unknown("The present time was not given.")), "present time"),
         (NOTHING, "oss01"),
     ],
 )
