@@ -48,7 +48,7 @@ def _named(answer: str, one: Ever) -> bool:
 
 
 def _by_what_was_seen_before(facts: FleetFacts, serial: str, before: list[Ever]) -> Verdict:
-    """A disk that is in no bay now: one that a pool still counts on was pulled by mistake, and belongs back."""
+    """A disk that is in no bay now. If a pool still uses it, it was pulled by mistake and must go back."""
     for one in before:
         missed = next((m for m in lookup.members(facts) if one.vdev_guid and str(m.vdev.guid) == one.vdev_guid), None)
         if missed is not None:

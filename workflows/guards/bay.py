@@ -107,14 +107,14 @@ def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_fault_light_is_on(facts: FleetFacts, params: Params) -> Verdict:
-    """As the node asks for it: ZED does for a disk that it gave up."""
+    """The light the node requested is read: ZED requests it for a disk that it faulted."""
     bay = need(_with_a_fault_light(facts, params))
     return ok(f"The fault light of {words(params)} is on, as the node asked.") if bay.fault_asked else refuse(_not_asked(bay, params))
 
 
 @guard
 def the_fault_light_is_off(facts: FleetFacts, params: Params) -> Verdict:
-    """As far as the node asks for it. A fault that the enclosure senses by itself is said; no command ends it."""
+    """The light the node requested is read. A fault that the enclosure senses by itself is reported and cannot be cleared by a command."""
     bay = need(_with_a_fault_light(facts, params))
     if bay.fault_asked:
         return refuse(f"The fault light of {words(params)} is on. It sends the next person to a good disk; switch it off.")
@@ -136,7 +136,7 @@ def _not_asked(bay: BayFacts, params: Params) -> str:
 
 @guard
 def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
-    """The enclosure calls it empty, no disk is linked to it, and the disk that was in it is not seen any more."""
+    """The enclosure reports it empty, no disk is linked to it, and the node no longer sees the disk that was in it."""
     bay, inside = need(the_bay(facts, params)), need(disks_in(facts, params))
     if not known(bay.status):
         return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
@@ -167,7 +167,7 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
-    """A wrong pull is seen at once by the disk that is gone, and later by the member that left service."""
+    """A wrong pull shows at once as a disk that is gone, and later as a member that left service."""
     node = need(lookup.node(facts, params.get("node", "")))
     trees = lookup.trees(node)
     if not known(trees):
@@ -236,7 +236,7 @@ def _was_pulled(node: NodeFacts, leaf_changes: tuple[LeafChange, ...], pool: Poo
 
 
 def _put_it_back(facts: FleetFacts, params: Params, pool: PoolFacts, leaf: VdevFacts) -> str:
-    """By what stands on the disk in somebody's hand and beside the empty bay; what ZFS calls it comes last."""
+    """Named by the sticker of the disk that was pulled and by the empty bay; its name in ZFS comes last."""
     link = next((name for name in (leaf.name, leaf.was or "") if name.startswith("/dev/disk/by-id/")), "")
     gone = facts.gone.get((params.get("node", ""), normalise(link) or ""))
     what = f"the disk with the serial number {gone.serial}" if gone is not None and gone.serial else "a disk that serves"

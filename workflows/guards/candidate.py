@@ -26,7 +26,7 @@ def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
-    """The command names the disk by this link, so the link must be there and lead to this disk."""
+    """The command names the disk by this link in /dev/disk/by-id, so the link must exist and lead to this disk."""
     disk = need(the_disk(facts, params))
     link = by_id_path(params["wwid"])
     if link is None:
@@ -40,7 +40,7 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Verdict:
-    """Every source that names the disk must mean the same one: a command follows a name, and the name may be stale."""
+    """Every source that names the disk must name the same one: a command follows a link, and a link may be stale."""
     disk = need(the_disk(facts, params))
     silent = _silent_witness(facts, params, disk)
     if silent:
@@ -104,7 +104,7 @@ def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
-    """Partitions without a ZFS label are still somebody's."""
+    """Partitions without a ZFS label may hold other data."""
     disk = need(the_disk(facts, params))
     partitions = sorted({name for path in disk.paths for name in path.partitions})
     if partitions and known(disk.labels) and disk.labels:
@@ -116,7 +116,7 @@ def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
-    """Compared with the smallest sibling we can see, which is stricter than ZFS; one sector less is too small."""
+    """Compared with the smallest sibling in the vdev, which is stricter than ZFS. One sector less is too small."""
     disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
     if not known(disk.size_bytes):
         return unknown(f"The size of {name_of(disk)} is not known: {disk.size_bytes.reason}")
@@ -172,7 +172,7 @@ CANDIDATE_GUARDS = (
 
 
 def _use_on(facts: FleetFacts, node: NodeFacts, wwid: str) -> Verdict:
-    """What another node that sees the disk says of it."""
+    """What another node that sees the disk reports of it."""
     disk = lookup.disk(facts, node.node, wwid)
     if why := stale_elsewhere(node, OF_OTHERS):
         return unknown(f"{node.node} sees {wwid} too. {why}")

@@ -23,7 +23,7 @@ READ_ONLY = "Import it writable first, when it is known why it was imported read
 def nothing_of_the_pool_comes_first(facts: FleetFacts, params: Params) -> Verdict:
     """While a pool is down, frozen, held elsewhere or read-only, or many of its members fail at once, none is replaced or taken out.
 
-    Asked before a run changes anything, and with each plan and order that takes a member out or puts one in; never of a wait, a look
+    Asked before a run changes anything and with each plan and order that takes a member out or puts one in; not of a wait, a look
     afterwards, or the way back.
     """
     pool = need(the_pool(facts, params))

@@ -20,7 +20,7 @@ def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts) -> Verdict:
-    """A disk that keeps no list of pending defects is common and no worse for it. Its self-tests must be readable."""
+    """Many healthy disks keep no list of pending defects, so its absence does not refuse. The log of self-tests must be readable."""
     name = name_of(disk)
     if not known(condition.pending_defects):
         return unknown(f"Whether {name} has defects that it has not replaced yet is not known: {condition.pending_defects.reason}")
@@ -42,7 +42,7 @@ def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts
 
 @guard
 def the_disk_link_is_as_fast_as_others(facts: FleetFacts, params: Params) -> Verdict:
-    """A link that came up slower than those of its like has a bad lane, and a resilver is what breaks it."""
+    """A link that is slower than those of like disks has a bad lane, and the load of a resilver may break it."""
     disk = need(the_disk(facts, params))
     if not any(path.sas_address for path in disk.paths):
         return ok(f"{name_of(disk)} is no SAS disk, so it has no SAS link.")

@@ -69,7 +69,7 @@ def the_listing_shows_the_pool_once(facts: FleetFacts, params: Params) -> Verdic
 
 @guard
 def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
-    """What the multihost protection sees right now. It sees nothing of a pool that has it switched off."""
+    """What multihost protection sees now. A pool with multihost=off shows nothing to it."""
     listed = need(listed_pool(facts, params))
     text = " ".join(f"{listed.status} {listed.action}".split())
     if OF_HOSTID_0.search(text):
@@ -85,7 +85,7 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdict:
-    """Every node that can see one of its disks says that it has not imported it, and so does the host that used it last."""
+    """Every node that sees one of its disks reports that it has not imported the pool, and so does the host that used it last."""
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     table = rows(node, guid)
     if not table:
@@ -102,7 +102,7 @@ def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdi
 
 @guard
 def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Verdict:
-    """A cache file that names the pool imports it at the next boot of that node."""
+    """A node whose cache file names the pool imports it at its next boot."""
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     table = rows(node, guid)
     sharing = need(sharing_nodes(facts, node.node, frozenset(row.disk.wwid for row in table if known(row.disk.wwid))))
@@ -177,7 +177,7 @@ def the_pool_can_be_read(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_disk_tells_another_story(facts: FleetFacts, params: Params) -> Verdict:
-    """A rewind follows the newest uberblock, and so the one disk that went its own way."""
+    """A rewind follows the newest uberblock, so one disk with a newer, different history decides for all."""
     found = need(diverging(facts, params))
     if found:
         names = ", ".join(" ".join(s.disk.names) for s in found)
@@ -260,7 +260,7 @@ def _may_have_it(other: NodeFacts) -> str:
 
 
 def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...], params: Params) -> Verdict:
-    """The host that used it last and did not export it must be one whose word we have."""
+    """The host that used it last and did not export it must be a node that reports here."""
     own = int(node.hostid, 16) if known(node.hostid) else None
     odd = diverging(facts, params)
     if known(odd) and len(odd) == 1:

@@ -32,7 +32,7 @@ def the_counters_are_known(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def growth_was_watched(facts: FleetFacts, params: Params) -> Verdict:
-    """A counter's number is of its whole life. What it is now is told by two looks some time apart."""
+    """A counter runs for the whole life of the phy. Whether it grows now takes two looks some time apart."""
     node = need(lookup.node(facts, params.get("node", "")))
     seconds = watched_seconds(node)
     if not known(seconds):
@@ -52,7 +52,7 @@ def the_link(facts: FleetFacts, params: Params) -> Known[Link]:
 
 @guard
 def no_pool_lives_by_this_link_alone(facts: FleetFacts, params: Params) -> Verdict:
-    """A cable that is taken out takes with it every disk that has no other way. No pool may depend on those."""
+    """Taking out a cable takes away every disk that has no other path. No pool may depend on those disks."""
     link = need(the_link(facts, params))
     node, cut = link.node, behind(link)
     trees = lookup.trees(node)
@@ -77,7 +77,7 @@ def no_pool_lives_by_this_link_alone(facts: FleetFacts, params: Params) -> Verdi
 
 @guard
 def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
-    """No counter of it changed for ten minutes; a phy that is reset counts from nothing and begins anew."""
+    """No counter of it changed for ten minutes. A reset of the phy sets its counters to 0 and starts the ten minutes again."""
     quiet, link = read_quiet(params.get("quiet", "")), need(the_link(facts, params))
     if quiet is None:
         return refuse("It was not looked at yet since the change.")

@@ -86,7 +86,7 @@ def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
-    """No phy counted, no disk came or went for ten minutes, nor since. What flaps is not brought back."""
+    """For ten minutes no error counter of a phy grew and no disk came or went. Members on links that still flap are not brought back."""
     node, quiet = need(lookup.node(facts, params.get("node", ""))), read_quiet(params.get("quiet", ""))
     if quiet is None:
         return refuse("Cables and disks were not looked at yet since the change.")
@@ -116,7 +116,7 @@ def the_pool_is_suspended(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def it_was_suspended_by_io_errors(facts: FleetFacts, params: Params) -> Verdict:
-    """A multihost suspension is another matter: clearing one may let two hosts write."""
+    """Clearing a multihost suspension may let two hosts write, so it is refused here."""
     pool = need(the_pool(facts, params))
     kind = pool_suspended.kind_of(facts.nodes[params["node"]], pool)
     if kind == pool_suspended.IO:
@@ -169,7 +169,7 @@ def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def every_member_that_went_is_back(facts: FleetFacts, params: Params) -> Verdict:
-    """A member set OFFLINE with `zpool offline` is named and not waited for."""
+    """A member set OFFLINE with `zpool offline` is listed but not waited for."""
     pool = need(the_pool(facts, params))
     if not known(pool.tops):
         return unknown(f"How {pool.name} stands is not known: {pool.tops.reason}")
@@ -207,7 +207,7 @@ def no_vdev_is_beyond_rebuilding(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
-    """Asked all along: what was lost together may have been written to when it went, and nothing but a scrub finds that."""
+    """Asked for as long as it runs: disks that were lost together may miss writes of that moment, and only a scrub finds those."""
     pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(pool.scans.reason)

@@ -14,7 +14,7 @@ SERVING = ("ONLINE", "DEGRADED")
 
 @guard
 def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verdict:
-    """Its label says so, read on that disk: names and stored device ids prove nothing."""
+    """The label on that disk is read: names and stored device ids prove nothing."""
     target = need(the_target(facts, params))
     if not known(target.leaf.wwid):
         return unknown(f"Which disk carries the label of {params.get('vdev_guid', '')} is not known: {target.leaf.wwid.reason}")
@@ -53,7 +53,7 @@ def the_member_serves_again(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Verdict:
-    """Taking out a disk that counts costs one: it needs a margin of at least 1. One that serves nothing costs nothing."""
+    """Taking out a serving disk needs a margin of at least 1. A disk that serves nothing costs no redundancy."""
     target = need(the_target(facts, params))
     margin = need(redundancy.top_margin(target.pool, target.top))
     needed = 1 if redundancy.leaf_counts(target.leaf) else 0
@@ -65,7 +65,7 @@ def the_vdev_can_do_without_the_member(facts: FleetFacts, params: Params) -> Ver
 
 @guard
 def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
-    """Right under its vdev: inside a `replacing` or `spare` another runbook has to finish first."""
+    """Directly under its vdev: a `replacing` or `spare` above it has to be finished first."""
     target = need(the_target(facts, params))
     if target.parent is None:
         return refuse(f"{params.get('vdev_guid', '')} is a vdev by itself, and nothing else holds its data. It cannot be taken out.")
@@ -76,7 +76,7 @@ def the_member_stands_alone(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def nothing_replaces_by_itself(facts: FleetFacts, params: Params) -> Verdict:
-    """With autoreplace ZFS takes whatever comes into the bay, before anybody has checked it."""
+    """With autoreplace=on ZFS takes any disk that is put into the bay, before it is checked."""
     pool = need(the_pool(facts, params))
     if not known(pool.properties) or "autoreplace" not in pool.properties:
         why = "" if known(pool.properties) else f" {pool.properties.reason}"

@@ -43,7 +43,7 @@ def the_disk_meant(facts: FleetFacts, params: Params) -> Known[DiskFacts]:
 
 @guard
 def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
-    """By the label it carries and by the serial number it says."""
+    """By its label and by the serial number that the disk itself reports."""
     found, disk = need(the_leaf(facts, params)), need(the_disk_meant(facts, params))
     leaf = found[2]
     for value in (leaf.wwid, disk.serial):
@@ -67,7 +67,7 @@ def the_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_disk_rests(facts: FleetFacts, params: Params) -> Verdict:
-    """OFFLINE or a spare that is not in use: what it acknowledges meanwhile nobody relies upon."""
+    """OFFLINE, or a spare that is not in use: no data depends on what it acknowledges meanwhile."""
     found = need(the_leaf(facts, params))
     if found[2].state in RESTING:
         return ok(f"{found[2].guid} is {found[2].state} and serves nothing.")
@@ -76,7 +76,7 @@ def the_disk_rests(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
-    """One disk at a time, and only where one more loss would still be survived."""
+    """One disk at a time, and only where the vdev survives one more loss."""
     found = need(the_leaf(facts, params))
     pool, role, leaf = found
     if role == "spare":
@@ -97,7 +97,7 @@ def the_vdev_can_spare_it(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:
-    """While a cable or a shelf is ill, no healthy disk is taken out of service."""
+    """While a cable or a shelf has a fault, no healthy disk is taken out of service."""
     node = need(lookup.node(facts, params.get("node", "")))
     if not known(node.pools) or not lookup.trees_known(node):
         return unknown(f"What {node.node} has lost is not known: {lookup.why_trees_unknown(node)}")
@@ -109,7 +109,7 @@ def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_scan_runs_on_the_pool(facts: FleetFacts, params: Params) -> Verdict:
-    """Taking a disk out and back begins a resilver, and would begin a running one anew."""
+    """Taking a disk out and back begins a resilver, and would restart one that runs."""
     pool = need(the_pool(facts, params))
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
@@ -127,7 +127,7 @@ def the_deviation(facts: FleetFacts, params: Params, mode: str) -> Known[Deviati
 
 
 def the_switch_is_towards_its_like(facts: FleetFacts, params: Params) -> Verdict:
-    """A mode is a policy for a model. One disk is brought in line with the others; another policy is not made in a run."""
+    """A mode is set per model. A run brings one disk in line with the others of its model; it does not change what they have."""
     change = the_change(params)
     return judged(facts, params, *change) if known(change) else unknown(change.reason)
 
@@ -162,7 +162,7 @@ def judged(facts: FleetFacts, params: Params, mode: str, on: bool) -> Verdict:
 
 @guard
 def the_mode_is_as_wanted(facts: FleetFacts, params: Params) -> Verdict:
-    """Now and saved: one that is not saved is another value after a power cut."""
+    """The current and the saved value: one that is not saved is lost at a power cut."""
     change = need(the_change(params))
     mode, on = change
     found = need(the_deviation(facts, params, mode))

@@ -20,7 +20,7 @@ def allowed(*operations: ModuleType) -> Guard:
     """Of these operations. The rule is the node's own: `agents/orders/policy.py`."""
 
     def the_policy_of_the_node_allows_it(facts: FleetFacts, params: Params) -> Verdict:
-        """What the agent does not report is said and stops nobody: the node asks its policy itself, before anything runs."""
+        """An agent that does not report its policy passes with a remark: the node applies its policy itself before anything runs."""
         node = lookup.node(facts, params.get("node", ""))
         if not known(node):
             return unknown(node.reason)

@@ -33,7 +33,7 @@ def released(*operations: ModuleType) -> Guard:
     """Of these operations."""
 
     def it_may_be_ordered_on_this_release_of_openzfs(facts: FleetFacts, params: Params) -> Verdict:
-        """What a command does and prints differs by release: docs/releases.md says what was read of each, and where."""
+        """What a command does and prints differs by release: docs/releases.md lists the differences and their sources."""
         node = lookup.node(facts, params.get("node", ""))
         if not known(node):
             return unknown(node.reason)

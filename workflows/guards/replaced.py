@@ -71,7 +71,7 @@ def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verd
 
 @guard
 def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
-    """The margin this replacement was for. Other disks that are still lost are another run's matter, and said here."""
+    """The redundancy that this replacement restores. Other disks that are still lost are listed and need a run of their own."""
     pool, line = need(the_pool(facts, params)), need(the_new_line(facts, params))
     margin = need(redundancy.top_margin(pool, line[0]))
     if redundancy.being_rebuilt(line[0], pool.scans if known(pool.scans) else ()):
@@ -85,7 +85,7 @@ def the_vdev_counts_the_new_disk(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_new_disk_has_taken_over(facts: FleetFacts, params: Params) -> Verdict:
-    """When waiting ends: the resilver is over and the old member left. How well it went is asked afterwards."""
+    """Ends the wait: the resilver is over and the old member left. Whether there were errors is asked afterwards."""
     line = the_new_line(facts, params)
     if known(line) and line[-1].state in lookup.LOST_STATES:
         return the_new_disk_is_in_service(facts, params)

@@ -15,7 +15,7 @@ MISPLACED = ("corrupted data", "invalid label")  # what ZFS notes when another d
 
 @guard
 def the_disk_is_the_lost_member_itself(facts: FleetFacts, params: Params) -> Verdict:
-    """By the guid in its label, and no other disk claims the same. Whatever else it carries makes it another case."""
+    """By the guid in its label, and no other disk has the same guid. Anything else on it refuses."""
     pool_guid, vdev_guid = need(number(params, "pool_guid")), need(number(params, "vdev_guid"))
     disk = need(the_disk(facts, params))
     case = need(candidate_case(facts, params["node"], pool_guid, vdev_guid, params["wwid"]))
@@ -32,7 +32,7 @@ def the_disk_is_the_lost_member_itself(facts: FleetFacts, params: Params) -> Ver
 
 @guard
 def zfs_did_not_give_it_up(facts: FleetFacts, params: Params) -> Verdict:
-    """A member that ZFS opened and then faulted is sick, not misplaced. Bringing it back only has it fail again."""
+    """A member that ZFS opened and then faulted has errors; it is not merely missing. Brought back, it fails again."""
     target = need(the_target(facts, params))
     leaf = target.leaf
     if leaf.state == "FAULTED" and leaf.was is None and not any(words in leaf.note for words in MISPLACED):
@@ -49,7 +49,7 @@ def the_member_is_still_away(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
-    """ONLINE is not enough: what was written while it was away must have reached it, and ZFS begins to bring it there after a pause."""
+    """ONLINE is not enough: it must have been resilvered, and the resilver begins only after a pause."""
     again, target = the_member_serves_again(facts, params), the_target(facts, params)
     if again.outcome != "pass" or not known(target):
         return again

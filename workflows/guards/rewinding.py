@@ -30,7 +30,7 @@ BY_HAND = "For writing only a person or the vendor goes that far, by hand and af
 
 @guard
 def it_does_not_come_in_as_it_is(facts: FleetFacts, params: Params) -> Verdict:
-    """A pool that can be imported needs no rewind, and some versions cannot even be made to."""
+    """A pool that can be imported needs no rewind, and some releases do not rewind such a pool."""
     listed = need(listed_pool(facts, params))
     if listed.state != "FAULTED":
         return refuse(f"`zpool import` calls {listed.name} {listed.state}, so nothing has to be given up. Begin read-only-import instead.")
@@ -39,7 +39,7 @@ def it_does_not_come_in_as_it_is(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_force_is_needed(facts: FleetFacts, params: Params) -> Verdict:
-    """Nothing that is forced is done from here for writing or back in time."""
+    """No import for writing and no rewind is forced (`-f`) from here."""
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     if not known(node.hostid):
         return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
@@ -127,7 +127,7 @@ def its_disks_agree_on_when_it_was(facts: FleetFacts, params: Params) -> Verdict
 
 @guard
 def it_came_in_at_the_point_chosen(facts: FleetFacts, params: Params) -> Verdict:
-    """ZFS goes further back without a word when it cannot load what was asked for."""
+    """ZFS goes further back, and prints nothing of it, when it cannot load the txg that was requested."""
     took = need(_taken(facts, params))
     if str(took) != agreed(params):
         return refuse(
@@ -180,7 +180,7 @@ def it_lost_no_more_than_was_agreed(facts: FleetFacts, params: Params) -> Verdic
 
 
 def the_rewind_is_short_enough(facts: FleetFacts, params: Params) -> Verdict:
-    """`-F` goes back two transaction groups; what ZFS freed within those is not overwritten yet."""
+    """`-F` goes back two transaction groups; blocks freed within those are not overwritten yet."""
 
     def judged(point: Point, line: Timeline) -> Verdict:
         if point.txgs_back > DEFERRED_TXGS:
@@ -193,7 +193,7 @@ def the_rewind_is_short_enough(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def every_disk_is_imaged(facts: FleetFacts, params: Params) -> Verdict:
-    """A hard stop: somebody has said where the images are, and of how many disks. How many there are is no matter of opinion."""
+    """Always refuses without it: a person states where the images are and of how many disks. The number of disks is compared with the pool's."""
     line, images = the_timeline(facts, params), params.get("images", "")
     if not known(line) or not line.points:
         return unknown(f"How many disks there are is not known. {'Have the node look again.' if known(line) else line.reason}")
@@ -215,7 +215,7 @@ def the_pool_is_imported_for_writing(facts: FleetFacts, params: Params) -> Verdi
 
 @guard
 def it_has_passed_what_it_left_behind(facts: FleetFacts, params: Params) -> Verdict:
-    """Until then the rings hold newer uberblocks of the timeline that was left, and the next import may follow those (OpenZFS #19163)."""
+    """Until then the labels hold newer uberblocks of the history that was given up, and the next import may follow those (OpenZFS #19163)."""
     here, newest = the_pool_is_imported_here(facts, params), number(params, "newest_txg")
     if here.outcome != "pass":
         return unknown(_gone(params, here.reason))

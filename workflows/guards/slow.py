@@ -69,7 +69,7 @@ def there_are_enough_samples(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
-    """A self-test slows a disk that serves: only one in a vdev, and only where the vdev could lose it."""
+    """A self-test slows a serving disk: one per vdev at a time, and only where the vdev can lose that disk."""
     subject = need(the_subject(facts, params))
     if not known(subject.disk.condition) or not known(subject.disk.condition.self_tests):
         return unknown(f"Whether {name_of(subject.disk)} keeps a log of self-tests is not known, so its result could not be read.")
@@ -83,7 +83,7 @@ def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
-    """The newest entry of its log is of the disk's present age, and has a result."""
+    """The newest entry of its log has the disk's present power-on hours and a result."""
     subject = need(the_subject(facts, params))
     condition = subject.disk.condition
     if not known(condition) or not known(condition.self_tests) or not known(condition.power_on_hours):
@@ -98,7 +98,7 @@ def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def it_alone_is_slow_in_its_vdev(facts: FleetFacts, params: Params) -> Verdict:
-    """Two at once in one vdev are not both taken out by a table of numbers."""
+    """Where two members of one vdev are slow, latency alone does not decide which to take out."""
     subject = need(the_subject(facts, params))
     members = {leaf.guid for leaf in subject.one.top.leaves()}
     found = slow_disk.slow_leaves(subject.node, subject.pool, subject.latency)

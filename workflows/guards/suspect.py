@@ -51,7 +51,7 @@ def two_kinds_of_evidence_name_it(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def no_trial_acquits_it(facts: FleetFacts, params: Params) -> Verdict:
-    """Where zdb does not open the pool without the disk either, taking it away from the kernel helps nobody."""
+    """Where zdb cannot open the pool without the disk either, deleting it from the kernel does not help."""
     found, tried = _suspect(facts, params), params.get("tried", "")
     if isinstance(found, Verdict):
         return found
@@ -114,7 +114,7 @@ def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def its_bay_is_known(facts: FleetFacts, params: Params) -> Verdict:
-    """Somebody has to pull it later."""
+    """A technician has to pull it later."""
     disk = need(the_disk(facts, params))
     if not known(disk.bay) or disk.bay.conflict or disk.bay.evidence > EVIDENCE_MAX:
         return unknown(f"The bay of {title(disk)} is not known for certain. Find it before it is taken away from the kernel.")
@@ -144,7 +144,7 @@ def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
 
 @guard
 def the_other_members_are_still_here(facts: FleetFacts, params: Params) -> Verdict:
-    """As many as before it was taken away: an expander that resets takes its neighbours along."""
+    """As many as before it was deleted: a reset of the expander can take its neighbours away too."""
     here = need(members_here(facts, params))
     before = params.get("others", "")
     if not before.isdigit():
@@ -192,7 +192,7 @@ def the_difference(facts: FleetFacts, params: Params) -> Known[Difference]:
 
 @guard
 def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
-    """The difference between what it would have been and what it is now, in time."""
+    """How many seconds of writes are lost, compared with an import of the newest state."""
     found = _suspect(facts, params)
     if isinstance(found, Verdict):
         return found
@@ -205,7 +205,7 @@ def what_the_others_end_with(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def it_is_out_of_its_bay(facts: FleetFacts, params: Params) -> Verdict:
-    """Of a disk that was deleted the kernel shows nothing, so the enclosure's word counts, or another disk in its place."""
+    """The kernel shows nothing of a deleted disk, so the enclosure's status of the bay counts, or another disk in it."""
     inside = need(disks_in(facts, params) if params.get("old_wwid") else Unknown("The run names no disk."))
     for disk in inside:
         if known(disk.wwid) and disk.wwid != params.get("old_wwid", ""):
@@ -214,7 +214,7 @@ def it_is_out_of_its_bay(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def it_may_be_looked_for(facts: FleetFacts, params: Params) -> Verdict:
-    """It must not come back under the pool: either that is not imported, or the disk is out."""
+    """A rescan must not bring it back into the pool: the pool is not imported, or the disk is out of its bay."""
     away = the_pool_is_not_imported_here(facts, params)
     if away.outcome != "refuse":
         return away

@@ -19,7 +19,7 @@ NO_DISK = "none"
 
 @guard
 def what_a_suspension_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
-    """Of the kernel's own words only: `zpool` may hang."""
+    """Only kernel statistics are read: `zpool` may hang."""
     node = need(lookup.node(facts, params.get("node", "")))
     if why := stale(node, SOURCES):
         return unknown(why)
@@ -28,7 +28,7 @@ def what_a_suspension_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdi
 
 @guard
 def multihost_suspended_it(facts: FleetFacts, params: Params) -> Verdict:
-    """What is not known to be I/O errors is taken for multihost: that errs on the side of one writer."""
+    """A suspension whose cause is not known counts as multihost, because clearing that one may let two hosts write."""
     pool = need(the_pool(facts, params))
     if not known(pool.suspended) or not pool.suspended:
         return refuse(f"{pool.name} is not suspended.") if known(pool.suspended) else unknown(pool.suspended.reason)
@@ -100,7 +100,7 @@ def the_pool_can_do_without_the_sick_disk(facts: FleetFacts, params: Params) -> 
 
 @guard
 def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
-    """Pulled, or gone by itself: while it is there and stalls, the pool is suspended again at once."""
+    """Pulled, or gone by itself: while a disk that stalls is present, the pool is suspended again at once."""
     sick = params.get("sick", "")
     if not sick:
         return unknown("Which disk is sick was not said yet.")
@@ -116,7 +116,7 @@ def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
-    """Every node that sees its disks must say so itself, and have said it just now."""
+    """Every node that sees its disks must report so itself, and in a fresh report."""
     pool = the_pool(facts, params)
     wwids = frozenset(leaf.wwid for _, leaf in lookup.pool_leaves(pool) if known(leaf.wwid)) if known(pool) else frozenset()
     for node in facts.nodes.values():  # asked first, for the pool may be there and no longer here
@@ -211,7 +211,7 @@ def the_pool_is_imported_and_runs(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def it_is_not_suspended_again(facts: FleetFacts, params: Params) -> Verdict:
-    """A second time means that the disk that stalls is still there. Trying again is no answer."""
+    """A second suspension means that the disk that stalls is still present. Clearing it again does not help."""
     pool = need(the_pool(facts, params))
     if not known(pool.suspended):
         return unknown(pool.suspended.reason)
@@ -221,7 +221,7 @@ def it_is_not_suspended_again(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def its_signs_of_life_get_through(facts: FleetFacts, params: Params) -> Verdict:
-    """By the multihost history where it is kept, and by the moment since which nothing was amiss."""
+    """By the multihost history where it is kept, and by the time since the last missed write."""
     since, _, until = params.get("steady", "").partition(":")
     runs = the_pool_is_imported_and_runs(facts, params)
     if runs.outcome != "pass":
@@ -238,7 +238,7 @@ def its_signs_of_life_get_through(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
-    """An importer goes by the values of the last host, and the last host may be either of them."""
+    """An importing node uses the intervals of the last host, which may be either of them."""
     here = need(lookup.node(facts, params.get("node", "")))
     if not known(here.tunables):
         return unknown(here.tunables.reason)

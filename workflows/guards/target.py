@@ -104,7 +104,7 @@ def the_lost_member_has_not_come_back(facts: FleetFacts, params: Params) -> Verd
 
 @guard
 def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:
-    """The lost disk serves nothing, so replacing it needs a margin of 0: every block can still be read somewhere."""
+    """The lost disk serves nothing, so replacing it needs a margin of 0: every block can still be read from the others."""
     target = need(the_target(facts, params))
     margin = need(redundancy.top_margin(target.pool, target.top))
     if margin < 0:
@@ -119,7 +119,7 @@ def the_vdev_can_still_rebuild(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
-    """Several disks lost together are a cable, an expander or an HBA, and replacing disks then makes it worse."""
+    """Several disks lost together point at a cable, an expander or an HBA, and replacing disks then makes it worse."""
     target = need(the_target(facts, params))
     together = many_disks_offline.detect(FleetFacts({target.node.node: target.node}))
     if together:
@@ -138,7 +138,7 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
-    """Nor one of another vdev that would begin anew: where the pool defers, the new disk has its turn afterwards. While a sequential rebuild runs
+    """Nor one of another vdev that would restart: where the pool defers resilvers, the new disk is resilvered afterwards. While a sequential rebuild runs
     ZFS attaches nothing. The rule is the node's own, and stands with it: `agents/operations/_resilver.py`."""
     target = need(the_target(facts, params))
     pool, top = target.pool, target.top
@@ -188,7 +188,7 @@ def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
-    """ZFS copies one vdev onto the others: no member of those leaves meanwhile, and no disk comes."""
+    """ZFS copies one vdev onto the others: meanwhile no member of those is taken out and none is added."""
     pool = need(the_pool(facts, params))
     if not known(pool.removing):
         return unknown(f"Whether {pool.name} has a device removal is not known: {pool.removing.reason}")
@@ -199,7 +199,7 @@ def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_expansion_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
-    """It stands still while a member is out of service, so none is taken out meanwhile. One that is lost may be replaced."""
+    """An expansion pauses while a member is out of service, so none is taken out. A lost member may be replaced."""
     pool = need(the_pool(facts, params))
     if not known(pool.expanding):
         return unknown(f"Whether a raidz of {pool.name} is being expanded is not known: {pool.expanding.reason}")
@@ -209,7 +209,7 @@ def no_expansion_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def no_expansion_needs_the_member(facts: FleetFacts, params: Params) -> Verdict:
-    """A member that serves nothing any more holds the expansion up already, and its replacement is what lets it go on."""
+    """A member that serves nothing already pauses the expansion; replacing it lets the expansion go on."""
     verdict, target = no_expansion_is_under_way(facts, params), the_target(facts, params)
     if verdict.outcome == "pass" or not known(target) or target.leaf.state not in lookup.LOST_STATES:
         return verdict
@@ -239,7 +239,7 @@ def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Ver
 
 @guard
 def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
-    """Wrong checksums on several disks at once come from what they share, and a resilver would rest on them."""
+    """Checksum errors on several disks at once come from what they share (cable, HBA, memory), and a resilver would read from those disks."""
     target = need(the_target(facts, params))
     others = [leaf for leaf in target.top.leaves() if leaf.guid != target.leaf.guid and leaf.state in lookup.IN_SERVICE]
     for leaf in others:

@@ -87,7 +87,7 @@ def a_scan_is_running(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def no_single_disk_holds_it_up(facts: FleetFacts, params: Params) -> Verdict:
-    """One slow disk sets the pace of all others, and tuning only makes it slower."""
+    """One slow disk limits the whole scan, and more load makes it slower."""
     pool = need(the_pool(facts, params))
     if not known(pool.latency):
         return unknown(f"Whether one disk of {pool.name} is slower than its peers is not known: {pool.latency.reason}")
@@ -109,7 +109,7 @@ def no_parameter_stops_scans(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
-    """Two changes at once, and nobody can tell which of them helped or hurt."""
+    """With two changes at once the effect of each cannot be measured."""
     tunables, setting = need(the_tunables(facts, params)), the_setting(params)
     mine = setting.tunable.name if known(setting) else ""
     others = [t for t in tunables.known_names if t.name != mine and t.name in SCAN_KNOBS]
@@ -127,7 +127,7 @@ def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_value_may_be_set(facts: FleetFacts, params: Params) -> Verdict:
-    """The name is in this release and on this node, the value is in its range, and the value before can be put back by an order."""
+    """The parameter exists in this release and on this node, the value is in its range, and an order can restore the value before."""
     setting, tunables = need(the_setting(params)), need(the_tunables(facts, params))
     return judged(facts.nodes[params["node"]], tunables, setting)
 
@@ -154,7 +154,7 @@ def judged(node: NodeFacts, tunables: TunablesFacts, setting: Setting) -> Verdic
 
 
 def on_illumos(setting: Setting) -> Verdict:
-    """No order is given there: what a person does, or why nobody should."""
+    """No order is given on illumos: what a person does by hand, or why not to."""
     tunable, name = setting.tunable, setting.tunable.name
     if not tunable.illumos:
         return refuse(f"On illumos {name} is not known to be there, so there is no line to type for it. Ask who knows that release.")
@@ -187,7 +187,7 @@ def the_tunable_is_as_it_was(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_tunable_reads_as_set(facts: FleetFacts, params: Params) -> Verdict:
-    """A kernel may take a value without a word and keep another."""
+    """The kernel may accept a value and keep another."""
     return _reads(facts, params, "value", "The kernel did not take it, or somebody changed it.")
 
 
@@ -197,7 +197,7 @@ def the_tunable_is_back(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_tunable_is_ours_to_put_back(facts: FleetFacts, params: Params) -> Verdict:
-    """Putting back must not undo what somebody else did meanwhile."""
+    """Restoring must not undo a change that another person made meanwhile."""
     setting = need(the_setting(params))
     now = need(value_now(facts, params, setting.tunable.name))
     if now in (setting.value, setting.before):
@@ -221,7 +221,7 @@ def _reads(facts: FleetFacts, params: Params, which: str, otherwise: str) -> Ver
 
 @guard
 def others_do_not_wait_too_long(facts: FleetFacts, params: Params) -> Verdict:
-    """Against the measure taken before: what is bought with other people's patience has a bound."""
+    """Compared with the measurement before: the latency of other reads may rise by a limited factor only."""
     pool, before = need(the_pool(facts, params)), need(scan_speed.read(params.get("baseline", "")))
     waits = need(scan_speed.waits_of(pool))
     if max(waits) > before.wait_max_ns:
@@ -246,7 +246,7 @@ def the_scan_gained(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_reason_to_tune_is_over(facts: FleetFacts, params: Params) -> Verdict:
-    """When waiting ends early: no scan runs any more, the pool is in trouble, or others wait too long."""
+    """Ends the wait early: no scan runs any more, the pool has a fault, or other reads wait too long."""
     suspended, running = the_pool_is_not_suspended(facts, params), a_scan_is_running(facts, params)
     if suspended.outcome == "refuse":
         return ok(f"{suspended.reason} The tunable is put back.")

@@ -83,14 +83,14 @@ def way_back(guards: tuple[Guard, ...], closes: tuple[str, ...] = ()) -> tuple[S
         PlanStep(
             slug="plan-back",
             title="Plan to put it back",
-            why="The value before is known from this run. Nobody is asked, as this only takes back what the run did.",
+            why="The value before is recorded in this run. No confirmation is asked, as this only undoes what the run did.",
             agrees=plan_is_for_putting_back,
             **ours,
         ),
         ExecuteStep(
             slug="put-back",
             title="Put it back",
-            why="Only when the node still shows what this run set: what somebody else set since is theirs.",
+            why="Only while the node still has the value that this run set. A value that another person set since is left alone.",
             effect="idempotent",
             **ours,
         ),

@@ -199,7 +199,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="spare",
             title="Scan the new disk",
-            why="The new disk is in somebody's hand before anything is taken away. Only this disk will be accepted in the bay later.",
+            why="The new disk is at hand before the old one is taken out of service. Only this disk will be accepted in the bay later.",
             guards=(facts_are_fresh, nothing_of_the_pool_comes_first),
             asks="Scan or type the serial number on the new disk.",
             judges=a_disk_from_the_shelf,
@@ -210,7 +210,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member, disk and bay",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(*LEAVING_GUARDS, no_other_bay_is_lit, allowed(locate_led, zpool_replace), released(zpool_offline, zpool_replace)),
             warns=(the_last_scrub_is_long_ago,),
         ),
@@ -257,8 +257,10 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="blinks",
             title="Say which bay blinks",
-            why="A light is never trusted alone. You read the number off the bay that blinks, or scan the disk in it; nothing tells you the "
-            "answer. Pull nothing before this is right.",
+            why=(
+                "A light alone proves nothing. Read the number off the bay that blinks, or scan the disk in it; the page does not show "
+                "the answer. Pull nothing before this is right."
+            ),
             guards=(exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
             asks="Type the number of the bay that blinks, or scan the serial number on the disk in it.",
             judges=the_bay_that_blinks,
@@ -266,7 +268,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="pull",
             title="Pull the disk from the lit bay",
-            why="The node is watched: when the right bay is empty this goes on by itself. When anything else leaves, you are told to put it back.",
+            why=(
+                "The node is watched. When the right bay is empty, the run goes on by itself. When another disk leaves, the page shows "
+                "which one to put back."
+            ),
             until=the_bay_is_empty,
             takes_out="old_serial",
             alarm=nothing_else_was_pulled,
@@ -296,8 +301,10 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="take",
             title="Take the new disk",
-            why="The disk in the bay is checked: blank, large enough, blocks and protection type as its siblings, healthy, and used by nobody. "
-            "Every other disk is listed with why it is not this one.",
+            why=(
+                "The disk in the bay is checked: blank, large enough, block size and protection type as its siblings, healthy, and not "
+                "in use. Every other disk is listed with the reason why it is not the one."
+            ),
             guards=(facts_are_fresh, nothing_else_was_pulled, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings),
             param="wwid",
             options=every_disk,
@@ -319,7 +326,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resilver",
             title="Wait for the resilver",
-            why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
+            why="ZFS resilvers the new disk and then detaches the old member. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
             sources=("zpool_status", "zpool_status_guid", "zdb_label"),
             progress=how_far_the_resilver_is,
@@ -328,7 +335,7 @@ RUNBOOK = Runbook(
         verify(
             "verify",
             "Verify that the new disk has taken over",
-            "The node looks again, and every answer rests on what it says after the resilver has ended.",
+            "The node looks again, and every answer uses what it reports after the resilver has ended.",
             REPLACED_GUARDS,
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
         ),
@@ -365,7 +372,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="seat",
             title="Put the old disk back into its bay",
-            why="The member comes back with its own disk and catches up on what it missed. If it was never pulled, this is so already.",
+            why="The member comes back with its own disk and is resilvered. If the disk was never pulled, there is nothing to do here.",
             until=the_old_disk_is_in_its_bay,
             puts_in="old_serial",
             progress=what_is_in_the_bay,

@@ -265,8 +265,11 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="suspect",
             title="Choose the disk that blocks it",
-            why="Only a disk that stands out alone may be taken away, and only where its vdev can do without it. Two kinds of evidence are asked "
-            "for before it goes: its label, its uberblocks, its silence, ZFS's own log, and a trial without it, which is next.",
+            why=(
+                "Only a single disk that differs from all others may be deleted, and only where its vdev can do without it. Two kinds "
+                "of evidence are needed first, out of: its label, its uberblocks, missing answers, ZFS's own log, and a trial without "
+                "it, which is next."
+            ),
             guards=(what_can_be_imported_is_fresh,),
             param="old_wwid",
             options=every_member,
@@ -288,7 +291,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="weigh",
             title="Take it away, or hand over",
-            why="Two kinds of evidence must speak against this disk alone, and no trial for it. Else nothing is taken away.",
+            why="Two kinds of evidence must point at this disk alone, and no trial may contradict them. Otherwise nothing is deleted.",
             guards=(what_can_be_imported_is_fresh,),
             param="weighed",
             options=what_speaks_against_it,
@@ -297,7 +300,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that nobody has the pool, and that the disk can be spared",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(
                 *GUARDS,
                 *SUSPECT,
@@ -346,8 +349,10 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="use",
             title="Look, and compare",
-            why="How far the pool goes without this disk, in seconds, stands in the plan that deleted it. See whether the data is what you "
-            "expect, and copy out what must not be risked, before anybody writes.",
+            why=(
+                "The plan that deleted the disk shows how many seconds of writes are lost without it. Check that the data is what you "
+                "expect, and copy out what must not be risked, before the pool is imported for writing."
+            ),
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
             asks="Say what was looked at, how far the data goes, and what the next step is.",
             judges=what_was_seen,
@@ -356,7 +361,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="next",
             title="Choose whether it is imported for writing",
-            why="What only the deleted disk told is given up by that, and the pool cannot go back as far as before.",
+            why="Writes that only the deleted disk holds are given up by that, and the pool can no longer be rewound as far as before.",
             guards=(the_pool_is_not_imported_here, it_is_gone),
             param="next",
             options=what_was_compared,
@@ -372,7 +377,7 @@ RUNBOOK = Runbook(
             confirm=ConfirmStep(
                 slug="confirm-write",
                 title="Confirm what is given up",
-                why="You type how much of time the deleted disk told more than the others.",
+                why="You type how many seconds of writes only the deleted disk holds.",
                 phrase=pool_and_loss,
                 phrase_hint="Type the pool's name, the word loses, and how much, as the plan says it.",
             ),
@@ -412,8 +417,10 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="choose",
             title="Choose the new disk",
-            why="Put a new disk into the empty bay, or take one that is here. Every disk the node sees is listed, with what speaks for and "
-            "against it. The old one counts as new when its labels were cleared on another machine.",
+            why=(
+                "Put a new disk into the empty bay, or use one that is present. Every disk the node sees is listed, with what speaks "
+                "for and against it. The old disk counts as new when its labels were cleared on another machine."
+            ),
             guards=(facts_are_fresh,),
             param="wwid",
             options=every_disk,
@@ -429,7 +436,7 @@ RUNBOOK = Runbook(
             confirm=ConfirmStep(
                 slug="confirm-replace",
                 title="Confirm what is replaced",
-                why="You type what you believe is being replaced.",
+                why="You type which disk you expect to be replaced.",
                 phrase=serial_end_and_pool,
                 phrase_hint="Type the last 6 characters of the old disk's serial number, a space, and the pool's name.",
             ),
@@ -440,7 +447,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resilver",
             title="Wait for the resilver",
-            why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
+            why="ZFS resilvers the new disk and then detaches the old member. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
             sources=("zpool_status", "zpool_status_guid", "zdb_label"),
             progress=how_far_the_resilver_is,
@@ -449,7 +456,7 @@ RUNBOOK = Runbook(
         verify(
             "verify",
             "Verify that the new disk has taken over",
-            "The node looks again, and every answer rests on what it says after the resilver has ended.",
+            "The node looks again, and every answer uses what it reports after the resilver has ended.",
             REPLACED_GUARDS,
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
             then=END,
@@ -458,8 +465,11 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="hand-over",
             title="It does not come in without it either: hand over",
-            why="Then it was not this disk, or not this disk alone. If it was taken away, the way back brings it back. Where no disk stands "
-            "out, rewind-import shows what the disks still hold; image them before anything is tried for writing.",
+            why=(
+                "The cause is not this disk, or not this disk alone. If it was deleted, the way back brings it back. Where no disk "
+                "differs from the others, rewind-import shows what the disks still hold; image them before anything is tried for "
+                "writing."
+            ),
             asks="Say who has taken over, and where the images of the disks are.",
             judges=what_was_seen,
         ),

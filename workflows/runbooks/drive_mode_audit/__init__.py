@@ -109,13 +109,13 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check disk and pool",
-            why="Each question must be answered with yes: which disk it is, and whether its vdev can do without it for some minutes.",
+            why="Every question must be answered yes: which disk it is, and whether its vdev can do without it for some minutes.",
             guards=(*AUDIT_GUARDS, allowed(set_drive_mode), released(set_drive_mode)),
         ),
         DecideStep(
             slug="change",
             title="Choose what is switched",
-            why="Only towards what most disks of this model and firmware have. A policy is for a model, never for one disk, and never a repair.",
+            why="Only to the value that most disks of this model and firmware have. A mode is set per model; changing it repairs nothing.",
             guards=(modes.what_the_audit_reads_is_fresh,),
             param="change",
             options=changes_there_are,
@@ -136,7 +136,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="rests",
             title="Check that it serves nothing",
-            why="What a disk acknowledges while its cache is switched must not be anybody's data.",
+            why="No data may depend on what a disk acknowledges while its cache is switched.",
             guards=(modes.what_the_audit_reads_is_fresh, modes.the_disk_rests, modes.the_switch_is_towards_its_like),
         ),
         *order(
@@ -149,7 +149,7 @@ RUNBOOK = Runbook(
             confirm=ConfirmStep(
                 slug="confirm",
                 title="Confirm disk and mode",
-                why="You type which disk gets which mode, as you believe it to be.",
+                why="You type which disk gets which mode.",
                 phrase=serial_end_and_change,
                 phrase_hint="Type the last 6 characters of the disk's serial number, a space, the mode, a space, and 0 or 1.",
             ),
@@ -175,7 +175,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="catch-up",
             title="Wait until it has caught up",
-            why="Until then the vdev survives one loss less. ZFS begins to bring it what it missed only after a pause.",
+            why="Until then the vdev survives one loss less. The resilver begins only after a pause.",
             until=the_member_holds_its_share,
             keeps=since_when_it_serves,
             learned=("serving",),

@@ -131,7 +131,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="cause",
             title="Name what they share",
-            why="By HBA, expander, enclosure, bays side by side, or the minute in which they went. The farther up, the earlier.",
+            why="By HBA, expander, enclosure, neighbouring bays, or the minute in which they went. What is nearer to the host comes first.",
             guards=(mass.what_a_mass_event_reads_is_fresh,),
             param="suspect",
             options=causes_there_are,
@@ -147,7 +147,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="back",
             title="Wait until the disks are back and quiet",
-            why="Every lost member needs its own disk, running and with its label. Then ten minutes without a new error: what flaps goes again.",
+            why=(
+                "Every lost member needs its own disk, running and with its label. Then ten minutes without a new error: a disk on a "
+                "link that flaps is lost again."
+            ),
             until=mass.the_disks_are_back_and_everything_is_quiet,
             keeps=watch_it,
             learned=("quiet",),
@@ -168,7 +171,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resumed",
             title="Check that it takes writes",
-            why="A pool that is suspended again at once has not got its disks back.",
+            why="A pool that is suspended again at once still lacks disks.",
             until=the_pool_is_not_suspended,
             sources=("zpool_status", "zpool_status_guid", "kstat_pools"),
             deadline_seconds=1800,
@@ -185,7 +188,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="whole",
             title="Wait until all have caught up",
-            why="Each catches up with what was written while it was away. No disk is touched meanwhile.",
+            why="Each is resilvered with what was written while it was away. No disk is touched meanwhile.",
             until=mass.every_member_that_went_is_back,
             sources=("zpool_status", "zpool_status_guid"),
             progress=how_far_the_resilver_is,
@@ -202,7 +205,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="scrubbed",
             title="Wait for the scrub",
-            why="“No known data errors” says nothing of what was not read since. Only a scrub that found nothing does.",
+            why="“No known data errors” covers only blocks that were read since. Only a scrub without findings covers all.",
             until=mass.the_scrub_found_nothing,
             alarm=mass.the_scrub_goes_well,
             sources=("zpool_status",),

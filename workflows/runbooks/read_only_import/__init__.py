@@ -146,7 +146,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that nobody has it and enough of it is here",
-            why="Importing a pool that somebody else has destroys it, read-only or not. What cannot be told counts as no.",
+            why="Importing a pool that another host has imported can destroy it, read-only or not. What is not known counts as no.",
             guards=(*GUARDS, allowed(zpool_import_readonly, zpool_export_readonly), released(zpool_import_readonly, zpool_export_readonly)),
         ),
         *order(
@@ -179,7 +179,10 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="why",
             title="Choose how to go on",
-            why="If one disk tells another story, the pool is whole without it, and a rewind would follow the wrong disk.",
+            why=(
+                "If one disk has a different history from all others, the pool is whole without it, and a rewind would follow the wrong"
+                " disk."
+            ),
             guards=(what_can_be_imported_is_fresh,),
             param="way",
             options=why_it_failed,
@@ -260,7 +263,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="image",
             title="Image the disks and hand over",
-            why="No way in was found that writes nothing. Whatever is tried next may be the last try, so every disk is imaged first.",
+            why="No import that writes nothing succeeded. The next attempt may be the last, so every disk is imaged first.",
             asks="Say who has taken over, and where the images of the disks are.",
             judges=who_has_taken_over,
         ),

@@ -199,12 +199,12 @@ LIT = Loop(
 LIGHT_WHY = "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path."
 DARK_WHY = "A light that stays on sends the next person to the wrong bay."
 BLINKS_WHY = (
-    "A light is never trusted alone. You read the number off the bay that blinks, or scan the disk in it; nothing tells you the answer. Pull nothing "
+    "A light alone proves nothing. Read the number off the bay that blinks, or scan the disk in it; the page does not show the answer. Pull nothing "
     "before this is right."
 )
 BLINKS_ASKS = "Type the number of the bay that blinks, or scan the serial number on the disk in it."
 PULL_WHY = (
-    "The node is watched: when the right bay is empty this goes on by itself. When anything else leaves, you are told to put it back. No pool uses "
+    "The node is watched. When the right bay is empty, the run goes on by itself. When another disk leaves, the page shows which one to put back. No pool uses "
     "this disk any more."
 )
 
@@ -241,7 +241,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member and both disks",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(
                 *REPLACE_GUARDS,
                 allowed(zpool_replace_serving, zpool_detach_new_half, locate_led),
@@ -274,8 +274,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resilver",
             title="Wait until the new disk is filled",
-            why="ZFS fills the new disk and then lets the old one go by itself. Leave both in. The vdev survives as many losses meanwhile as before. To call "
-            "it off, end this run: the new disk is taken out again, and the old one serves as before.",
+            why=(
+                "ZFS resilvers the new disk and then detaches the old one by itself. Leave both in. Meanwhile the vdev survives as many"
+                " losses as before. To call it off, end this run: the new disk is detached again, and the old one serves as before."
+            ),
             until=the_new_disk_has_taken_over,
             alarm=both_disks_serve_meanwhile,
             sources=POOL_SOURCES,
@@ -329,7 +331,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="scan",
             title="Scan the disk in your hand",
-            why="It says that the disk which was pulled is the one that was replaced. Mark it as taken out.",
+            why="The scan proves that the disk which was pulled is the one that was replaced. Mark the disk as removed.",
             guards=(the_bay_is_empty,),
             asks="Scan or type the serial number on the disk that was pulled.",
             judges=the_serial_that_was_pulled,
@@ -342,8 +344,10 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="see",
             title="See how far it is",
-            why="Whether anything is still to be called off is judged by what is so now. Where the new disk was filled meanwhile, nothing is taken out: it "
-            "has taken over.",
+            why=(
+                "Whether there is still a replacement to call off depends on the present state. If the new disk was resilvered "
+                "completely meanwhile, it has taken over and nothing is detached."
+            ),
             guards=(facts_are_fresh,),
             undoes=FILLING.slug,
         ),

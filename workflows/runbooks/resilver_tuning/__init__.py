@@ -161,15 +161,19 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that tuning can help",
-            why="A scan must run, nothing may stop it, and no single disk may hold it up: tuning makes a slow disk slower. Nobody else may "
-            "be tuning this node, or nobody will know what helped.",
+            why=(
+                "A scan must run, no parameter may stop it, and no single slow disk may limit it: more load makes a slow disk slower. "
+                "No other run may tune this node, or the effect cannot be measured."
+            ),
             guards=(*tuning.MAY_TUNE_GUARDS, allowed(set_tunable), released(set_tunable)),
         ),
         DecideStep(
             slug="choose",
             title="Choose one tunable and its value",
-            why="Every tunable of scans is listed, with what it does, what others pay for it, and why it cannot be chosen where it cannot. "
-            "One at a time, the gentlest first.",
+            why=(
+                "Every tunable of scans is listed, with what it does, what it costs other reads, and the reason where it cannot be "
+                "chosen. One at a time, the one with the least effect on others first."
+            ),
             guards=(tuning.what_tuning_reads_is_fresh,),
             param="setting",
             options=settings_there_are,
@@ -177,7 +181,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="measure",
             title="Take the measure of now",
-            why="How fast the scan goes and how long reads wait is written down, so that afterwards nobody has to believe that it helped.",
+            why="The speed of the scan and the waiting time of reads are recorded, so that the effect can be compared afterwards.",
             guards=(tuning.what_tuning_reads_is_fresh,),
             param="measured",
             options=the_measure_of_now,
@@ -186,7 +190,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="window",
             title="Choose for how long",
-            why="When the time is over the value is put back, whether or not anybody is there.",
+            why="When the time is over the value is put back, whether or not a person is present.",
             guards=(tuning.what_tuning_reads_is_fresh,),
             param="window_seconds",
             options=windows_there_are,
@@ -194,7 +198,7 @@ RUNBOOK = Runbook(
         PlanStep(
             slug="plan",
             title="Have the node plan it",
-            why="The node reads the value it has now and says what it would write. It changes nothing.",
+            why="The node reads its present value and shows what it would write. It changes nothing.",
             guards=(*tuning.SET_GUARDS, allowed(set_tunable), released(set_tunable)),
             operation="set_tunable",
             params=set_params,
@@ -214,15 +218,17 @@ RUNBOOK = Runbook(
         VerifyStep(
             slug="read-back",
             title="Read it back",
-            why="A kernel may take a value without a word and keep another; and a name it does not know is ignored in silence.",
+            why="The kernel may accept a value and keep another, and it ignores names that it does not know.",
             guards=(tuning.the_tunable_reads_as_set, tuning.nothing_else_is_tuned),
             sources=SET_SOURCES,
         ),
         WaitStep(
             slug="compare",
             title="Measure what it does",
-            why="Half an hour shows whether the scan gains a fifth at least, and whether others wait more than twice as long. If they do, it "
-            "ends at once.",
+            why=(
+                "Half an hour shows whether the scan gains at least a fifth, and whether other reads wait more than twice as long. If "
+                "they do, the measurement ends at once."
+            ),
             until=tuning.the_reason_to_tune_is_over,
             progress=how_it_goes,
             lasts=measure_seconds,
@@ -231,7 +237,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="keep",
             title="Keep it while it helps",
-            why="It stays while the scan runs and others can bear it, and no longer than was chosen. To put it back now, end the run.",
+            why=(
+                "It stays while the scan runs and other reads do not wait too long, and no longer than was chosen. To put it back now, "
+                "end the run."
+            ),
             needed=it_is_worth_keeping,
             until=tuning.the_reason_to_tune_is_over,
             progress=how_it_goes,

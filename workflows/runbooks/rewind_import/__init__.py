@@ -237,8 +237,11 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that nobody has it, and that there is no other way",
-            why="A rewind is for a pool that comes in by no other way. While one disk tells another story it is taken away instead, and a pool "
-            "that somebody else has, or may have, is left alone. What cannot be told counts as no.",
+            why=(
+                "A rewind is for a pool that cannot be imported in any other way. Where one disk has a different history from all "
+                "others, that disk is deleted instead. A pool that another host has or may have imported is left alone. What is not "
+                "known counts as no."
+            ),
             guards=(*BEFORE_GUARDS, allowed(zpool_import_txg, zpool_export_readonly), released(zpool_import_txg, zpool_export_readonly)),
         ),
         DecideStep(
@@ -276,7 +279,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="landed",
             title="It came in further back than was chosen: look at that, or let go of it",
-            why="What was chosen could not be loaded, and ZFS took the next that could. What that costs stands beside the choice.",
+            why="The chosen txg could not be loaded, and ZFS took the next older one that could. What that loses stands beside the choice.",
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
             param="landed",
             options=where_it_landed,
@@ -295,7 +298,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="way",
             title="Choose what to do with it",
-            why="Copying out writes nothing and can be repeated. Going back for good cannot.",
+            why="Copying out writes nothing and can be repeated. A rewind for writing cannot be undone.",
             guards=LOOKED_AT,
             param="way",
             options=what_to_do_with_it,
@@ -323,7 +326,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="image",
             title="Stop: image every disk first",
-            why="Whatever is tried next for writing may be the last try. An image of every member, made before, is the only way back from it.",
+            why="The next attempt for writing may be the last. Images of every member, made before it, are the only way back.",
             guards=(the_pool_is_not_imported_here,),
             asks="Say how many disks are imaged, by whom, and where the images are.",
             judges=every_disk_was_imaged,
@@ -332,7 +335,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="after",
             title="Choose whether to go back for good",
-            why="From here only two ways lead on, and one of them destroys what is newer.",
+            why="Two choices are left, and one of them destroys the newer data.",
             guards=(the_pool_is_not_imported_here,),
             param="after",
             options=what_after_the_images,
@@ -348,7 +351,7 @@ RUNBOOK = Runbook(
             confirm=ConfirmStep(
                 slug="confirm-rewind",
                 title="Confirm what is lost",
-                why="You type what will be gone for ever.",
+                why="You type what is lost for good.",
                 phrase=pool_and_loss,
                 phrase_hint="Type the pool's name, the word loses, and how much, as the plan says it.",
             ),

@@ -135,13 +135,15 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that the counters are read",
-            why="Both ends of every link are needed, and counters that are asked as often as they should be.",
+            why="The counters of both ends of every link are needed, and from reports that are not late.",
             guards=(guards.what_link_triage_reads_is_fresh, guards.the_counters_are_known),
         ),
         WaitStep(
             slug="watch",
             title="Watch how they grow",
-            why="A counter keeps its number until a reset, so its number says nothing about today. Two looks some time apart do.",
+            why=(
+                "A counter keeps its number until a reset, so the number alone does not show errors of today. Two looks some time apart do."
+            ),
             until=guards.growth_was_watched,
             progress=how_long_it_was_watched,
             sources=("sas_phys",),
@@ -150,7 +152,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="weakest",
             title="Name the weakest link",
-            why="The links whose errors grow, the weakest first, with both ends. Whoever begins elsewhere changes two things at once.",
+            why="The links whose errors grow, the weakest first, with both ends. Begin with the first one, and change one thing at a time.",
             guards=(guards.what_link_triage_reads_is_fresh, guards.growth_was_watched),
             param="link",
             options=links_there_are,
@@ -159,7 +161,10 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="change",
             title="Decide what is changed",
-            why="One thing. What has no other way than this link goes with it, so every vdev behind it is asked whether it survives that.",
+            why=(
+                "One thing is changed. Disks with no other path than this link are lost meanwhile, so every vdev behind it is checked "
+                "for whether it survives that."
+            ),
             guards=(guards.what_link_triage_reads_is_fresh,),
             param="what",
             options=things_to_change,
@@ -168,7 +173,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="hands",
             title="Reseat or replace the cable",
-            why="One end, then look. Disks that go and come back with it catch up by themselves.",
+            why="One end first, then look. Disks that are lost meanwhile and come back are resilvered by themselves.",
             asks="Type the end that you touched, as it is called here: the HBA (host…) or the expander.",
             judges=the_end_that_was_touched,
             param="touched",
@@ -176,7 +181,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="quiet",
             title="Wait until it is quiet",
-            why="Ten minutes without a new error. A phy that was reset counts from nothing, and the ten minutes begin anew.",
+            why="Ten minutes without a new error. A reset of the phy sets its counters to 0 and starts the ten minutes again.",
             until=guards.the_link_is_quiet,
             keeps=watch_it,
             learned=("quiet",),

@@ -51,7 +51,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that a scrub is due and nothing speaks against it",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(*GUARDS, allowed(zpool_scrub), released(zpool_scrub)),
         ),
         *order(

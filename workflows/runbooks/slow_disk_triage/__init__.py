@@ -123,13 +123,16 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that it can be measured",
-            why="The member must serve and have peers that do the same work at the same time; a number alone says nothing.",
+            why="The member must serve and have peers that do the same work at the same time; a latency alone proves nothing.",
             guards=(*slow.TRIAGE_GUARDS, the_disk_is_the_one_meant),
         ),
         DecideStep(
             slug="test",
             title="Test the disk, or not",
-            why="A short self-test reads a part of the disk by the disk alone. One at a time in a vdev, and none where its result cannot be read.",
+            why=(
+                "In a short self-test the disk reads a part of its medium. One at a time in a vdev, and none where the result cannot be"
+                " read."
+            ),
             guards=(slow.what_triage_reads_is_fresh,),
             param="test",
             options=test_or_not,
@@ -146,7 +149,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="tested",
             title="Wait for the self-test",
-            why="A failed self-test convicts a disk by itself; one that passes acquits it of nothing but the medium.",
+            why="A failed self-test is enough to condemn a disk. One that passes shows only that the medium could be read.",
             until=slow.the_self_test_has_ended,
             sources=("sg_logs",),
             deadline_seconds=SELF_TEST_SECONDS,
@@ -154,7 +157,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="sample",
             title="Take samples",
-            why="One look may be chance. Three looks at least, each compared with the peers in the same vdev in the same seconds.",
+            why=(
+                "One sample may be chance. At least three samples are taken, each compared with the peers of the same vdev in the same "
+                "seconds."
+            ),
             until=slow.there_are_enough_samples,
             keeps=take_a_sample,
             learned=("samples",),
@@ -164,7 +170,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="verdict",
             title="Read the verdict",
-            why="Every number is shown, for whatever it speaks. The way to the disk is asked before the disk: a bad link makes any disk look bad.",
+            why="Every number is shown, for and against the disk. The link is judged before the disk: a bad link makes any disk look bad.",
             guards=(slow.what_triage_reads_is_fresh, slow.there_are_enough_samples),
             param="verdict",
             options=verdicts_there_are,

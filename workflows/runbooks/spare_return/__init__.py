@@ -117,7 +117,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="way",
             title="Choose how it ends",
-            why="What speaks for and against each end is listed. Only a half that is whole may stay alone.",
+            why="What speaks for and against each choice is listed. Only a half that is fully resilvered may stay alone.",
             guards=(facts_are_fresh, the_spare_stands_in_for_the_member, nothing_of_the_pool_comes_first),
             param="way",
             options=three_ways,
@@ -126,7 +126,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member and spare",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(*DETACH_GUARDS, allowed(zpool_detach), released(zpool_detach)),
         ),
         *order(
@@ -139,7 +139,7 @@ RUNBOOK = Runbook(
             confirm=ConfirmStep(
                 slug="confirm",
                 title="Confirm what is detached",
-                why="The two differ in one number. You type the end of the one that goes.",
+                why="The two guids are easily confused. You type the last digits of the one that is detached.",
                 phrase=guid_end_and_pool,
                 phrase_hint="Type the last 6 digits of the guid that is detached, a space, and the pool's name.",
             ),
@@ -155,7 +155,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="wait",
             title="Wait until the spare is back",
-            why="The member is replaced in another run. ZFS gives the spare back when the new disk is filled.",
+            why="The member is replaced in another run. ZFS returns the spare when the new disk is resilvered.",
             until=the_spare_is_where_it_belongs,
             progress=how_far_the_resilver_is,
             sources=("zpool_status", "zpool_status_guid"),

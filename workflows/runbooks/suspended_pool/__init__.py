@@ -194,13 +194,13 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that it is suspended",
-            why="By the kernel's own word, which answers when `zpool` hangs. No other command is sent to a suspended pool.",
+            why="By the kernel's statistics, which can be read while `zpool` hangs. No other command is sent to a suspended pool.",
             guards=(suspended.what_a_suspension_reads_is_fresh, the_pool_is_suspended),
         ),
         DecideStep(
             slug="kind",
             title="Say what suspended it",
-            why="I/O errors and multihost need opposite answers. What is not known is taken for multihost.",
+            why="I/O errors and multihost need opposite actions. Where the cause is not known, multihost is assumed.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="kind",
             options=kinds_there_are,
@@ -209,7 +209,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="sick",
             title="Name the disk that began it",
-            why="One disk that stalls holds up its whole HBA. While it is there, the pool is suspended again as soon as it runs.",
+            why="One disk that stalls can block its whole HBA. While it is present, the pool is suspended again as soon as it runs.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="sick",
             options=disks_that_may_have_begun_it,
@@ -217,8 +217,10 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="attest",
             title="Answer for the other hosts",
-            why="Whoever can reach these disks may have taken the pool over. Stop automatic import there (the HA resource) and look on each: "
-            "`zpool list`. The portal asks those that report; for the others you answer.",
+            why=(
+                "Any host that can reach these disks may have imported the pool. Stop automatic import there (the HA resource) and "
+                "check each with `zpool list`. The portal checks the nodes that report; for the others you answer."
+            ),
             asks="Type the names of all other hosts that can reach these disks, with blanks between them, or: none.",
             judges=suspended.the_partners_are_named,
             param="partners",
@@ -259,7 +261,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resumed",
             title="Check that it goes on",
-            why="The kernel says so within seconds.",
+            why="The kernel's statistics show it within seconds.",
             until=suspended.the_pool_is_imported_and_runs,
             sources=("kstat_pools",),
             deadline_seconds=600,
@@ -276,13 +278,15 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="reboot",
             title="Reboot the node",
-            why="A clean shutdown hangs on the suspended pool; use the management controller when it does. Automatic import stays off. Say how "
-            "it was done.",
+            why=(
+                "A clean shutdown may hang on the suspended pool; use the management controller when it does. Leave automatic import "
+                "off. State how it was done."
+            ),
         ),
         WaitStep(
             slug="rebooted",
             title="Wait for the node",
-            why="Its boot id tells a new boot from a long silence.",
+            why="A new boot id proves that it rebooted and was not only silent.",
             until=suspended.the_node_has_rebooted,
             sources=("node",),
             deadline_seconds=REBOOT_SECONDS,
@@ -297,7 +301,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="steady",
             title="Watch it for ten minutes",
-            why="If it is suspended a second time, something still stalls, and trying again is no answer.",
+            why="If it is suspended a second time, a disk or link still stalls, and clearing it again does not help.",
             until=suspended.its_signs_of_life_get_through,
             alarm=suspended.it_is_not_suspended_again,
             keeps=keep_the_moment,
@@ -309,8 +313,10 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="tune",
             title="Give it more time, or not",
-            why="With more intervals a stall suspends later, and another host waits longer before it may import. For a while only, and on all "
-            "hosts alike. The sick disk being out, it is seldom needed.",
+            why=(
+                "With more intervals a stall suspends the pool later, and another host waits longer before it may import. For a limited"
+                " time, and with the same value on all hosts. Once the bad disk is out, it is seldom needed."
+            ),
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="intervals",
             options=intervals_there_are,
@@ -320,7 +326,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="hold",
             title="Choose for how long",
-            why="When the time is over it is put back, whether or not anybody is there.",
+            why="When the time is over it is put back, whether or not a person is present.",
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="hold_days",
             options=holds_there_are,
@@ -345,14 +351,14 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="alike",
             title="Set it alike on the partners",
-            why="An importer goes by what the last host had, and the last host may be any of them.",
+            why="An importing host uses the value of the last host, which may be any of them.",
             asks="Say on which hosts it was set, or: none.",
             judges=it_was_done_on_the_partners,
         ),
         WaitStep(
             slug="held",
             title="Hold it",
-            why="Until the time is over. This stands among the open loops meanwhile.",
+            why="Until the time is over. It is listed among the open loops meanwhile.",
             until=it_may_be_put_back,
             alarm=suspended.it_is_not_suspended_again,
             lasts=hold_seconds,
@@ -363,7 +369,7 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="alike-again",
             title="Put it back on the partners",
-            why="Both hosts must be alike again.",
+            why="Both hosts must have the same value again.",
             asks="Say on which hosts it was put back, or: none.",
             judges=it_was_done_on_the_partners,
             undoes="raised",

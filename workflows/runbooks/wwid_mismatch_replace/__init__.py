@@ -151,14 +151,16 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, lost member and new disk",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
         ),
         PlanStep(
             slug="plan",
             title="Have the node plan it",
-            why="The node reads everything again and says the exact command, what goes, what comes, and how the pool will look. "
-            "It changes nothing, and holds itself to these facts when the command runs.",
+            why=(
+                "The node reads everything again and shows the exact command, the member that leaves, the disk that joins, and the pool"
+                " afterwards. It changes nothing. When the command runs, the node first checks that these facts still hold."
+            ),
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
             operation="zpool_replace",
             params=replace_params,
@@ -168,22 +170,26 @@ RUNBOOK = Runbook(
         ConfirmStep(
             slug="confirm",
             title="Confirm what is replaced",
-            why="You type what you believe is being replaced. It is the guid and not a serial number, because the lost disk cannot "
-            "be asked for its serial, and the disk that has its name today is another one.",
+            why=(
+                "You type the guid of the lost member. It is the guid and not a serial number, because the lost disk cannot report its "
+                "serial, and the disk that has its name today is another one."
+            ),
             phrase=guid_end_and_pool,
             phrase_hint="Type the last 6 digits of the lost member's guid, a space, and the pool's name.",
         ),
         ApproveStep(
             slug="approve",
             title="Have another person approve the plan",
-            why="Somebody who had no hand in this run reads the plan. The approval is for this plan only; a new plan needs a new one.",
+            why="A person who took no part in this run reads the plan. The approval is for this plan only; a new plan needs a new one.",
             approvals=1,
         ),
         ExecuteStep(
             slug="replace",
             title="Replace the disk",
-            why="The node checks everything once more and runs the one command of the plan, at most once. All content of the new "
-            "disk is overwritten; what the pool holds stays readable meanwhile.",
+            why=(
+                "The node checks everything once more and runs the one command of the plan, at most once. All content of the new disk "
+                "is overwritten. The pool stays readable meanwhile."
+            ),
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
             operation="zpool_replace",
             effect="at_most_once",
@@ -193,7 +199,7 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="resilver",
             title="Wait for the resilver",
-            why="ZFS fills the new disk and then lets the old member go. Until then the vdev survives no more losses than before.",
+            why="ZFS resilvers the new disk and then detaches the old member. Until then the vdev survives no more losses than before.",
             until=the_new_disk_has_taken_over,
             sources=("zpool_status", "zpool_status_guid", "zdb_label"),
             progress=how_far_the_resilver_is,
@@ -202,7 +208,7 @@ RUNBOOK = Runbook(
         VerifyStep(
             slug="verify",
             title="Verify that the new disk has taken over",
-            why="The node looks again, and every answer rests on what it says after the command has ended.",
+            why="The node looks again, and every answer uses what it reports after the command has ended.",
             guards=REPLACED_GUARDS,
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
             then=END,
@@ -250,8 +256,10 @@ RUNBOOK = Runbook(
         WaitStep(
             slug="caught-up",
             title="Wait until it has caught up",
-            why="Only what was written while it was away is resilvered. If it never serves, end the run: nothing has been replaced, and "
-            "nothing wiped.",
+            why=(
+                "Only what was written while it was away is resilvered. If it does not come back into service, end the run: nothing has"
+                " been replaced or wiped."
+            ),
             until=returning.the_member_holds_its_share,
             keeps=since_when_it_serves,
             learned=("serving",),
