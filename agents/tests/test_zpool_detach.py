@@ -45,7 +45,7 @@ def test_a_half_that_no_resilver_filled_may_not_though_the_last_scan_was_clean(t
     node = scenarios.replacement(old="REMOVED", ended="finished", now=NOW)
     host = host_of(tmp_path, node)
     found = against(zpool_detach, host, params(host))
-    assert "misses data since txg" in found["refuse"]
+    assert "misses data from before txg" in found["refuse"]
     assert "Only a resilver that ends without errors fills it" in found["refuse"]
 
 

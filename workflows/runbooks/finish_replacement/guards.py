@@ -96,7 +96,7 @@ def the_one_that_stays_misses_nothing(facts: FleetFacts, params: Params) -> Verd
         return unknown(f"No label of {top.name} could be read, so whether {stays.guid} misses data is not known. Have the node look again.")
     if stays.rebuilding_since_txg is not None:
         return refuse(
-            f"By its label {stays.guid}, which would stay, misses data since txg {stays.rebuilding_since_txg}. Only a resilver that ends without errors "
+            f"By its label {stays.guid}, which would stay, misses data from before txg {stays.rebuilding_since_txg}. Only a resilver that ends without errors "
             "fills it: where none runs, begin one with begin-resilver."
         )
     return ok(f"By its label {stays.guid}, which stays, misses nothing.")
