@@ -73,7 +73,8 @@ def keeps(scene: Scene) -> Member:
 
 
 def missing(scene: Scene) -> str:
-    """What the half that stays misses: "nothing", or what is older than the txg at which it was attached. By the labels of its top-level vdev, each of which holds the whole tree.
+    """What the half that stays misses: "nothing", or what is older than the txg at which it was attached. By the labels of its top-level vdev, each
+    of which holds the whole tree.
 
     ZFS writes `resilver_txg` (`rebuild_txg` of a sequential rebuild) for a disk when it is attached, and takes it out when nothing is missing
     any more (spa_vdev_attach in module/zfs/spa.c, vdev_dtl_reassess in module/zfs/vdev.c, vdev_config_generate in module/zfs/vdev_label.c).
