@@ -169,4 +169,5 @@ READER = Reader(
     silent=lambda value: not value.drives,
     notes=notes,
     again="MegaCli64 -PDList -aALL",
+    always=(r"\s*Exit Code: 0x",),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.collectors import zpool_events
 from agents.collectors.base import Unparsed
@@ -28,6 +28,16 @@ _HISTOGRAM = re.compile(r"\S{1,255} +total_wait +disk_wait")
 _BUCKET = re.compile(r"[0-9]{1,12}(?:ns|us|ms|s)? +[0-9]")
 UNKNOWN = "-"  # a count that is not known
 RULE = "-" * 36
+
+
+def seen(source: str, value: Any) -> str:
+    """What of a text that reads well by itself is not in it, in words; "" where nothing shows that something is missing."""
+    if source == "kernel_log":
+        first = min(((event.at_us, event.printed) for event in (*value.events, *value.unexplained) if event.printed), default=(0, ""))[1]
+        return f"what the log says before {first}" if first else "what the log says before and behind these lines"
+    if source == "smart" and value.passed is not None and value.details is not None and value.details.in_text and value.details.self_tests is None:
+        return "the report has no self-tests: it was not asked for them, or was cut before them (smartctl -x DEVICE)"
+    return ""
 
 
 def labels(lines: Sequence[str]) -> Whole:
