@@ -120,7 +120,9 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
             _take(line.strip(), found)
     if not (found.drives or found.volumes or found.status or found.failed or found.parts or found.answered):
         return refused("storcli", first)
-    return Controller(tuple(found.drives.values()), tuple(found.volumes), found.status, found.failed, tuple(found.parts), tuple(found.links))
+    return Controller(
+        tuple(found.drives.values()), tuple(found.volumes), found.status, found.failed, tuple(found.parts), tuple(found.links)
+    )
 
 
 def _take(line: str, found: _Found) -> None:

@@ -329,6 +329,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         return _take_pasted(read, piece, nodes)
     mended = rewrap.read(piece.source, _lines_of(piece))
     if isinstance(mended.value, Unparsed):
+        if begun := cut_off.begun(piece.source, piece.lines):
+            return replace(read, outcome="partly", reason=f"{begun} {_whole(piece.source)}", notes=mended.notes)
         reason = f"{mended.value.reason.rstrip('.')}. {_whole(piece.source)}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
     texts = nodes.setdefault(read.node, _NodeTexts({}, {}))
@@ -346,7 +348,15 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
     ends_early = odd and not any(line.line for line in odd)
     why = mended.refused or (f"The text is not whole: {odd[0].reason}. {_whole(source)}" if ends_early else NOT_ALL)
     how = replace(read, outcome="partly", unread=where, reason=why, line=odd[0].line) if odd else replace(read, outcome="read")
-    return replace(how, source=source, key=key, notes=notes, lists=_only_lists(source, mended.value), cut=cut_off.seen(source, mended.value), doubt=doubt)
+    return replace(
+        how,
+        source=source,
+        key=key,
+        notes=notes,
+        lists=_only_lists(source, mended.value),
+        cut=cut_off.seen(source, mended.value),
+        doubt=doubt,
+    )
 
 
 _BEGINNING = re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ |\s*\{")

@@ -268,6 +268,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_get", re.compile(r"[A-Za-z][\w.:-]* +size +[0-9.]+[KMGTPE]? +-$"), r"\S+ +capacity "),  # -H prints no heading
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
     ("zdb_config", re.compile(r"\S+:$"), r"    version: [0-9]+$"),
+    ("zdb_config", re.compile(r"\s*(?:MOS Configuration|Cached configuration):$"), r" {8}version: [0-9]+$"),
     ("smart", re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ "), ""),
     ("smart", re.compile(SMART_PART), ""),
     ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
@@ -411,7 +412,7 @@ _GOES_ON = {
     "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
     "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
-    "zdb_config": _goes_on_as(r" {4}|\S+:$"),
+    "zdb_config": _goes_on_as(r" {4}|\S+:$|(?:MOS|Cached) [Cc]onfiguration:"),
     "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
     "parameters": lambda piece, line: line.startswith("/"),
     "mdb": lambda piece, line: bool(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from workflows.triage import Triage, triage
 
-BANNER = (
-    "smartctl 7.4 2023-08-01 r5530 [x86_64-linux-6.1.0] (local build)\nCopyright (C) 2002-23, Bruce Allen, Christian Franke, www.smartmontools.org\n\n"
-)
+BANNER = "smartctl 7.4 2023-08-01 r5530 [x86_64-linux-6.1.0] (local build)\nCopyright (C) 2002-23, Bruce Allen, Christian Franke, www.smartmontools.org\n\n"
 TABLE = """ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
   5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0
 197 Current_Pending_Sector  0x0012   100   100   000    Old_age   Always       -       0
@@ -116,7 +116,9 @@ def test_a_list_of_adapters_is_read_and_says_of_nothing_that_it_is_well():
     assert not found.good
 
 
-STORCLI = "CLI Version = 007.2000.0000.0000 Jan 01, 2022\nOperating system = Linux\nController = 0\nStatus = Success\nDescription = None\n\n"
+STORCLI = (
+    "CLI Version = 007.2000.0000.0000 Jan 01, 2022\nOperating system = Linux\nController = 0\nStatus = Success\nDescription = None\n\n"
+)
 PHYS = """Phy Info :
 ========
 
@@ -140,3 +142,47 @@ def test_a_phy_of_the_controller_that_counts_errors_is_told():
     assert (one.slug, one.severity) == ("phy-errors", "watch")
     assert "12 invalid dwords, 9 running disparity errors" in one.title
     assert read(STORCLI + PHYS.format(n=0).replace(" 9 ", " 0 ")).situations == ()
+
+
+CASES = Path(__file__).parent / "cases" / "cut"
+LABEL = (CASES / "label.txt").read_text().split("\n")
+CONFIG = (CASES / "config.txt").read_text().split("\n")
+
+
+@pytest.mark.parametrize("count", [5, 8, 10])
+def test_a_label_that_ends_before_the_guid_of_the_disk_says_what_it_says(count):
+    found = read("# zdb -l /dev/sda1\n" + "\n".join(LABEL[:count]) + "\n")
+    (one,) = found.reads
+    assert (one.outcome, "name tank" in one.reason, "guid of the disk" in one.reason) == ("partly", True, True)
+    assert not found.good
+
+
+@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize("title", ["tank:", "\nMOS Configuration:"])
+def test_a_configuration_that_ends_before_the_guid_of_the_pool_says_what_it_says(count, title):
+    shift = "    " if title != "tank:" else ""
+    found = read("# zdb -C tank\n" + "\n".join([title, *(shift + line for line in CONFIG[1:count])]) + "\n")
+    (one,) = [each for each in found.reads if each.source]
+    assert (one.outcome, "name tank" in one.reason, "guid of the pool" in one.reason) == ("partly", True, True)
+
+
+def test_the_configuration_of_one_pool_by_name_is_read():
+    body = "\n".join(f"    {line}" if line else line for line in CONFIG[1:])
+    found = read(f"# zdb -C tank\n\nMOS Configuration:\n{body}")
+    assert [(each.outcome, each.source) for each in found.reads if each.source] == [("read", "zdb_config")]
+
+
+def test_a_map_whose_paths_were_cut_is_a_part():
+    found = read("mpathq (35000c500a7000001) dm-5 EXAMPLE,DISK12T\nsize=10.9T features='0' hwhandler='0' wp=rw\n")
+    assert [(each.outcome, each.source) for each in found.reads] == [("partly", "multipath_ll")]
+    assert not found.good
+
+
+def test_a_device_without_a_node_hides_no_other():
+    text = "[1:0:0:2]    disk    EXAMPLE  VIRTUAL-DISK     0002\n[5:0:0:0]    disk    EXAMPLE  DISK 12T         A001  /dev/sdq\n"
+    assert [(each.outcome, each.source) for each in read(text).reads] == [("read", "lsscsi")]
+
+
+def test_the_names_of_controllers_alone_are_read_and_say_nothing_of_health():
+    (one,) = read("Smart Array P999i in Slot 2                (sn: ABC0000000001)\n").reads
+    assert (one.outcome, one.source, one.lists) == ("read", "ssacli", True)
