@@ -254,6 +254,9 @@ _HINTS = {
 _BEHIND = re.compile(r"(?:sat\+)?(?:megaraid|cciss|3ware|areca|aacraid|hpt|sssraid),[0-9,/]{1,12}")
 
 
+_ZED = frozenset(("zed", "zfs-zed", "zfs-zed.service", "_TRANSPORT=kernel"))  # whose lines journalctl was asked for
+
+
 def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "zpool":
         return _zpool(rest, letters), ""
@@ -262,7 +265,7 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "dmesg":
         return "kernel_log", ""
     if tool == "journalctl":
-        return ("kernel_log", "") if {"k", "b"} & set(letters) or "--dmesg" in rest else NOTHING
+        return ("kernel_log", "") if {"k", "b"} & set(letters) or "--dmesg" in rest or _ZED & set(rest) else NOTHING
     if tool in ("lsscsi", "sysctl"):
         return tool, ""
     if tool == "mdb":

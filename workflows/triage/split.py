@@ -88,7 +88,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         source, key = begins(lines, i)
         if source and _is_talk(pieces[-1], source):
             pieces.append(_turned(pieces[-1], node, i + 1, source))
-        shut = pieces[-1].path or (pieces[-1].hint and source != "zpool_import")  # an import by name can list pools, too
+        shut = pieces[-1].path or (pieces[-1].hint and source not in _IN_ANY_ANSWER)
         if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
             pieces.append(Piece(source, i + 1, key=key, node=node))
@@ -98,6 +98,10 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         pieces[-1].sure |= _family(pieces[-1].source) == source
     return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
 
+
+_IN_ANY_ANSWER = frozenset(
+    ("zpool_import", "kernel_log")
+)  # an import by name can list pools, too, and a journal has lines of the kernel and of zed
 
 _PASSWORD = re.compile(
     r"\[sudo[^\]]{0,40}\] .{1,80}|doas \([^)]{1,80}\) password:|(?:\S{1,80} )?[Pp]assword(?: for \S{1,80})?: *$|Sorry, try again\."

@@ -186,3 +186,40 @@ def test_a_device_without_a_node_hides_no_other():
 def test_the_names_of_controllers_alone_are_read_and_say_nothing_of_health():
     (one,) = read("Smart Array P999i in Slot 2                (sn: ABC0000000001)\n").reads
     assert (one.outcome, one.source, one.lists) == ("read", "ssacli", True)
+
+
+TREE = """  pool: oak
+ state: DEGRADED
+  scan: resilver in progress since Mon Jan  5 10:00:00 2026
+        1.00T / 9.00T scanned at 1.00G/s, 500G / 9.00T issued at 500M/s
+        50.0G resilvered, 5.43% done, 04:50:00 to go
+config:
+
+        NAME                        STATE     READ WRITE CKSUM
+        oak                         DEGRADED     0     0     0
+          raidz2-0                  DEGRADED     0     0     0
+            sda                     ONLINE       0     0     0
+            replacing-1             DEGRADED     0     0     0
+              13800000000000000001  UNAVAIL      0     0     0  was /dev/sdb1
+              sdk                   ONLINE       0     0     0  (resilvering)
+            sdc                     ONLINE       0     0     0
+            sdd                     ONLINE       0     0     0
+          raidz2-1                  ONLINE       0     0     0
+"""
+
+
+@pytest.mark.parametrize("count", [12, 17])
+def test_a_tree_that_ends_behind_a_row_with_members_keeps_the_rows_before_it(count):
+    found = read("\n".join(TREE.split("\n")[:count]) + "\n")
+    (one,) = found.reads
+    assert (one.outcome, one.source) == ("partly", "zpool_status")
+    assert "left out" in one.notes[0]
+    assert "resilver-running" in [each.slug for each in found.situations]
+    assert ("disk-missing" in [each.slug for each in found.situations]) == (count == 17)
+
+
+def test_lines_of_zed_in_a_journal_are_read_whatever_journalctl_was_asked_for():
+    lines = "Jan 05 10:00:01 oss07 zed[811]: eid=77 class=statechange pool='oak' vdev=sdb1 vdev_state=FAULTED\n"
+    found = read(f"# journalctl -S yesterday\n{lines}")
+    assert "kernel_log" in [each.source for each in found.reads if each.outcome == "read"]
+    assert not found.good
