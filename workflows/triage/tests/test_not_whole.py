@@ -223,3 +223,14 @@ def test_lines_of_zed_in_a_journal_are_read_whatever_journalctl_was_asked_for():
     found = read(f"# journalctl -S yesterday\n{lines}")
     assert "kernel_log" in [each.source for each in found.reads if each.outcome == "read"]
     assert not found.good
+
+
+def test_tabs_that_a_program_wrote_down_are_tabs():
+    rows = (
+        "\\tNAME        STATE     READ WRITE CKSUM\n\\telm         DEGRADED     0     0     0\n\\t  raidz2-0  DEGRADED     0     0     0\n"
+    )
+    rows += "".join(f"\\t    sd{letter}     ONLINE       0     0     0\n" for letter in "abc")
+    text = f"  pool: elm\n state: DEGRADED\nconfig:\n\n{rows}\\t    sdd     FAULTED     12   125     0  too many errors\n\nerrors: No known data errors\n"
+    found = read(text)
+    assert "zpool_status" in [each.source for each in found.reads]
+    assert {"disk-faulted", "disk-missing"} & {each.slug for each in found.situations}
