@@ -95,9 +95,13 @@ def _write_cache(section: Section) -> Iterator[Part]:
     wanted, now = (section.first(f"{which} Cache Policy") or "" for which in ("Default", "Current"))
     number = _volume(section).number
     if wanted.startswith("WriteBack") and now.startswith("WriteThrough"):
-        yield Part(f"write cache of volume {number}", ("it is set to WriteBack and writes through",), (section.line("Current Cache Policy"),))
+        yield Part(
+            f"write cache of volume {number}", ("it is set to WriteBack and writes through",), (section.line("Current Cache Policy"),)
+        )
     elif now.startswith("WriteBack") and now.endswith("Write Cache OK if Bad BBU"):
-        yield Part(f"write cache of volume {number}", ("it is used without a charged battery too",), (section.line("Current Cache Policy"),))
+        yield Part(
+            f"write cache of volume {number}", ("it is used without a charged battery too",), (section.line("Current Cache Policy"),)
+        )
 
 
 def _battery(section: Section, lines: Sequence[str]) -> Part:

@@ -370,6 +370,7 @@ def _belongs(piece: Piece, line: str) -> bool:
     return test is None or test(piece, line)
 
 
+_OF_MD = re.compile(r"(?:sudo +)?mdadm +-|/dev/\w{2,20}:$|Personalities :")  # what people ask of a disk of Linux RAID behind its report
 _OF_DEDUP = re.compile(r"bucket +allocated|_{6} +_|refcnt +blocks|-{6} +-")  # the heading of the table that -D prints
 
 
@@ -416,6 +417,7 @@ _GOES_ON = {
     "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
     "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
+    "smart": lambda piece, line: _OF_MD.match(line) is None,
     "zdb_config": _goes_on_as(r" {4}|\S+:$|(?:MOS|Cached) [Cc]onfiguration:"),
     "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
     "parameters": lambda piece, line: line.startswith("/"),

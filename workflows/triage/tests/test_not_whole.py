@@ -234,3 +234,17 @@ def test_tabs_that_a_program_wrote_down_are_tabs():
     found = read(text)
     assert "zpool_status" in [each.source for each in found.reads]
     assert {"disk-faulted", "disk-missing"} & {each.slug for each in found.situations}
+
+
+def test_a_report_ends_where_somebody_asks_something_of_linux_raid():
+    raid = "sudo mdadm --examine /dev/sdk\n/dev/sdk:\n          Magic : a92b4efc\n        Version : 1.2\n          State : active\n"
+    first, *rest = read(BANNER + VERDICT + TABLE + TESTS + raid).reads
+    assert (first.source, first.last) == ("smart", (BANNER + VERDICT + TABLE + TESTS).count("\n"))
+    assert all(each.outcome == "left out" for each in rest)
+
+
+def test_a_driver_whose_lines_begin_with_a_colon_is_read():
+    found = read(
+        "Feb 03 04:05:06 oss07 kernel: : mpt2sas3: fault_state(0x5854)!\nFeb 03 04:05:06 oss07 kernel: : mpt2sas3: sending diag reset !!\n"
+    )
+    assert [each.slug for each in found.situations] == ["hba-fault"]
