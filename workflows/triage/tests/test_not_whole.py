@@ -263,3 +263,7 @@ def test_what_is_not_read_is_named_and_good_for_nothing(line, says):
     found = read(line)
     assert [(each.outcome, says in each.reason) for each in found.reads] == [("left out", True)]
     assert not found.good
+
+
+def test_a_list_without_the_tools_first_line_may_be_a_part_of_it():
+    assert any("more may have been printed" in what for what in read(SLOTS.format(slot=1) + "Exit Code: 0x00\n").not_looked_at)
