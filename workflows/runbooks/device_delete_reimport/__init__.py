@@ -265,11 +265,8 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="suspect",
             title="Choose the disk that blocks it",
-            why=(
-                "Only a single disk that differs from all others may be deleted, and only where its vdev can do without it. Two kinds "
-                "of evidence are needed first, out of: its label, its uberblocks, missing answers, ZFS's own log, and a trial without "
-                "it, which is next."
-            ),
+            why="Only a single disk that differs from all others may be deleted, and only where its vdev can do without it. Two kinds of evidence are "
+            "needed first, out of: its label, its uberblocks, missing answers, ZFS's own log, and a trial without it, which is next.",
             guards=(what_can_be_imported_is_fresh,),
             param="old_wwid",
             options=every_member,
@@ -349,10 +346,8 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="use",
             title="Look, and compare",
-            why=(
-                "The plan that deleted the disk shows how many seconds of writes are lost without it. Check that the data is what you "
-                "expect, and copy out what must not be risked, before the pool is imported for writing."
-            ),
+            why="The plan that deleted the disk shows how many seconds of writes are lost without it. Check that the data is what you expect,"
+            " and copy out what must not be risked, before the pool is imported for writing.",
             guards=(the_pool_is_imported_here, the_pool_is_read_only),
             asks="Say what was looked at, how far the data goes, and what the next step is.",
             judges=what_was_seen,
@@ -417,10 +412,8 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="choose",
             title="Choose the new disk",
-            why=(
-                "Put a new disk into the empty bay, or use one that is present. Every disk the node sees is listed, with the "
-                "for and against it. The old disk counts as new when its labels were cleared on another machine."
-            ),
+            why="Put a new disk into the empty bay, or use one that is present. Every disk the node sees is listed, with the for and against "
+            "it. The old disk counts as new when its labels were cleared on another machine.",
             guards=(facts_are_fresh,),
             param="wwid",
             options=every_disk,
@@ -465,11 +458,8 @@ RUNBOOK = Runbook(
         ManualStep(
             slug="hand-over",
             title="It does not come in without it either: hand over",
-            why=(
-                "The cause is not this disk, or not this disk alone. If it was deleted, the way back brings it back. Where no disk "
-                "differs from the others, rewind-import shows what the disks still hold; image them before anything is tried for "
-                "writing."
-            ),
+            why="The cause is not this disk, or not this disk alone. If it was deleted, the way back brings it back. Where no disk differs "
+            "from the others, rewind-import shows what the disks still hold; image them before anything is tried for writing.",
             asks="Say who has taken over, and where the images of the disks are.",
             judges=what_was_seen,
         ),
