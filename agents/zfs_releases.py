@@ -36,7 +36,7 @@ READ: dict[Release, tuple[int, int]] = {  # series -> the first and the last pat
 TRIED = ((2, 1), (2, 3), (2, 4))  # with a real kernel, not by source only
 PATHS_ARE_SET, CLEAR_REFUSES, CLEAR_LOOKS, CLAIMS = ("2.2.0",), ("0.8.0",), ("2.2.4",), ("2.3.6", "2.4.1")
 PREPARES, SLOT_POWER, PULL_IS_IGNORED = ("2.1.15", "2.2.1"), ("2.1.15", "2.2.3"), ("2.3.0",)
-HAS_SIT_OUT = ("2.4.0",)
+HAS_SIT_OUT, HAS_RESILVER = ("2.4.0",), ("0.8.0",)
 
 # What of a pool an entry may rest on.
 MULTIHOST = "multihost"  # it is suspended, and its property multihost is on
@@ -238,6 +238,20 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     "zpool_scrub": (
         _STATUS,
         Entry(ORDERED, "it is refused while an error scrub runs", "module/zfs/dsl_scan.c:dsl_scan, zfs-2.2.0", since=("2.2.0",)),
+    ),
+    "zpool_resilver": (
+        Entry(
+            BY_HAND,
+            "there is no `zpool resilver`. A scrub that begins while a disk misses data fills it: `zpool scrub`",
+            "cmd/zpool/zpool_main.c:command_table; module/zfs/dsl_scan.c:dsl_scan_setup_sync, zfs-0.7.13",
+            until=HAS_RESILVER,
+        ),
+        Entry(
+            ORDERED,
+            "it ends any scan that runs, a scrub too, and is refused where the feature resilver_defer is not enabled",
+            "module/zfs/spa.c:spa_scan; module/zfs/dsl_scan.c:dsl_scan, zfs-0.8.6, zfs-2.3.4",
+            since=HAS_RESILVER,
+        ),
     ),
     "zpool_export_readonly": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),

@@ -1,4 +1,4 @@
-"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given; and `zpool set path`."""
+"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given; `zpool scrub` and `resilver`; `zpool set path`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from twin.answer import Answer, refused
 from twin.model import Node, Pool, Scan, Vdev
-from twin.scan import catch_up, forget, stand_alone
+from twin.scan import catch_up, end_replacements, forget, stand_alone, start_resilver
 from twin.vdevs import Place, find, has_replicas, member, state_of
 from twin.view import View
 
 EXIT_DETACH_REFUSED = 255
-_WORDS = {"clear": (1, 2), "scrub": (1,), "online": tuple(range(2, 200))}
+RESILVERS_SINCE = (0, 8)
+_WORDS = {"clear": (1, 2), "scrub": (1,), "resilver": (1,), "online": tuple(range(2, 200))}
 WAS_REMOVED = "removed"  # of a leaf that is OFFLINE
 FAULTED = ("err_exceeded", "external")  # by ZED for its errors, or by `zpool offline -f`; only a clear ends it
 
@@ -30,6 +31,8 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
         return _clear(node, pool, args[1:], now)
     if verb == "scrub":
         return _scrub(node, pool, now)
+    if verb == "resilver":
+        return _resilver(node, pool, now)
     if len(args) > 2:
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
@@ -130,6 +133,21 @@ def _scrub(node: Node, pool: Pool, now: float) -> Answer:
         )
         return refused(1, f"cannot scrub {pool.name}: {text}")
     pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
+    return Answer(0)
+
+
+def _resilver(node: Node, pool: Pool, now: float) -> Answer | None:
+    """It ends whatever scan runs. Where nothing misses data it begins none, and ends a replacement whose new disk is filled."""
+    if node.release < RESILVERS_SINCE:
+        return None
+    if pool.suspended:
+        return refused(1, f"cannot restart resilver on {pool.name}: pool I/O is currently suspended")
+    if not pool.defers:
+        return refused(1, f"cannot restart resilver on {pool.name}: this action requires the resilver_defer feature")
+    if any((leaf.resilver_txg or leaf.deferred) and leaf.state == "ONLINE" for leaf in pool.leaves()):
+        start_resilver(node, pool, now)
+    else:
+        end_replacements(node, pool)
     return Answer(0)
 
 

@@ -125,12 +125,19 @@ def _finish(node: Node, pool: Pool) -> None:
     pool.scan = replace(scan, state="finished")
     pool.txg += int(scan.seconds // 5) + 1  # a txg is written every five seconds
     for leaf in pool.leaves():
-        leaf.resilver_txg = 0
-    for vdev in [v for v in pool.walk() if v.type == "replacing" and not any(c.deferred for c in v.children)]:
-        _collapse(node, pool, vdev)
+        if leaf.state in ("ONLINE", "DEGRADED"):
+            leaf.resilver_txg = 0
+    end_replacements(node, pool)
     _stamp_labels(node, pool)
     if any(leaf.deferred for leaf in pool.leaves()):
         start_resilver(node, pool, scan.ends_at)
+
+
+def end_replacements(node: Node, pool: Pool) -> None:
+    """Each whose new disk serves and is filled; one whose newest disk is lost stays until somebody ends it (`spa_vdev_resilver_done_hunt`)."""
+    whole = [v for v in pool.walk() if v.type == "replacing" and v.children[-1].state in ("ONLINE", "DEGRADED")]
+    for vdev in [v for v in whole if not any(c.deferred or c.resilver_txg for c in v.children)]:
+        _collapse(node, pool, vdev)
 
 
 def _collapse(node: Node, pool: Pool, vdev: Vdev) -> None:

@@ -280,6 +280,27 @@ def spare_in_use(healed: bool = True, now: float = 1795248315.0) -> Node:
     return node
 
 
+def replacement(old: str = "ONLINE", new: str = "ONLINE", filled: bool = False, ended: str = "canceled", now: float = 1795248315.0) -> Node:
+    """The third disk of a raidz2 is being replaced by a disk in another bay, and nothing ends that: no scan runs.
+
+    `old` and `new` are the states of the two halves; the disk of a REMOVED one is away. `filled`: whether the new half holds everything.
+    """
+    node = tiny()
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    pool, disks = node.pool("ost_0"), (node.disks[2], node.disks[6])
+    half = member(node, disks[1], guid_of("new half", disks[1].wwid))
+    half.enc_path, half.resilver_txg = "", 0 if filled else pool.txg
+    partition(disks[1])[0].label = Label(pool.name, half.guid, pool.txg)
+    halves = [pool.tops[0].children[2], half]
+    pool.tops[0].children[2] = Vdev("replacing", guid_of("replacing", pool.name), halves, create_txg=4)
+    pool.scan = Scan("resilver", ended, now - 7200.0, 3600.0, pool.alloc_bytes, pool.alloc_bytes // 6)
+    for leaf, state, disk in zip(halves, (old, new), disks, strict=True):
+        leaf.state, leaf.aux = state, "err_exceeded" if state in ("FAULTED", "DEGRADED") else ""
+        if state == "REMOVED":
+            take_away(node, disk.wwid)
+    return node
+
+
 def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
     """All disks of a pool are here and no host has it: the node lost power and came back without importing it."""
     node = tiny(blanks=blanks)

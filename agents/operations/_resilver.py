@@ -106,6 +106,14 @@ def _filled(top: Member, pool: PoolTree) -> bool:
     return being_filled(top, pool.scans, lambda leaf: leaf.filling)
 
 
+def feature(host: Host, pool: str) -> str:
+    """The state of the feature resilver_defer: "disabled", "enabled", "active", or that the release has none. Raises Unread."""
+    found = _defers(host, pool).feature
+    if found is None:
+        raise Unread(f"zpool get does not say the {zpool_get.DEFERS} of {pool}")
+    return found or "not there, as this release has none"
+
+
 def _defers(host: Host, pool: str) -> Defers:
     capture = zpool_get.collect(host)[0]
     parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from agents.collectors import zdb_label, zpool_status, zpool_status_guid
 from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.zdb_label import Label
 from agents.collectors.zpool_status import Pool, Scan, Vdev
 from agents.host.host import Host
 
@@ -106,9 +107,9 @@ def pool_guid(host: Host, pool: PoolTree) -> str:
     guids: list[int] = []
     online = [leaf for leaf in pool.leaves() if leaf.state == "ONLINE" and leaf.name.startswith("/")]
     for leaf in online[:LABELS_TRIED_MAX]:
-        guid = _pool_guid_on(host, pool, leaf)
-        if guid is not None:
-            guids.append(guid)
+        label = label_on(host, pool, leaf)
+        if label is not None and label.pool_guid is not None:
+            guids.append(label.pool_guid)
         if len(guids) == LABELS_WANTED:
             break
     if not guids:
@@ -118,7 +119,8 @@ def pool_guid(host: Host, pool: PoolTree) -> str:
     return str(guids[0])
 
 
-def _pool_guid_on(host: Host, pool: PoolTree, leaf: Member) -> int | None:
+def label_on(host: Host, pool: PoolTree, leaf: Member) -> Label | None:
+    """The one label on the disk of a leaf, where it is this leaf's own."""
     try:
         device = host.link(leaf.name)
     except OSError:
@@ -128,7 +130,7 @@ def _pool_guid_on(host: Host, pool: PoolTree, leaf: Member) -> int | None:
     if isinstance(labels, Unparsed) or len(labels.labels) != 1:
         return None
     label = labels.labels[0]
-    return label.pool_guid if str(label.guid) == leaf.guid and label.name == pool.name else None
+    return label if str(label.guid) == leaf.guid and label.name == pool.name else None
 
 
 def _pools(capture: Capture) -> tuple[Pool, ...]:

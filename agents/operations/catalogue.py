@@ -23,6 +23,7 @@ from agents.operations import (
     zpool_online,
     zpool_replace,
     zpool_replace_serving,
+    zpool_resilver,
     zpool_rewind,
     zpool_scrub,
     zpool_set_path,
@@ -56,5 +57,6 @@ CHANGING = {
         zdb_without,
         zpool_replace_serving,
         zpool_detach_new_half,
+        zpool_resilver,
     )
 }

@@ -2,36 +2,28 @@
 
 Only inside a `replacing` or `spare`, never in a mirror, and only when the sibling that stays is named, ONLINE and filled. The
 member is named by its guid, so that the new half is not taken for the old one.
+
+It is destructive: what goes may be the disk that held the member's whole share until now, and its label is wiped, so that it comes back
+only as a new disk that is filled from the start. Were the half that stays not whole, no copy would be left to go back to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _member, _released, _tree
+from agents.operations import _detach, _member, _released
 from agents.operations._candidate import NONE, known
-from agents.operations._tree import Member, Unread
-from agents.operations.base import Probe
 
 NAME = "zpool_detach"
 EFFECT = "at_most_once"
 DESTRUCTIVE = True
-PARAMS = ("pool", "pool_guid", "vdev_guid", "keeps_guid")
-TIMEOUT_SECONDS = 120.0
-FACTS = (*_member.FACTS_OF_A_CHANGE, "pool.scan", "keeps.state", "keeps.place")
-PARENTS = tuple(f"{kind}, {place} child" for kind in ("replacing", "spare") for place in ("oldest", "newer"))
+PARAMS, TIMEOUT_SECONDS = _detach.PARAMS, _detach.TIMEOUT_SECONDS
+FACTS = (*_member.FACTS_OF_A_CHANGE, "pool.scan", "keeps.state", "keeps.name", "keeps.place", "keeps.filling", "keeps.missing")
+PARENTS = tuple(f"{kind}, {place} child" for kind in _detach.KINDS for place in ("oldest", "newer"))
 CLEAN = ("finished with 0 errors", NONE)
 
-
-def check(params: Mapping[str, str]) -> str:
-    bad = _member.check(params, PARAMS)
-    return bad or ("The member that goes and the one that stays are the same." if params["vdev_guid"] == params["keeps_guid"] else "")
-
-
-def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return ("zpool", "detach", params["pool"], params["vdev_guid"])
+check, argv, probe, aftermath = _detach.check, _detach.argv, _detach.probe, _detach.aftermath
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -40,7 +32,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     scene = _member.survey(host, params)
-    return {"outgoing": _member.outgoing(scene), **_member.topologies(scene, lambda m: _without(m, params)), "preconditions": _facts(scene)}
+    return _detach.describe(scene, _facts(scene))
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -58,36 +50,25 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("target.parent", PARENTS, f"{goes} is in: {{}}. Only what is inside a replacing or spare vdev is detached."),
         ("keeps.state", ("ONLINE",), f"The member that would stay, {stays}, is {{}}. Detach nothing now."),
         ("keeps.place", ("beside it",), f"The member that would stay, {stays}, is {{}}."),
+        ("keeps.filling", ("no",), f"The member that would stay, {stays}, is still being filled. Wait until that ends."),
+        (
+            "keeps.missing",
+            (_detach.NOTHING,),
+            f"By its label the member that would stay, {stays}, misses {{}}. Only a resilver that ends without errors fills it.",
+        ),
     )
     return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    scene, goes = _member.survey(host, params), params["vdev_guid"]
-    try:
-        pool = scene.pool()
-        if _tree.pool_guid(host, pool) != params["pool_guid"]:
-            raise Unread(f"the pool {pool.name} imported here is another one")
-        tops = [top for top in pool.tops if top.state not in _tree.SPARE_STATES]
-        there = [leaf.guid for top in tops for leaf in top.leaves()]
-    except Unread as unread:
-        return Probe("cannot_tell", scene.captures(), f"Whether it took place is not known: {unread}.")
-    if params["keeps_guid"] not in there:
-        return Probe("cannot_tell", scene.captures(), f"{params['keeps_guid']}, which was to stay, is not in {pool.name} any more.")
-    result = "did_not" if goes in there else "did"
-    return Probe(result, scene.captures(), f"{goes} is {'still in' if goes in there else 'gone from'} {pool.name}.")
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
 
 
 def _facts(scene: _member.Scene) -> dict[str, str]:
     return {
         **_member.facts_of_a_change(scene),
         "pool.scan": known(lambda: _scan(scene)),
-        "keeps.state": known(lambda: scene.trail("keeps_guid")[-1].state),
+        "keeps.state": known(lambda: _detach.keeps(scene).state),
+        "keeps.name": known(lambda: _detach.keeps(scene).name),
         "keeps.place": known(lambda: _place(scene)),
+        "keeps.filling": known(lambda: "yes" if _detach.keeps(scene).filling else "no"),
+        "keeps.missing": known(lambda: _detach.missing(scene)),
     }
 
 
@@ -100,13 +81,3 @@ def _scan(scene: _member.Scene) -> str:
 def _place(scene: _member.Scene) -> str:
     goes, stays = scene.trail(), scene.trail("keeps_guid")
     return "beside it" if len(goes) > 1 and len(stays) > 1 and goes[-2] is stays[-2] else "in another vdev"
-
-
-def _without(member: Member, params: Mapping[str, str]) -> Member | None:
-    """The last child takes the place of the vdev that held two."""
-    if member.guid == params["vdev_guid"]:
-        return None
-    if member.kind in ("replacing", "spare") and [child.guid for child in member.children] == [params["keeps_guid"]]:
-        return member.children[0]
-    whole = member.children and all(child.state == "ONLINE" for child in member.children)
-    return Member(member.guid, member.name, "ONLINE" if whole else member.state, member.was, member.children)

@@ -1,8 +1,4 @@
-"""Read everything a pool holds and check it: `zpool scrub POOL`.
-
-It may be ordered any number of times: the order names the scan that was there when it was planned, so once a scrub has begun the same
-order finds another one and is refused.
-"""
+"""Read everything a pool holds and check it: `zpool scrub POOL`. It may be ordered any number of times, see `_scanning`."""
 
 from __future__ import annotations
 
@@ -10,11 +6,8 @@ from collections.abc import Mapping
 
 from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _released
-from agents.operations._candidate import NONE
-from agents.operations._member import judge
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations import _pool, _scanning
+from agents.operations.base import Probe
 
 NAME = "zpool_scrub"
 EFFECT = "idempotent"
@@ -22,6 +15,7 @@ DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid")
 TIMEOUT_SECONDS = 120.0
 FACTS = _pool.FACTS
+FUNCTION = "scrub"
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -37,41 +31,15 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    pre = _pool.facts(host, params)
-    return {
-        "outgoing": {"pool": params["pool"], "scan": pre["pool.scan"]},
-        "incoming": {"pool": params["pool"], "scan": "scrub running"},
-        "topology_before": [f"{params['pool']}: {pre['pool.scan']}"],
-        "topology_after": [f"{params['pool']}: scrub running"],
-        "preconditions": pre,
-    }
+    return _scanning.describe(params["pool"], preconditions(host, params), FUNCTION)
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    pool = params["pool"]
-    questions = (
-        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
-        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. No scrub begins before it goes on."),
-    )
-    return (*judge(questions, pre, FACTS), *_nothing_runs(pre, pool), *_released.verdicts(NAME, pre))
-
-
-def _nothing_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:
-    scan = pre.get("pool.scan", UNKNOWN)
-    if scan.startswith(UNKNOWN):
-        return ()
-    runs = scan.split(":")[0].endswith((" running", " paused"))
-    return (("refuse", f"{pool} is scanned already: {scan}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
+    return _scanning.guards(NAME, pre, params, FUNCTION)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    try:
-        now = _pool.scan(_pool.status(host, params["pool"]))
-    except Unread as unread:
-        return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
-    same = now == pre.get("pool.scan")
-    result = "did_not" if same else "did" if now.startswith("scrub ") else "cannot_tell"
-    return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")
+    return _scanning.probe(host, params, pre, FUNCTION)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

@@ -90,6 +90,17 @@ def _stand_ins(here: NodeFacts, pool: PoolFacts) -> Found:
             yield _pool(here, pool) | more, f"the spare that stands in for member {original.guid}"
 
 
+def _unfinished(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each replacement, and each place that several spares stand in; one with a vdev in it is ended from inside first."""
+    tops = pool.tops if known(pool.tops) else ()
+    holders = (v for _, top in tops for v in top.walk() if v.kind == "replacing" or (v.kind == "spare" and len(v.children) > 2))
+    for vdev in (v for v in holders if len(v.children) > 1 and not any(child.children for child in v.children)):
+        old, new = vdev.children[0], vdev.children[-1]
+        if known(old.guid) and known(new.guid):
+            more = {"vdev_guid": str(old.guid), "new_guid": str(new.guid)}
+            yield _pool(here, pool) | more, f"{vdev.name} of {pool.name}, which holds {len(vdev.children)} disks"
+
+
 def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
     if known(disk.serial):
         named = {"vdev_guid": str(leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
@@ -116,7 +127,7 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
 
 
 OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed}
-OF_POOL: Mapping[str, Callable[..., Found]] = {"resilver-tuning": _scan, "spare-return": _stand_ins}
+OF_POOL: Mapping[str, Callable[..., Found]] = {"resilver-tuning": _scan, "spare-return": _stand_ins, "finish-replacement": _unfinished}
 OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,
     "drive-mode-audit": _member,

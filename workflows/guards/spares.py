@@ -51,11 +51,16 @@ def the_one_that_stays_is_whole(facts: FleetFacts, params: Params) -> Verdict:
 def the_last_scan_was_clean(facts: FleetFacts, params: Params) -> Verdict:
     """Only a scan that finished with 0 errors says that the one that stays holds everything."""
     pool = need(the_pool(facts, params))
+    return scanned_cleanly(pool, _may_get_nothing(facts, params, pool), "the spare")
+
+
+def scanned_cleanly(pool: PoolFacts, may_get_nothing: bool, what: str) -> Verdict:
+    """`what` was filled by it, and `may_get_nothing` says whether it rightly got nothing."""
     if not known(pool.scans):
         return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
     scans = [scan for scan in pool.scans if scan.function in REPAIRS_AND_SCRUB]
     if not scans:
-        return unknown(f"{pool.name} shows no resilver that has ended, so nothing says that the spare was filled.")
+        return unknown(f"{pool.name} shows no resilver that has ended, so nothing says that {what} was filled.")
     for scan in scans:
         if scan.state != "finished":
             return refuse(f"The {scan.function} of {pool.name} is {scan.state}. Wait until it has finished.")
@@ -63,9 +68,9 @@ def the_last_scan_was_clean(facts: FleetFacts, params: Params) -> Verdict:
             return refuse(
                 f"The {scan.function} of {pool.name} finished with {scan.errors} errors. Read `zpool status -v`, and scrub first."
             )
-        if redundancy.wrote_nothing(scan) and not _may_get_nothing(facts, params, pool):
+        if redundancy.wrote_nothing(scan) and not may_get_nothing:
             return refuse(
-                f"The resilver of {pool.name} finished with 0 errors and wrote nothing: the spare may not hold its share. "
+                f"The resilver of {pool.name} finished with 0 errors and wrote nothing: {what} may not hold its share. "
                 f"Order `zpool scrub {pool.name}`, and look again when it has ended."
             )
     return ok(f"The {scans[0].function} of {pool.name} finished with 0 errors.")

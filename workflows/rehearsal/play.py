@@ -66,6 +66,7 @@ WHO = {
 MADE_UP = {
     "zpool_replace": "That no other content is found on the new disk, how long the resilver takes, and how much it writes.",
     "zpool_scrub": "That the scrub finds nothing, and how long it takes.",
+    "zpool_resilver": "That the resilver ends without errors, and how long it takes.",
     "set_tunable": "How much faster it gets and how much longer others wait.",
     "set_drive_mode": "That the disk takes the mode.",
     "smart_self_test": "That the self-test ends as this disk's last one.",

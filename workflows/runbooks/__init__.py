@@ -3,9 +3,11 @@
 from agents.operations import OPERATIONS
 from workflows.engine.lint import load
 from workflows.runbooks import (
+    begin_resilver,
     blink_and_replace,
     device_delete_reimport,
     drive_mode_audit,
+    finish_replacement,
     many_disks_offline,
     read_only_import,
     replace_in_place,
@@ -34,6 +36,8 @@ BOOKS = (
     drive_mode_audit,
     scrub_due,
     replace_in_place,
+    finish_replacement,
+    begin_resilver,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

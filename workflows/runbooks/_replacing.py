@@ -107,13 +107,19 @@ def what_is_left_without_it(facts: FleetFacts, params: Params, plan: Mapping[str
 
 
 def since_when_it_serves(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
-    """By the moments at which `zpool status` was asked, not those at which we looked."""
+    return span(facts, params, at, "serving", the_member_serves_again(facts, params).outcome == "pass")
+
+
+def span(facts: FleetFacts, params: Params, at: float, name: str, holds: bool) -> Mapping[str, str]:
+    """From when to when something held, "first:last", as the run parameter `name`; "" when it does not hold.
+
+    By the moments at which `zpool status` was asked, not those at which we looked.
+    """
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.ages) or "zpool_status" not in node.ages:
         return {}
-    seen, serves = int(at - node.ages["zpool_status"]), the_member_serves_again(facts, params).outcome == "pass"
-    since = params.get("serving", "").partition(":")[0]
-    return {"serving": f"{since or seen}:{seen}" if serves else ""}
+    seen, since = int(at - node.ages["zpool_status"]), params.get(name, "").partition(":")[0]
+    return {name: f"{since or seen}:{seen}" if holds else ""}
 
 
 def how_far_the_resilver_is(facts: FleetFacts, params: Params) -> Progress:

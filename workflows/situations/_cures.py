@@ -14,7 +14,10 @@ BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by 
 IN_ITS_BAY = "blink-and-replace"  # the runbook that replaces a disk which still sits in its bay
 BESIDE_IT = "replace-in-place"  # the runbook that fills another disk of the node while the old one serves
 REPLACING = frozenset((BY_GUID, IN_ITS_BAY, BESIDE_IT))  # runbooks whose end is another disk in the place of a member
-DOES: Mapping[str, CureKind] = {**dict.fromkeys(REPLACING, "replace"), "spare-return": "detach"}  # runbook -> the cure that it carries out
+FINISH = "finish-replacement"  # the runbook that takes one disk out of a replacement that does not end
+RESILVER = "begin-resilver"  # the runbook that begins a resilver where none comes
+OTHERS: Mapping[str, CureKind] = {"spare-return": "detach", FINISH: "detach", RESILVER: "resilver"}
+DOES: Mapping[str, CureKind] = {**dict.fromkeys(REPLACING, "replace"), **OTHERS}  # runbook -> the cure that it carries out
 COUNTERS = "`zpool clear` sets the error counters to 0: write down what `zpool status -P -p` prints now."
 
 

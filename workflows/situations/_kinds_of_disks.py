@@ -172,6 +172,7 @@ KINDS: Kinds = {
                 "look",
                 "See which half serves, by guid; the new half is detached by its guid if it does not come back.",
                 "zpool status -g POOL",
+                runbook="finish-replacement",
             ),
         ),
     ),

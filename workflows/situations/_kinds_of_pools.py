@@ -352,12 +352,30 @@ KINDS: Kinds = {
             advice(
                 "look", "Look for a disk that answers slowly or comes and goes. Take nothing out.", "zpool iostat -v -l POOL 5 3", "dmesg"
             ),
+            advice(
+                "resilver",
+                "Where none runs and the new disk is not filled, begin one.",
+                "zpool resilver POOL",
+                releases="0.8 and newer",
+                needs="No scan of the pool is running, and no disk comes and goes.",
+                runbook="begin-resilver",
+            ),
         ),
     ),
     "resilver-cancelled": Kind(
         ("watch",),
         "the last resilver or rebuild was cancelled, and nothing ended since",
-        (SCRUB,),
+        (
+            advice(
+                "resilver",
+                "Begin it again: ZFS fills what misses data, and begins none where nothing does.",
+                "zpool resilver POOL",
+                releases="0.8 and newer",
+                needs="Nothing else is being filled or scrubbed.",
+                runbook="begin-resilver",
+            ),
+            SCRUB,
+        ),
     ),
     "rebuild-unverified": Kind(("watch",), "a sequential rebuild ended, and no scrub came after it", (SCRUB,)),
     "scrub-errors": Kind(

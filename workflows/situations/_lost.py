@@ -12,7 +12,7 @@ from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts
 from workflows.facts.fleet.census import title
 from workflows.facts.lookup import wwid_of
 from workflows.facts.read.versions import release_numbers
-from workflows.situations import _cures, _words
+from workflows.situations import _cures, _replacements, _words
 
 RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss
 BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, ZFS gets its new name if needed, and nothing is replaced."
@@ -154,9 +154,19 @@ class Lost:
     def answers(self, why: str) -> tuple[Answer, ...]:
         """The runbook, when it would be the right one: not while a replacement runs. A member that is back is brought back by it."""
         params = self.params()
-        if params is None or (self.parent is not None and self.parent.kind == "replacing"):
+        if self.parent is not None and self.parent.kind == "replacing":
+            return self._unfinished(self.parent)
+        if params is None:
             return ()
         return (Answer(RUNBOOK, params, BROUGHT_BACK if self.is_back() else why),)
+
+    def _unfinished(self, holder: VdevFacts) -> tuple[Answer, ...]:
+        """What ends a replacement that nothing fills; none while a scan runs, or where that is not known."""
+        scans = self.pool.scans
+        if self.replacement() is None or not known(scans) or any(scan.state in ("running", "paused") for scan in scans):
+            return ()
+        why = "It lets this disk go by its guid, once the new one is known to hold everything."
+        return (*_replacements.resilvered(self.node, self.pool), *_replacements.finished(self.node, self.pool, holder, why))
 
     def planned(self) -> tuple[Answer, ...]:
         """Replacing the disk: beside the old one where a fit disk is in the node, and in its bay."""

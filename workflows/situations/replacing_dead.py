@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
-from workflows.situations import _cures, _words
+from workflows.situations import _cures, _replacements, _words
 
 SLUG = "replacing-dead"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("finish-replacement",)
 IN_SERVICE = ("ONLINE", "DEGRADED")
 
 
@@ -66,6 +66,9 @@ def _situation(one: Dead) -> Situation:
             for row in (one.vdev, *one.vdev.children)
         ),
         subject=_words.subject(one.node, one.pool, one.top, new) | {"old_guid": _cures.guid(one.old)},
+        answers=_replacements.finished(
+            one.node, one.pool, one.vdev, "It takes the new disk out by its guid, once the old one is known to serve."
+        ),
         cures=tuple(_cures_of(one)),
         vdevs=tuple(_cures.guid(vdev) for vdev in lost),
     )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.facts.read.versions import release_numbers
-from workflows.situations import _pools
+from workflows.situations import _pools, _replacements
 from workflows.situations._pools import Wording, cure
 
 SLUG = "resilver-cancelled"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("begin-resilver",)
 RESILVER_SINCE = (0, 8)
 
 
@@ -65,4 +65,4 @@ def _situation(node: NodeFacts, pool: PoolFacts, scan: ScanFacts) -> Situation:
         (_pools.line(node, "scan", scan.text),),
         () if _pools.stands_still(pool) else ((scrub,) if old or scan.function == "rebuild" else (*again, scrub)),
     )
-    return _pools.situation(SLUG, node, pool, wording)
+    return _pools.situation(SLUG, node, pool, wording, answers=() if _pools.stands_still(pool) else _replacements.resilvered(node, pool))

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Evidence, Severity, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
 from workflows.facts.read.scan_progress import size
-from workflows.situations import _cures, _pools, _words
+from workflows.situations import _cures, _pools, _replacements, _words
 from workflows.situations._resilver import Running, running
 
 SLUG = "resilver-stuck"
-MANUALS: tuple[str, ...] = ("resilver-tuning",)
+MANUALS: tuple[str, ...] = ("resilver-tuning", "begin-resilver", "finish-replacement")
 IDLE_SECONDS = 300  # a resilver begins seconds after a replacement, and the old half leaves seconds after its end
 
 
@@ -90,6 +90,7 @@ def _unfinished(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFa
         line,
         f":{vdev.name}",
         _of_unfinished(pool),
+        _answers(node, pool, vdev, ended),
     )
 
 
@@ -104,8 +105,26 @@ def _never_came(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, seconds: floa
     )
     line = _words.evidence(node, "zpool_status", last or f"{vdev.name}  {vdev.state}")
     return _make(
-        node, pool, "act", f"{pool.name}: nothing fills the new disk of {vdev.name}", meaning, line, f":{new}", _of_never_came(pool)
+        node,
+        pool,
+        "act",
+        f"{pool.name}: nothing fills the new disk of {vdev.name}",
+        meaning,
+        line,
+        f":{new}",
+        _of_never_came(pool),
+        _answers(node, pool, vdev),
     )
+
+
+def _answers(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts, ended: ScanFacts | None = None) -> tuple[Answer, ...]:
+    """After errors neither: what could not be read is read again by a scrub, and nothing is detached before."""
+    if ended is not None and ended.errors:
+        return ()
+    undone = _replacements.finished(
+        node, pool, vdev, "It ends the replacement as it is: the new disk is taken out again, or the old one let go."
+    )
+    return (*_replacements.resilvered(node, pool), *undone)
 
 
 def _of_standstill(pool: PoolFacts) -> tuple[Cure, ...]:
@@ -156,6 +175,7 @@ def _make(
     line: Evidence,
     more: str = "",
     cures: tuple[Cure, ...] = (),
+    answers: tuple[Answer, ...] = (),
 ) -> Situation:
     return Situation(
         slug=SLUG,
@@ -167,4 +187,5 @@ def _make(
         evidence=(line,),
         subject=_words.subject(node, pool),
         cures=cures,
+        answers=answers,
     )

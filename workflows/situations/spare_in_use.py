@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.situations import _cures, _words
+from workflows.situations import _cures, _replacements, _words
 from workflows.situations._lost import how_filled, is_distributed
 
 SLUG = "spare-in-use"
 IN_SERVICE = ("ONLINE", "DEGRADED")
-MANUALS: tuple[str, ...] = ("spare-return",)
+MANUALS: tuple[str, ...] = ("spare-return", "finish-replacement")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -82,17 +82,24 @@ def _situation(one: StandIn) -> Situation:
         title=f"{one.pool.name}: the spare {_short(spare)} {'that stands in' if dead else 'stands in'} for {_short(original)}{f' is {spare.state}' if dead else ''}",
         meaning=_meaning(one),
         evidence=tuple(_evidence(one.node, one.pool, one.line[-1])),
-        answers=_answers(one.node, one.pool, original, spare),
+        answers=_answers(one),
         subject=_words.subject(one.node, one.pool, one.top, original) | {"spare_guid": _guid(spare)},
         cures=tuple(_cures_of(one)),
         vdevs=tuple(_guid(vdev) for vdev in (original, spare, *one.dead)),
     )
 
 
-def _answers(node: NodeFacts, pool: PoolFacts, original: VdevFacts, spare: VdevFacts) -> tuple[Answer, ...]:
-    """None while the two cannot be distinguished by guid, or when it is itself being replaced."""
+def _answers(one: StandIn) -> tuple[Answer, ...]:
+    """None while the two cannot be distinguished by guid, or when it is itself being replaced. Of several spares in one place the lost one goes first."""
+    node, pool, original, spare = one.node, one.pool, one.original, one.spare
     if not (known(pool.guid) and known(original.guid) and known(spare.guid)) or original.children:
         return ()
+    if len(one.line[-1].children) > 2:
+        return (
+            _replacements.finished(node, pool, one.line[-1], "It takes a lost spare out of the place that several spares stand in.")
+            if one.dead
+            else ()
+        )
     params = {"node": node.node, "pool": pool.name, "pool_guid": str(pool.guid), "vdev_guid": str(original.guid)}
     return (Answer("spare-return", {**params, "spare_guid": str(spare.guid)}, "It gives the spare back, or makes it a member for good."),)
 

@@ -126,7 +126,7 @@ SCAN = Vocabulary(
         form(rf"{_FULL} .* with [0-9]+ errors(?: on .*)?", "resilvered 10G in 00:10:00 with 3 errors on …", _WITH_ERRORS),
         form(rf"{_FILL} {_GOES} .*", "resilver in progress since …", by(FILLING, LOSS, "spare-in-use", DOWN, "replacing-dead", ERRORS)),
         form(rf"{_FILL} paused since .*", "resilver paused since …", by(FILLING, "resilver-cancelled")),
-        form(rf"{_FILL} cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled", FILLING)),
+        form(rf"{_FILL} cancell?ed on .*", "resilver canceled on …", by("resilver-cancelled", FILLING, "replacing-dead")),
         form(rf"scrub {_AFTER} .*with 0 errors on .*", "scrub completed after 1h2m with 0 errors on …", GOOD),
         form(rf"scrub {_AFTER} .*with [0-9]+ errors on .*", "scrub completed after 1h2m with 3 errors on …", _WITH_ERRORS),
         form(r"scrub stopped.*", "scrub stopped after 1h2m …", NEUTRAL),

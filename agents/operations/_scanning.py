@@ -1,0 +1,61 @@
+"""What the operations that have a pool scanned share, scrub and resilver: the plan, that no scan runs, and whether one began.
+
+Either may be ordered any number of times: the order names the scan that was there when it was planned, so once another has begun the same
+order finds that one and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from agents.host.host import Host
+from agents.operations import _pool, _released
+from agents.operations._candidate import NONE
+from agents.operations._member import Question, judge
+from agents.operations._tree import Unread
+from agents.operations.base import UNKNOWN, Probe
+
+
+def describe(pool: str, pre: Mapping[str, str], function: str) -> dict[str, object]:
+    return {
+        "outgoing": {"pool": pool, "scan": pre["pool.scan"]},
+        "incoming": {"pool": pool, "scan": f"{function} running"},
+        "topology_before": [f"{pool}: {pre['pool.scan']}"],
+        "topology_after": [f"{pool}: {function} running"],
+        "preconditions": dict(pre),
+    }
+
+
+def guards(
+    operation: str,
+    pre: Mapping[str, str],
+    params: Mapping[str, str],
+    function: str,
+    names: Iterable[str] = _pool.FACTS,
+    more: tuple[Question, ...] = (),
+) -> tuple[tuple[str, str], ...]:
+    pool = params["pool"]
+    questions = (
+        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
+        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. No {function} begins before it goes on."),
+        *more,
+    )
+    return (*judge(questions, pre, names), *_nothing_runs(pre, pool), *_released.verdicts(operation, pre))
+
+
+def _nothing_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:
+    scan = pre.get("pool.scan", UNKNOWN)
+    if scan.startswith(UNKNOWN):
+        return ()
+    runs = scan.split(":")[0].endswith((" running", " paused"))
+    return (("refuse", f"{pool} is scanned already: {scan}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str], function: str) -> Probe:
+    try:
+        now = _pool.scan(_pool.status(host, params["pool"]))
+    except Unread as unread:
+        return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
+    same = now == pre.get("pool.scan")
+    result = "did_not" if same else "did" if now.startswith(f"{function} ") else "cannot_tell"
+    return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")
