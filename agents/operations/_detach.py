@@ -87,7 +87,7 @@ def missing(scene: Scene) -> str:
         if found is not None:
             since = found.resilver_txg if found.resilver_txg is not None else found.rebuild_txg
             return NOTHING if since is None else f"data since txg {since}"
-    raise Unread(f"no label of {top.name} that could be read tells of {half.guid}")
+    raise Unread(f"no label of {top.name} that could be read has {half.guid}")
 
 
 def _tree_of(vdev: LabelVdev) -> Iterator[LabelVdev]:
