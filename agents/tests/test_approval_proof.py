@@ -64,7 +64,7 @@ def test_who_breaks_the_glass_stands_alone_where_the_node_allows_it():
     assert "ann broke the glass" in refusal(offer, rule=never)
 
 
-@pytest.mark.parametrize(("missing", "why"), [(0, "brings no proof that it is in the ledger"), (1, "Nothing in the ledger says")])
+@pytest.mark.parametrize(("missing", "why"), [(0, "brings no proof that it is in the ledger"), (1, "The ledger does not show")])
 def test_each_event_must_come_with_its_proof(missing, why):
     offer = offered()
     del offer["proofs"]["events"][missing]
@@ -74,7 +74,7 @@ def test_each_event_must_come_with_its_proof(missing, why):
 def test_the_sealing_of_another_order_does_not_count():
     offer, other = offered(), offered(id="order-2")
     offer["proofs"] = other["proofs"]
-    assert "Nothing in the ledger says that this order was sealed" in refusal(offer)
+    assert "The ledger does not show that this order was sealed" in refusal(offer)
 
 
 def test_only_the_sealing_of_an_order_says_that_it_was_sealed():

@@ -104,7 +104,7 @@ def test_a_clock_set_back_makes_nothing_young_again():
 def test_what_is_no_time_is_not_heard(at):
     times = Times()
     times.clock.take_portal_time(at, 0.0)
-    assert "has not said" in times.clock.doubt()
+    assert "has not sent" in times.clock.doubt()
 
 
 def test_without_a_steady_clock_the_wall_is_believed():

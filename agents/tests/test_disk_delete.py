@@ -65,7 +65,7 @@ class Moving:
     [
         (b"naa.5000c500a65b206b\n", "is naa:5000c500a65b206b by now"),
         (None, "does not report which disk it is any more"),
-        (b"\n", "does not say"),
+        (b"\n", "does not report"),
     ],
 )
 def test_a_name_that_has_gone_to_another_disk_is_not_deleted_and_what_was_is_said(twin, leads_to, expected):

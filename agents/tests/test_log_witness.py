@@ -128,7 +128,7 @@ def test_a_damaged_memory_is_an_alarm_not_a_fresh_start(signer, store, text):
 
 def test_a_memory_that_was_edited_is_an_alarm(witness, signer, store):
     store.save(store.load().replace('"size": 21', '"size": 5'))
-    assert "does not say what its own checkpoint says" in again(signer, store).why_observe_only
+    assert "does not contain what its own checkpoint signs" in again(signer, store).why_observe_only
 
 
 @pytest.mark.parametrize("name", ["note", "root", "alarm", "against"])

@@ -10,7 +10,7 @@ RULE = {
     "a scrub": (("scrub",), False, False, NOT_READ, "pass", "No resilver"),
     "in the same vdev": (("resilver",), True, False, ON, "refuse", "mirror-0 of tank is being rebuilt"),
     "waits in the same vdev": ((), True, False, ON, "refuse", "mirror-0 of tank is being rebuilt"),
-    "of no disk that is named": (("resilver",), False, False, ON, "refuse", "does not say which disk"),
+    "of no disk that is named": (("resilver",), False, False, ON, "refuse", "does not show which disk"),
     "elsewhere, deferred": (("resilver",), False, True, ON, "pass", "has its turn when that ends"),
     "elsewhere, one waits already": (("resilver",), False, True, Defers("active", "0"), "pass", "has its turn"),
     "elsewhere, feature off": (("resilver",), False, True, OFF, "refuse", "resilver_defer of tank is disabled"),

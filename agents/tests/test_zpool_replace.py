@@ -92,7 +92,7 @@ def second_path(node):
         (lambda node: disk(node).partitions.append(Partition(1, 2048, 1000, filesystem="xfs")), "holds xfs"),
         (lambda node: setattr(disk(node).paths[0], "state", "offline"), "calls the disk naa:5000c500a65b206b offline"),
         (lambda node: node.disks.remove(disk(node)), "leads nowhere"),
-        (lambda node: [setattr(bay, "wwid", "") for bay in node.enclosures[0].bays], "no enclosure says"),
+        (lambda node: [setattr(bay, "wwid", "") for bay in node.enclosures[0].bays], "no enclosure reports"),
         (lambda node: setattr(pool(node), "suspended", True), "SUSPENDED"),
         (lambda node: setattr(node, "zfs_module", "2.2.0-1"), "the kernel module is 2.2.0. Reboot"),
         (lambda node: node.faults.hangs.append(rig.BLANK), "not known"),

@@ -232,7 +232,7 @@ def enrols(front, ann, node, name, begins, path):
     try:
         until(lambda: agent.poll() is not None or node.types("slotlight-agent status")[0] == 0, "no report arrived", 180)
         assert agent.poll() is None, node.output
-        assert "last heard never" not in ann.go(f"/nodes/{name}/agent/").text
+        assert "last contact never" not in ann.go(f"/nodes/{name}/agent/").text
         assert ann.go(f"/nodes/{name}/").status == 200
     finally:
         agent.terminate()

@@ -100,7 +100,7 @@ def test_it_stays_away_and_nobody_says_more_than_is_known(incident):
     incident.stands("replace", "unknown")
     seen = incident.ann.sees()
     assert "Whether the command took effect is not known yet. It is not sent again." in seen
-    assert "has not said how it ended" in seen
+    assert "has not reported how it ended" in seen
     status, answer = incident.ann.act("plan")
     assert (status, len(stack.replaces())) == (409, 1), answer
     stack.start("agent")

@@ -114,7 +114,7 @@ def test_tokens_that_were_inserted_open_nothing(portal, sql, people):
         sql(MAKE_TOKEN, prefix, digest, name)
         for path, body in (("/api/v1/status", None), ("/api/v1/runs", {"runbook": "blink-and-replace", "params": {"node": "oss01"}})):
             status, page = asked(portal, path, text, body=body)
-            assert (status, "not believed" in page) == (401, True), page
+            assert (status, "not accepted" in page) == (401, True), page
     assert {one.person for one in Refusal.objects.all()} == {"ann", "bob"}
     assert len([one for one in alarms.standing(timezone.now()) if one.kind == "identity-refused"]) == 2
     assert asked(portal, "/api/v1/status", good)[0] == 200, "what the portal made goes on"

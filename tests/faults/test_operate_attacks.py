@@ -91,7 +91,7 @@ def test_inserted_tokens_walk_no_run(incident, sql):
     sql(MAKE_TOKEN, prefix, digest, "ann")
     row = incident.row
     status, page = asked(incident.stack, f"/api/v1/runs/{row.pk}/acts/execute", text, body={"version": row.version})
-    assert (status, "not believed" in page) == (401, True), page
+    assert (status, "not accepted" in page) == (401, True), page
     nothing_ran(incident)
     check_refusal("api_token:")
 

@@ -343,7 +343,7 @@ class Portal:
                 if order.status in ("SEALED", "OFFERED", "CLAIMED") and order.expires_at <= self.now:
                     self._move(order, "EXPIRED", "portal", f"{order.node} did not start it in time.")
                 elif order.status == "STARTED" and self.now - order.started_at > swap.OPERATION.TIMEOUT_SECONDS + SILENCE_SECONDS:
-                    self._move(order, "UNKNOWN", "portal", f"{order.node} has not said how it ended.")
+                    self._move(order, "UNKNOWN", "portal", f"{order.node} has not reported how it ended.")
 
     def tick(self, run_id: str) -> None:
         with self.transaction() as tables:

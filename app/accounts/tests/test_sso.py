@@ -158,7 +158,7 @@ def test_who_has_no_role_here_is_refused_with_words_and_recorded(client):
 
 
 def test_who_has_no_name_is_refused(client):
-    refused(come(client, "nameless"), "does not say your name")
+    refused(come(client, "nameless"), "does not send your name")
 
 
 def test_a_person_with_a_password_is_never_taken_over(client):

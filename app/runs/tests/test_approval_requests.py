@@ -48,7 +48,7 @@ def test_who_may_approve_is_named_and_nobody_who_had_a_hand(waits, ann, bob, cli
 
 def test_where_nobody_may_it_says_so_and_who_can_change_that(waits, ann, bob, client):
     bob.memberships.all().delete()
-    assert "Nobody.</span>" in page(client, ann, waits)
+    assert "No one.</span>" in page(client, ann, waits)
     assert "An administrator can give the right" in page(client, ann, waits)
 
 

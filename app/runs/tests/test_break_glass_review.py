@@ -54,7 +54,7 @@ def test_one_person_replaces_a_disk_alone_and_everybody_sees_it(run, allowed, os
 
 
 def test_it_is_allowed_nowhere_unless_somebody_says_where(run, ann):
-    with pytest.raises(services.RunRefused, match="lets nobody"):
+    with pytest.raises(services.RunRefused, match="This portal does not run"):
         break_it(run, ann)
 
 

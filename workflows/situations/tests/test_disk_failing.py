@@ -47,7 +47,7 @@ def test_one_that_zfs_gave_up_is_the_reason_and_no_second_order_to_replace():
     pool = replace(POOL, tops=((role, replace(top, children=children)),))
     (found,) = disk_failing.detect(having(SDFL_WWID, FAILS, replace(NODE, pools=(pool,))))
     assert (found.severity, "replace" in {cure.kind for cure in found.cures}) == ("watch", False)
-    assert "given it up already" in found.meaning
+    assert "faulted it already" in found.meaning
 
 
 def test_a_few_places_lost_are_watched_where_others_hold_them():

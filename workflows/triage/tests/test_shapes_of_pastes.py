@@ -101,7 +101,7 @@ def test_a_prompt_alone_below_a_listing_is_no_part_of_it(prompt: str) -> None:
 
 
 SCANS = {
-    "resilver in progress since Thu Aug 22 22:57:00 2026": ("resilver-running", "a scan does not say how far it is"),
+    "resilver in progress since Thu Aug 22 22:57:00 2026": ("resilver-running", "a scan does not show how far it is"),
     "scrub repaired 0B in 00:00:12 with 0 errors": ("", "the day on which a scan ended is not there"),
     "resilvered 7.45T in 1 day 12:34:56 with 3 errors": ("", "the day on which a scan ended is not there"),
 }
