@@ -40,10 +40,10 @@ def _lines() -> Iterator[str]:
     yield HEAD
     for title, kinds in SECTIONS:
         yield f"## {title}\n"
-        yield "| situation | severity | what decides | runbook | advice |"
-        yield "|---|---|---|---|---|"
+        yield "| situation | severity | what decides | runbook | advice | if nobody acts |"
+        yield "|---|---|---|---|---|---|"
         for slug, kind in kinds.items():
-            yield f"| `{slug}` | {', '.join(kind.severities)} | {_cell(kind.decides)} | {_books(slug)} | {_advice(kind)} |"
+            yield f"| `{slug}` | {', '.join(kind.severities)} | {_cell(kind.decides)} | {_books(slug)} | {_advice(kind)} | {_cell(_sentence(kind.unattended))} |"
         yield ""
 
 
@@ -56,6 +56,10 @@ def _advice(kind: Kind) -> str:
     return "<br>".join(
         f"{number}. *{cure.kind}*: {_cell(_whole(cure.text, cure.needs, cure.save_first))}" for number, cure in enumerate(kind.advice, 1)
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] or "-"
 
 
 def _whole(text: str, needs: str, save_first: str) -> str:

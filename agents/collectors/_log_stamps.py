@@ -27,8 +27,8 @@ _DATED = (
     re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?P<rest>.*)"),  # syslog, journald
     re.compile(
         rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})-(?P<mm>\d{{2}})-(?P<day>\d{{2}})[T ]{_CLOCK}"
-        r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? (?P<rest>.*)"
-    ),  # rsyslog, journald -o short-iso and short-full, dmesg --time-format=iso
+        r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? {1,8}(?P<rest>\S.*)"
+    ),  # rsyslog, journald -o short-iso and short-full, dmesg --time-format=iso; a collector of logs parts the stamp by a tab
 )  # fmt: skip
 # syslog in a language whose months are called otherwise; which month it is, is not known, so all of a text are taken for the same
 _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)")
@@ -37,7 +37,7 @@ _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)"
 _BY = re.compile(
     r"(?:<[\w.]{3,20}> )?(?P<host>[A-Za-z0-9_.-]{1,64}) "
     r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
-    r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?P<said>.*)"
+    r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )
 _FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp
 _EVENT = re.compile(r"(?:ereport|resource|sysevent)\.fs\.zfs\.")  # a row of `zpool events` begins with a date, too

@@ -30,6 +30,8 @@ NO_ANSWER = (  # why a disk says nothing of its health: the words, and what they
     ("Please specify device type with the -d option", "smartctl needs its device type, with -d"),
     ("Smartctl open device:", "smartctl could not open it"),
     ("Read Device Identity failed", "it did not answer"),
+    ("Standard Inquiry (36 bytes) failed", "it did not answer"),
+    ("A mandatory SMART command failed: exiting", "it did not answer"),
 )  # fmt: skip
 WARNING_BITS = (  # NVMe, by the sentences of `smartctl -H`
     "available spare has fallen below threshold",

@@ -103,7 +103,9 @@ def _host(line: str) -> ScsiHost | None:
 
 
 def _device(line: str) -> ScsiDevice | None:
-    found = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)
+    found = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None) or _FORMS[0].fullmatch(
+        f"{line.rstrip()}  -"
+    )  # it has no node
     columns = _columns(found.group(8).split()) if found else None
     if found is None or columns is None:
         return None

@@ -73,7 +73,8 @@ def keeps(scene: Scene) -> Member:
 
 
 def missing(scene: Scene) -> str:
-    """What the half that stays misses: "nothing", or since when. By the labels of its top-level vdev, each of which holds the whole tree.
+    """What the half that stays misses: "nothing", or what is older than the txg at which it was attached. By the labels of its top-level vdev, each
+    of which holds the whole tree.
 
     ZFS writes `resilver_txg` (`rebuild_txg` of a sequential rebuild) for a disk when it is attached, and takes it out when nothing is missing
     any more (spa_vdev_attach in module/zfs/spa.c, vdev_dtl_reassess in module/zfs/vdev.c, vdev_config_generate in module/zfs/vdev_label.c).
@@ -85,9 +86,9 @@ def missing(scene: Scene) -> str:
         label = label_on(scene.host, scene.pool(), leaf)
         found = next((vdev for vdev in _tree_of(label.tree) if str(vdev.guid) == half.guid), None) if label and label.tree else None
         if found is not None:
-            since = found.resilver_txg if found.resilver_txg is not None else found.rebuild_txg
-            return NOTHING if since is None else f"data since txg {since}"
-    raise Unread(f"no label of {top.name} that could be read has {half.guid}")
+            attached = found.resilver_txg if found.resilver_txg is not None else found.rebuild_txg
+            return NOTHING if attached is None else f"data from before txg {attached}"
+    raise Unread(f"no label of {top.name} that could be read tells of {half.guid}")
 
 
 def _tree_of(vdev: LabelVdev) -> Iterator[LabelVdev]:

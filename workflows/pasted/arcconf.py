@@ -161,4 +161,5 @@ READER = Reader(
     silent=lambda value: not value.drives,
     notes=notes,
     again="arcconf getconfig 1",
+    always=(r"Controllers [Ff]ound: ", r"Command completed successfully"),
 )

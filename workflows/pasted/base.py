@@ -90,6 +90,9 @@ class Reader:
     links: Callable[[Any], tuple[tuple[str, str], ...]] = lambda value: ()  # (link below /dev/disk/by-id, kernel name)
     inside: frozenset[str] = frozenset()  # sources within whose output a line like `first` is no beginning
     again: str = ""  # what to run where it cannot be read
+    always: tuple[
+        str, ...
+    ] = ()  # patterns of lines that the tool prints each time, the first or the last of all: without them a part is missing
 
 
 def unread(lines: Sequence[str]) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ def parse(lines: Sequence[str]) -> Drives | Unparsed:
     drives = tuple(drive for section in each if section.title.startswith("Enclosure") and (drive := _drive(section)).slot is not None)
     volumes = tuple(_volume(section) for section in each if "Virtual" in section.title and "State" in section.values)
     parts = tuple(_battery(section, lines) for section in each if section.title.startswith("BBU status"))
+    parts += tuple(part for section in each if "Virtual" in section.title for part in _write_cache(section))
     counts = tuple(_counted(lines))
     if not (drives or volumes or parts or counts) and not any(map(_EMPTY.match, map(str.strip, lines))):
         return refused("MegaCli -PDList", lines[0] if lines else "")
@@ -87,6 +88,20 @@ def _counted(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _volume(section: Section) -> Volume:
     number = re.search("[0-9]+", section.title)
     return Volume(number.group() if number else section.title, _volumes.state(section.first("State")), section.line("State"))
+
+
+def _write_cache(section: Section) -> Iterator[Part]:
+    """What the volume was set to do with writes, and what it does now: without a charged battery the controller writes through."""
+    wanted, now = (section.first(f"{which} Cache Policy") or "" for which in ("Default", "Current"))
+    number = _volume(section).number
+    if wanted.startswith("WriteBack") and now.startswith("WriteThrough"):
+        yield Part(
+            f"write cache of volume {number}", ("it is set to WriteBack and writes through",), (section.line("Current Cache Policy"),)
+        )
+    elif now.startswith("WriteBack") and now.endswith("Write Cache OK if Bad BBU"):
+        yield Part(
+            f"write cache of volume {number}", ("it is used without a charged battery too",), (section.line("Current Cache Policy"),)
+        )
 
 
 def _battery(section: Section, lines: Sequence[str]) -> Part:
@@ -169,4 +184,5 @@ READER = Reader(
     silent=lambda value: not value.drives,
     notes=notes,
     again="MegaCli64 -PDList -aALL",
+    always=(r"\s*Exit Code: 0x",),
 )

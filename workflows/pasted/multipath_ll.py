@@ -125,7 +125,9 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
             stray.append(line)
             named = named and path is None and line.startswith((" ", "|", "`", "\\"))  # what follows may belong to another disk
     disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
-    return Maps(disks, tuple(stray)) if any(disk.paths for disk in disks) else refused("multipath -ll", lines[0] if lines else "")
+    if not any(disk.paths for disk in disks):  # it was cut behind the first lines of a map
+        stray += [disk.line for disk in disks]
+    return Maps(disks, tuple(stray)) if disks else refused("multipath -ll", lines[0] if lines else "")
 
 
 def _path(line: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""`sas2ircu N display`, `sas3ircu N display` and `status`: drives behind an LSI HBA, with slot, serial number and state.
+"""`sas2ircu N display`, `sas3ircu N display`, `status` and `list`: drives behind an LSI HBA, with slot, serial number and state.
 
 States by the SAS-2 and SAS-3 Integrated RAID users' guides (LSI/Broadcom).
 """
@@ -13,7 +13,7 @@ from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
 from workflows.pasted import _drives
 from workflows.pasted._drives import GOOD, Drive, busy, lost
-from workflows.pasted.base import Reader, Where, pairs, refused, whole
+from workflows.pasted.base import Reader, Where, pairs, plural, refused, whole
 
 STATES = {
     "opt": GOOD,
@@ -57,6 +57,7 @@ class Adapter:
     volumes: tuple[Volume, ...]
     enclosures: tuple[str, ...]  # logical ids
     firmware: str | None
+    listed: int = 0  # adapters that `list` names; it tells of nothing else
 
 
 def parse(lines: Sequence[str]) -> Adapter | Unparsed:
@@ -74,11 +75,13 @@ def parse(lines: Sequence[str]) -> Adapter | Unparsed:
     )
     enclosures = tuple(fields["Logical ID"] for _, fields, _ in sections if "Logical ID" in fields)
     firmware = next((values[name] for _, values, _ in sections for name in ("Firmware version",) if name in values), None)
-    if not (drives or volumes or enclosures or firmware) and not any(map(_NO_VOLUMES.match, lines)):
+    listed = sum(_LISTED.match(line) is not None for line in lines)
+    if not (drives or volumes or enclosures or firmware or listed) and not any(map(_NO_VOLUMES.match, lines)):
         return refused("sas3ircu", lines[0] if lines else "")
-    return Adapter(drives, volumes, enclosures, firmware)
+    return Adapter(drives, volumes, enclosures, firmware, listed)
 
 
+_LISTED = re.compile(r" +[0-9]{1,3} +SAS[0-9A-Za-z_-]{1,20} +[0-9A-Fa-f]{1,4}h +[0-9A-Fa-f]{1,4}h +[0-9A-Fa-f]{1,2}h:")
 _NO_VOLUMES = re.compile(r"SAS[23]IRCU: there are no IR volumes on the controller")
 
 
@@ -143,6 +146,8 @@ def _of_volumes(value: Adapter, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Adapter) -> tuple[str, ...]:
+    if value.listed:
+        return (f"It lists {plural(value.listed, 'adapter')} and tells of no drive; `sas3ircu 0 display` does.",)
     return _drives.notes(value.drives) if value.drives else ("It tells of the controller and of its volumes, and of no drive.",)
 
 
@@ -150,10 +155,11 @@ READER = Reader(
     name="sas_ircu",
     first=r"(?:LSI Corporation|Avago Technologies|Broadcom Limited|Broadcom Inc\.?) SAS[23] IR Configuration Utility|Read configuration has been initiated for controller|Device is a Hard disk$|Background command progress status for controller",
     tools=("sas2ircu", "sas3ircu", "sas2flash", "sas3flash"),
-    asks=lambda tool, rest: any(word.lower() in ("display", "status") for word in rest),
+    asks=lambda tool, rest: any(word.lower() in ("display", "status", "list") for word in rest),
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,
     notes=notes,
     again="sas3ircu 0 display",
+    always=(r"SAS[23]IRCU: ",),
 )  # fmt: skip

@@ -65,9 +65,13 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     volumes = tuple(volume for line in lines if (volume := _volume(line.strip())) is not None)
     parts = tuple((*found.groups(), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
     warnings = tuple(line.strip() for line in lines if _WARNING.match(line.strip()))
-    if not (drives or volumes or parts or arrays or warnings):
+    listed = sum(_ADAPTER.match(line.strip()) is not None for line in lines)
+    if not (drives or volumes or parts or arrays or warnings or listed):
         return refused("ssacli", lines[0] if lines else "")
     return Controller(tuple(drives.values()), volumes, parts, tuple(array for array in arrays if array[1] not in MEDIA), warnings)
+
+
+_ADAPTER = re.compile(r"(?:HPE? |Dynamic )?Smart (?:Array|HBA|RAID) \S.{0,60} in Slot [0-9]{1,2}\b")
 
 
 def _listed(line: str) -> Drive | None:

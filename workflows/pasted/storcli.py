@@ -54,6 +54,8 @@ _ROW = re.compile(r"([0-9]+|-)?:([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s")
 _VOLUME = re.compile(r"([0-9]+/[0-9]+)\s+(RAID[0-9]+|Cac\S+)\s+(\S+)\s")
 _PART = re.compile(r"((?:CVPM|CVFM|iBBU|BBU|CVCAP|CVM)[0-9A-Za-z-]{0,12}) +([A-Za-z]{2,20}(?: [A-Z][a-z]+)?) ")
 PART_WELL = frozenset(("optimal", "optl", "learning", "charging", "ready", "ok"))
+_PHY = re.compile(r"([0-9]{1,3}) +([0-9]{1,10}) +([0-9]{1,10}) +([0-9]{1,10}) +([0-9]{1,10})")  # of `/cN/pall show phyerrorcounters`
+_COUNTED = ("invalid dwords", "running disparity errors", "losses of synchronisation", "phy resets that failed")
 _DRIVE = re.compile(r"Drive /c([0-9]+)(?:/e([0-9]+))?/s([0-9]+)\b")
 # storcli's name of a figure -> ours
 _FIGURES = {
@@ -78,6 +80,7 @@ class Controller:
     status: tuple[str, str] | None = None  # (as printed, line)
     failed: str = ""  # why storcli says that the command failed
     parts: tuple[Part, ...] = ()  # battery or CacheVault
+    links: tuple[tuple[str, str, str], ...] = ()  # (phy, what it counts in words, line) of each phy of the controller that counts errors
 
 
 @dataclass
@@ -88,6 +91,8 @@ class _Found:
     volumes: list[tuple[str, str, str]] = field(default_factory=list)
     status: tuple[str, str] | None = None
     failed: str = ""
+    answered: bool = False  # it ran, whatever it was asked for
+    links: list[tuple[str, str, str]] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     now: str = ""  # the drive in detail
     has_status: bool = False  # storcli2 prints a column Status behind State, which is what tells
@@ -113,9 +118,11 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     else:
         for line in lines:
             _take(line.strip(), found)
-    if not (found.drives or found.volumes or found.status or found.failed or found.parts):
+    if not (found.drives or found.volumes or found.status or found.failed or found.parts or found.answered):
         return refused("storcli", first)
-    return Controller(tuple(found.drives.values()), tuple(found.volumes), found.status, found.failed, tuple(found.parts))
+    return Controller(
+        tuple(found.drives.values()), tuple(found.volumes), found.status, found.failed, tuple(found.parts), tuple(found.links)
+    )
 
 
 def _take(line: str, found: _Found) -> None:
@@ -137,6 +144,11 @@ def _take(line: str, found: _Found) -> None:
         _figure(found, found.drives[found.now], name, value, line)
     elif equals and name == "Controller Status":
         found.status = (value, line)
+    elif phy := _PHY.fullmatch(line):
+        counts = [f"{count} {words}" for count, words in zip(phy.groups()[1:], _COUNTED, strict=True) if int(count)]
+        found.links += [(phy.group(1), ", ".join(counts), line)] if counts else []
+    elif equals and name == "Status" and value.lower() == "success":
+        found.answered = True
     elif equals and name == "Status" and value.lower().startswith("fail"):
         found.failed = line
     elif equals and name == "Description" and found.failed:
@@ -223,6 +235,7 @@ def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
         *_drives.judged(value.drives, STATES, where, "The RAID controller"),
         *_of_volumes(value, where),
         *_of_controller(value, where),
+        *_of_links(value, where),
         *_volumes.situations((), value.parts, where),
     )
 
@@ -239,6 +252,17 @@ def _of_volumes(value: Controller, where: Where) -> Iterator[Situation]:
                 where.evidence(line),
                 subject={"node": where.node, "volume": place},
             )  # fmt: skip
+
+
+def _of_links(value: Controller, where: Where) -> Iterator[Situation]:
+    for phy, counts, line in value.links:
+        yield Situation(
+            "phy-errors", f"phy-errors:{where.node}:{where.source}:{phy}", where.node, "watch",
+            f"Phy {phy} of the controller counts {counts}",
+            f"The controller's own end of that link counts {counts} since it was started. The same small count on every phy of one cable is one event of the past; "
+            "a count that grows is a cable, a connector or an expander. Read the counters again after an hour before anything is changed.",
+            where.evidence(line), subject={"node": where.node, "phy": phy},
+        )  # fmt: skip
 
 
 def _of_controller(value: Controller, where: Where) -> Iterator[Situation]:

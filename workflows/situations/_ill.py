@@ -53,7 +53,7 @@ class Ill:
     def name(self) -> str:
         """Short, for a title."""
         if self.disk is not None:
-            return self.disk.names[0]
+            return _words.named(self.disk)
         report = self.report
         if report is None:
             return "a disk"

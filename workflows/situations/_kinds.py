@@ -19,6 +19,7 @@ class Kind:
     severities: tuple[Severity, ...]  # that it can have, the worst first
     decides: str  # what in the facts makes it
     advice: tuple[Cure, ...]  # the first thing first
+    unattended: str = ""  # what happens if nobody acts, as the rest of a sentence; "" of what is only ever info
 
 
 Kinds = Mapping[str, Kind]  # by slug
@@ -30,8 +31,19 @@ def advice(kind: CureKind, text: str, *argv: str, releases: str = "", needs: str
 
 
 def advised(found: Iterable[Situation], kinds: Kinds) -> tuple[Situation, ...]:
-    """The same situations; those without cures have what is advised of their kind."""
-    return tuple(one if one.cures or one.slug not in kinds else replace(one, cures=_of(kinds[one.slug], one)) for one in found)
+    """The same situations; those without cures have what is advised of their kind, and each says what happens if nobody acts."""
+    return tuple(_with_outcome(kinds[one.slug], one) if one.slug in kinds else one for one in found)
+
+
+_OUTCOMES = ("if nobody acts", "if nothing is done")
+
+
+def _with_outcome(kind: Kind, one: Situation) -> Situation:
+    cures = one.cures or _of(kind, one)
+    words = " ".join((one.meaning, *(cure.text for cure in cures))).lower()
+    if one.severity == "info" or not kind.unattended or any(phrase in words for phrase in _OUTCOMES):
+        return replace(one, cures=cures)
+    return replace(one, cures=cures, meaning=f"{one.meaning.rstrip()} If nobody acts, {kind.unattended}")
 
 
 def _of(kind: Kind, one: Situation) -> tuple[Cure, ...]:

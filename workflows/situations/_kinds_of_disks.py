@@ -40,6 +40,7 @@ KINDS: Kinds = {
             ),
             advice("replace", "Only a disk that is gone for good is replaced, by its guid.", needs=SERVES, runbook=BY_GUID),
         ),
+        unattended="its vdev goes on with less redundancy, or none, and the next loss may be one too many.",
     ),
     "disk-faulted": Kind(
         ("act", "watch"),
@@ -55,6 +56,7 @@ KINDS: Kinds = {
             ),
             advice("replace", "Counts that grow again are the disk's own: replace it by its guid.", needs=SERVES, runbook=IN_ITS_BAY),
         ),
+        unattended="its vdev goes on with less redundancy, or none, and the next loss may be one too many.",
     ),
     "disk-failing": Kind(
         ("act", "watch"),
@@ -69,6 +71,7 @@ KINDS: Kinds = {
                 runbook=BESIDE_IT,
             ),
         ),
+        unattended="it may stop at a time that nobody chose, perhaps while another disk is away.",
     ),
     "disk-worn": Kind(
         ("act", "watch"),
@@ -86,6 +89,7 @@ KINDS: Kinds = {
                 runbook=BESIDE_IT,
             ),
         ),
+        unattended="it may turn read-only or stop, and disks bought with it may do so in the same weeks.",
     ),
     "disk-hot": Kind(
         ("act", "watch"),
@@ -97,6 +101,7 @@ KINDS: Kinds = {
                 "Replace nothing for heat alone. A disk that was too hot is looked at again when it has cooled: its defects may have grown.",
             ),
         ),
+        unattended="it ages faster, and it may switch itself off.",
     ),
     "disk-errors": Kind(
         ("watch",),
@@ -111,11 +116,13 @@ KINDS: Kinds = {
                 runbook=BESIDE_IT,
             ),
         ),
+        unattended="the errors may grow until ZFS gives the member up; while others hold the same data, none of it is lost.",
     ),
     "disk-hangs": Kind(
         ("act", "watch"),
         "the kernel aborts commands of one disk, or waits for them, again and again",
         (WHICH, WAY, advice("look", "Compare its SMART report and its link with its peers'.", runbook="slow-disk-triage")),
+        unattended="it hangs again, and each time the whole pool waits for it; with multihost on, that can suspend the pool.",
     ),
     "slow-disk": Kind(
         ("act", "watch"),
@@ -130,6 +137,7 @@ KINDS: Kinds = {
                 runbook="slow-disk-triage",
             ),
         ),
+        unattended="the whole pool goes on at the pace of this one disk.",
     ),
     "slow-ios": Kind(
         ("watch", "info"),
@@ -142,6 +150,7 @@ KINDS: Kinds = {
             ),
             WAY,
         ),
+        unattended="a disk that stalls makes the whole pool wait, and may be given up by ZFS.",
     ),
     "slow-inquiry": Kind(
         ("act", "watch"),
@@ -150,6 +159,7 @@ KINDS: Kinds = {
             WHICH,
             advice("look", "Ask it again, and ask its peers: all late is the HBA, the cable or the expander.", runbook="slow-disk-triage"),
         ),
+        unattended="it hangs again at a time that nobody chose, and every scan and import waits for it.",
     ),
     "device-used-twice": Kind(
         ("act", "watch"),
@@ -162,6 +172,7 @@ KINDS: Kinds = {
                 "zpool status -g -p",
             ),
         ),
+        unattended="two vdevs overwrite each other's data on that device, and scrubs find more damage each time.",
     ),
     "replacing-dead": Kind(
         ("act",),
@@ -175,6 +186,7 @@ KINDS: Kinds = {
                 runbook="finish-replacement",
             ),
         ),
+        unattended="the replacement never ends, and the vdev stays as it was before it began, or with less.",
     ),
     "wwid-mismatch": Kind(
         ("act", "watch"),
@@ -200,11 +212,13 @@ KINDS: Kinds = {
                 runbook=BY_GUID,
             ),
         ),
+        unattended="a command that uses the old name reaches another disk, which may be a healthy member.",
     ),
     "member-degraded": Kind(
         ("watch",),
         "a member is DEGRADED and its row does not say why",
         (advice("look", "Look at what ZFS noted when it was marked. It serves: leave it in.", "zpool events -v POOL"), WAY),
+        unattended="ZFS may give it up, and the vdev then has one member less.",
     ),
     "link-crc": Kind(
         ("watch",),
@@ -215,6 +229,7 @@ KINDS: Kinds = {
             ),
             NO_REPLACEMENT,
         ),
+        unattended="the link gets slower and drops commands, and ZFS may give up a disk that is well.",
     ),
     "label-corrupt": Kind(
         ("act", "watch", "info"),
@@ -226,11 +241,13 @@ KINDS: Kinds = {
                 save_first="What `zdb -l` prints.",
             ),
         ),
+        unattended="the next import may not find this member, or may take it for another one.",
     ),
     "labels-missing": Kind(
         ("watch",),
         "both label copies at the end of a partition are gone and those at its start are there",
         (advice("look", "Compare the sizes of disk and partition with its siblings'. Write no new partition table."),),
+        unattended="the member is found by its other copies; if these are damaged too, the next import does not find it.",
     ),
     "identity-conflict": Kind(
         ("act", "watch"),
@@ -252,6 +269,7 @@ KINDS: Kinds = {
                 "Until it is known which is which, pull, replace and online nothing by a name of either: a run that names one of them is refused.",
             ),
         ),
+        unattended="a command may reach the wrong one of the disks.",
     ),
     "phy-errors": Kind(
         ("act", "watch", "info"),
@@ -269,6 +287,7 @@ KINDS: Kinds = {
             ),
             NO_REPLACEMENT,
         ),
+        unattended="the link loses commands, and ZFS may give up disks that are well.",
     ),
     "path-lost": Kind(
         ("act", "watch"),
@@ -290,6 +309,7 @@ KINDS: Kinds = {
                 "If nothing is done, the pool serves over the path that is left, and its loss takes the disks away. Replace no disk for a path.",
             ),
         ),
+        unattended="the disk is served over what is left, and is gone when that fails too.",
     ),
     "drive-mode-drift": Kind(
         ("act", "watch"),
@@ -301,6 +321,7 @@ KINDS: Kinds = {
                 runbook="drive-mode-audit",
             ),
         ),
+        unattended="the disk goes on as it is set now, other than its neighbours: slower, unchecked, or unsafe at a loss of power.",
     ),
     "background-scan": Kind(
         ("watch", "info"),
@@ -311,5 +332,6 @@ KINDS: Kinds = {
                 "Nothing need be done while it runs: the disk reads its own medium when it is idle. Look at its defects when the scan has ended.",
             ),
         ),
+        unattended="what the disk found stays as it is until somebody reads there.",
     ),
 }

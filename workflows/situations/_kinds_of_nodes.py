@@ -27,6 +27,7 @@ KINDS: Kinds = {
                 save_first="The controller's whole configuration, as its tool prints it.",
             ),
         ),
+        unattended="it may fail again, and takes every disk behind it away at once.",
     ),
     "kernel-errors": Kind(
         ("act", "watch"),
@@ -36,6 +37,7 @@ KINDS: Kinds = {
                 "look", "See how the pools are today, and find the disk by WWID or serial number.", "zpool status -P -p", "lsscsi -i -g -s"
             ),
         ),
+        unattended="what the log tells of goes on, and ZFS notices it when data has to wait or is lost.",
     ),
     "enclosure-fault": Kind(
         ("act", "watch"),
@@ -51,6 +53,7 @@ KINDS: Kinds = {
             ),
             advice("look", "Ask the enclosure again after the repair (`sg_ses --join`): the status must be OK."),
         ),
+        unattended="the next fan or power supply that fails may switch off the shelf with all its disks.",
     ),
     "tunables-left-raised": Kind(
         ("act", "watch", "info"),
@@ -62,6 +65,7 @@ KINDS: Kinds = {
             ),
             advice("wait", "If nothing is done, the next boot undoes it, and what is measured until then is of another setting."),
         ),
+        unattended="the next boot undoes it, and what is measured until then is of another setting.",
     ),
     "version-mismatch": Kind(
         ("watch", "info"),
@@ -77,11 +81,13 @@ KINDS: Kinds = {
                 "Where they are alike, nothing is to be done: docs/releases.md says what is ordered on this release and what a person gives by hand.",
             ),
         ),
+        unattended="commands may fail or mean something else than the tools say, until both are of one release.",
     ),
     "refused-command": Kind(
         ("act", "watch"),
         "a pasted command of zpool, zfs or zdb was refused; act where its sentence means a pool that is down, held or suspended",
         (advice("look", "Read what its sentence means before it is given again. Never add -f because it was refused."),),
+        unattended="nothing was changed; things stay as they were before the command.",
     ),
     "unexplained": Kind(
         ("act", "watch"),
@@ -99,6 +105,7 @@ KINDS: Kinds = {
                 "other", "Look the word up in the manual of this release; an administrator can then mark it as reviewed, with the reason."
             ),
         ),
+        unattended="it may be trouble that nothing here knows yet, and it goes on unseen.",
     ),
     "tunable-written": Kind(
         ("info",),

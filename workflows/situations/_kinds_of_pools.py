@@ -30,6 +30,7 @@ KINDS: Kinds = {
             ),
             ONLINE,
         ),
+        unattended="the disks that are still there may go the same way, and the pool stops when one vdev has lost more than it can do without.",
     ),
     "pool-suspended": Kind(
         ("act",),
@@ -51,6 +52,7 @@ KINDS: Kinds = {
                 runbook="suspended-pool",
             ),
         ),
+        unattended="every program that writes to the pool goes on waiting, and what it has not written yet is lost with the next restart.",
     ),
     "pool-down": Kind(
         ("act",),
@@ -70,6 +72,7 @@ KINDS: Kinds = {
                 runbook="read-only-import",
             ),
         ),
+        unattended="the data stays out of reach. Waiting does not make it worse; a wrong command can.",
     ),
     "names-moved": Kind(
         ("act",),
@@ -83,6 +86,7 @@ KINDS: Kinds = {
             ),
             advice("export-import", "Then export the pool and import it by stable names and by its id.", needs=NO_OTHER_HOST),
         ),
+        unattended="the pool stays out of service, and the next one who looks may take disks that are well for broken ones.",
     ),
     "errors-everywhere": Kind(
         ("act",),
@@ -97,6 +101,7 @@ KINDS: Kinds = {
             ),
             SCRUB,
         ),
+        unattended="what all of them share goes on damaging data, and ZFS gives up disk after disk.",
     ),
     "vdev-degraded": Kind(
         ("act", "watch"),
@@ -108,6 +113,7 @@ KINDS: Kinds = {
                 "It serves: until the member is found, take no disk out. A member is replaced by its guid, never by a name that was printed elsewhere.",
             ),
         ),
+        unattended="nobody knows how many more disks the vdev can lose, and the next loss may be one too many.",
     ),
     "import-blocked": Kind(
         ("act", "watch", "info"),
@@ -121,6 +127,7 @@ KINDS: Kinds = {
                 "Nothing on its disks is lost by waiting. Force, rewind, clear and create nothing before it is known what is missing.",
             ),
         ),
+        unattended="the pool stays out of service. Its data is as it was while nothing is written to its disks.",
     ),
     "data-errors": Kind(
         ("act", "watch"),
@@ -143,11 +150,13 @@ KINDS: Kinds = {
                 needs="No resilver runs.",
             ),
         ),
+        unattended="the damaged files stay damaged, and programs that read them get errors; copies that were good may be overwritten by bad ones.",
     ),
     "errors-not-listed": Kind(
         ("act", "watch"),
         "`zpool status` could not ask which data is damaged",
         (advice("look", "Ask again as root; it only reads.", "zpool status -v POOL"),),
+        unattended="damaged files may be read, copied and kept as good, as nobody knows which they are.",
     ),
     "top-without-redundancy": Kind(
         ("act",),
@@ -159,16 +168,19 @@ KINDS: Kinds = {
                 "zpool history -il POOL",
             ),
         ),
+        unattended="the first failure of that one disk loses the whole pool.",
     ),
     "aux-without-redundancy": Kind(
         ("act", "watch"),
         "a special or dedup vdev is a single disk beside redundant data, or lost disks of its mirror",
         (advice("look", "See which disk is left. Leave it in: its loss loses the pool.", "zpool status -P -p POOL"),),
+        unattended="the first failure of that disk loses the whole pool, as its metadata is nowhere else.",
     ),
     "log-device-lost": Kind(
         ("watch",),
         "a log device is out of service, and all data is on other vdevs",
         (advice("reseat", "Look at its slot and power, and bring it back. The data of the pool is whole without it."),),
+        unattended="synchronous writes are slow, and a crash of the node in this state may lose what programs were told is written.",
     ),
     "cache-device-lost": Kind(
         ("watch",),
@@ -181,6 +193,7 @@ KINDS: Kinds = {
                 "zpool status -P -p POOL",
             ),
         ),
+        unattended="reads are slower than they could be; no data is at risk.",
     ),
     "pool-filling": Kind(
         ("act", "watch", "info"),
@@ -197,6 +210,7 @@ KINDS: Kinds = {
                 "Below 90 % nothing need be done today but to order disks; near 97 % every write ends with “No space left on device”.",
             ),
         ),
+        unattended="writes get slower and slower, and then fail: programs stop, and even deleting becomes difficult.",
     ),
     "hostid-mismatch": Kind(
         ("watch",),
@@ -208,6 +222,7 @@ KINDS: Kinds = {
                 "zpool list -o name,guid,health",
             ),
         ),
+        unattended="a second host may import the pool while this one uses it, and two hosts that write destroy it.",
     ),
     "foreign-pool-imported-elsewhere": Kind(
         ("act", "watch", "info"),
@@ -223,6 +238,7 @@ KINDS: Kinds = {
                 "Otherwise nothing is to be done here. Never import it with -f while another host may have it: two that write destroy it.",
             ),
         ),
+        unattended="the next person who imports it here with force makes two hosts write to it, and that destroys it.",
     ),
     "pool-read-only": Kind(
         ("watch", "info"),
@@ -240,16 +256,19 @@ KINDS: Kinds = {
                 needs=NO_OTHER_HOST,
             ),
         ),
+        unattended="everything that wants to write to it fails; what is on it stays as it is.",
     ),
     "pool-errata": Kind(
         ("watch",),
         "ZFS names an errata of the pool's format by a number",
         (advice("look", "Read the action line and the page that its see line names. No disk is to blame.", "zpool status POOL"),),
+        unattended="what the errata breaks stays broken, and a later import or receive may fail for it.",
     ),
     "block-size-mismatch": Kind(
         ("watch", "info"),
         "a vdev writes smaller blocks than its disks have sectors",
         (advice("wait", "Leave it where the speed is good enough. Nothing is lost, and it cannot be changed in place."),),
+        unattended="each small write costs a read and a write of the whole sector, and the pool stays slow; no data is at risk.",
     ),
     "features-disabled": Kind(
         ("info",),
@@ -269,11 +288,13 @@ KINDS: Kinds = {
             ),
             advice("wait", "If it is wanted, leave it for the length of that upgrade, and no longer."),
         ),
+        unattended="the space of all that is deleted stays in use, and no vdev can be removed, attached or changed.",
     ),
     "device-removal": Kind(
         ("watch", "info"),
         "`remove:` says that a vdev is being removed, was removed, or that this was cancelled",
         (advice("wait", "While it runs, wait and pull none of its disks.", "zpool status POOL"),),
+        unattended="the pool goes on as it is: what was to leave stays in it, or what has left stays out.",
     ),
     "direct-io-verify": Kind(
         ("watch",),
@@ -283,6 +304,7 @@ KINDS: Kinds = {
                 "look", "Find the program by the time of the events. No disk is at fault.", "zpool events -v POOL", releases="2.3 and newer"
             ),
         ),
+        unattended="the program's writes go on failing.",
     ),
     "spare-in-use": Kind(
         ("watch",),
@@ -295,6 +317,7 @@ KINDS: Kinds = {
                 runbook="spare-return",
             ),
         ),
+        unattended="the spare goes on serving, and the next failure of any member finds no spare.",
     ),
     "spare-unavailable": Kind(
         ("watch", "info"),
@@ -303,6 +326,7 @@ KINDS: Kinds = {
             advice("reseat", "See whether its disk is there, and which disk its name leads to now. No data is at stake."),
             advice("wait", "A spare that serves another pool comes back by itself when the member there is replaced."),
         ),
+        unattended="the next failure has no spare, and the vdev stays without its redundancy until somebody comes.",
     ),
     "spare-unused": Kind(
         ("watch",),
@@ -315,6 +339,7 @@ KINDS: Kinds = {
                 "zpool status -g",
             ),
         ),
+        unattended="the spare protects nothing, and the next failure does not get it.",
     ),
     "hidden-by-resilver": Kind(
         ("watch",),
@@ -330,11 +355,13 @@ KINDS: Kinds = {
                 "Wait for the end of the resilver, then look again. Take no other disk out before: what is being filled does not count yet.",
             ),
         ),
+        unattended="the resilver ends, and what it hides is seen only then, or when the next disk is lost.",
     ),
     "resilver-running": Kind(
         ("watch", "info"),
         "a resilver or rebuild runs; watch while the next loss would lose the pool",
         (advice("wait", "Wait until it has ended; take no disk out meanwhile.", "zpool status POOL"),),
+        unattended="it ends by itself. Until then each further loss counts against what the vdev can still lose.",
     ),
     "resilver-slow": Kind(
         ("watch",),
@@ -344,6 +371,7 @@ KINDS: Kinds = {
             advice("other", "Where no disk stands out, give it more of the pool's I/O for a while.", runbook="resilver-tuning"),
             advice("wait", "Otherwise wait, with every disk left connected, the old one too: a busy pool resilvers slowly by design."),
         ),
+        unattended="the vdev stays without its full redundancy for days longer than it needs to.",
     ),
     "resilver-stuck": Kind(
         ("act", "watch"),
@@ -361,6 +389,7 @@ KINDS: Kinds = {
                 runbook="begin-resilver",
             ),
         ),
+        unattended="the replacement never ends, and the vdev stays without its full redundancy.",
     ),
     "resilver-cancelled": Kind(
         ("watch",),
@@ -376,12 +405,19 @@ KINDS: Kinds = {
             ),
             SCRUB,
         ),
+        unattended="the new disk holds only a part of its data, and the vdev may have less redundancy than it seems to.",
     ),
-    "rebuild-unverified": Kind(("watch",), "a sequential rebuild ended, and no scrub came after it", (SCRUB,)),
+    "rebuild-unverified": Kind(
+        ("watch",),
+        "a sequential rebuild ended, and no scrub came after it",
+        (SCRUB,),
+        unattended="what was copied wrongly is found only when the disk that it was copied from is gone.",
+    ),
     "scrub-errors": Kind(
         ("watch",),
         "the last scrub or resilver ended with errors, and none is listed now",
         (advice("look", "Ask for the list of damaged files; it only reads.", "zpool status -v POOL"), SCRUB),
+        unattended="what could not be read or mended stays so, and is met again when the data is needed.",
     ),
     "scrub-repaired": Kind(
         ("info",),
@@ -406,6 +442,7 @@ KINDS: Kinds = {
                 runbook="scrub-due",
             ),
         ),
+        unattended="errors on data that nobody reads stay unseen, and are found when a disk was lost and they cannot be mended any more.",
     ),
     "scrub-paused": Kind(
         ("watch", "info"),
@@ -418,6 +455,7 @@ KINDS: Kinds = {
                 releases="0.7 and newer",
             ),
         ),
+        unattended="the rest of the pool is not checked.",
     ),
     "expansion-running": Kind(
         ("info",), "a raidz expansion runs", (advice("wait", "Wait; take no disk of that vdev out.", "zpool status POOL"),)
@@ -426,10 +464,12 @@ KINDS: Kinds = {
         ("act", "watch"),
         "a raidz expansion stands still or waits for a resilver or a clear",
         (advice("look", "Look for the disk that answers slower than the others, or counts errors.", "zpool iostat -v -l POOL 5 3"),),
+        unattended="the new space never comes, and the vdev cannot be changed otherwise.",
     ),
     "zfs-events": Kind(
         ("act", "watch"),
         "ZFS's events report errors of a pool whose tree was not read",
         (advice("look", "See how the pool is today.", "zpool status -P -p", "zpool status -g -p"), RESEAT),
+        unattended="whatever made the events goes on unseen: the pool's tree was not looked at.",
     ),
 }

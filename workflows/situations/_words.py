@@ -23,6 +23,11 @@ def short_where(disk: DiskFacts) -> str:
     return f"{title(disk)}{bay(disk)}"
 
 
+def named(disk: DiskFacts) -> str:
+    """For a title: the kernel's name and the WWID, which stays the disk's own when the kernel's name is given to another one."""
+    return title(disk) if known(disk.wwid) else disk.names[0]
+
+
 def bay(disk: DiskFacts) -> str:
     """The end of a sentence: ", bay 4 of enclosure 0x5006…"; "" where it is not known."""
     return f", bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}" if known(disk.bay) else ""

@@ -77,7 +77,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
         key=f"{SLUG}:{node.node}:{guid}",
         node=node.node,
         severity="watch",
-        title=f"{pool.name}: {disk.names[0] if disk is not None else leaf.name.rsplit('/', 1)[-1]} counted {_counts(leaf)}",
+        title=f"{pool.name}: {_words.named(disk) if disk is not None else leaf.name.rsplit('/', 1)[-1]} counted {_counts(leaf)}",
         meaning=" ".join(
             (f"{name} of {top.name if top.children else pool.name} is in service and counted {_counts(leaf)}.", *_advice(pool, top, leaf))
         ),

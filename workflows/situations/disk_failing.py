@@ -50,9 +50,7 @@ def _what_comes(ill: Ill, certain: bool) -> str:
             return "Do not put it into a pool."
         return "It may stop at any time." if certain else "Disks with such numbers fail more often than others."
     if not ill.serves:
-        return (
-            "ZFS has faulted it already, and the situation of this member lists what to do. This one states that the disk itself is the reason."
-        )
+        return "ZFS has faulted it already, and the situation of this member lists what to do. This one states that the disk itself is the reason."
     if ill.seat.role == "spare":
         return "No data is on it now. It could not stand in for a lost disk for long."
     if ill.seat.role == "cache":

@@ -212,4 +212,4 @@ def _key(one: Hanging) -> str:
 
 def _name(one: Hanging) -> str:
     hctl = next((abort.hctl for abort in one.aborts if abort.hctl != one.name), "")
-    return one.disk.names[0] if one.disk is not None else f"{one.name} ({hctl})" if hctl else one.name
+    return _words.named(one.disk) if one.disk is not None else f"{one.name} ({hctl})" if hctl else one.name

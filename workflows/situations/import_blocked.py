@@ -93,7 +93,7 @@ def _title(one: Blocked) -> str:
     if one.why in TITLES:
         return f"{one.name} {TITLES[one.why]}"
     if len(one.diverging) == 1:
-        return f"{one.name} must not be imported as it is: {one.diverging[0].disk.names[0]} contradicts the other disks"
+        return f"{one.name} must not be imported as it is: {_words.named(one.diverging[0].disk)} contradicts the other disks"
     return f"{one.name} cannot be imported: its newest data does not fit together"
 
 
@@ -357,13 +357,11 @@ def _without(one: Blocked) -> str:
     """Whether the others are enough, as far as the listing shows."""
     suspect, margin = one.diverging[0], _margin_without(one)
     if margin is None:
-        return (
-            f"Whether the pool is whole without it is not known. If it is, the way is a read-only import without {suspect.disk.names[0]}."
-        )
+        return f"Whether the pool is whole without it is not known. If it is, the way is a read-only import without {_words.named(suspect.disk)}."
     if margin < 0:
         return "Without it too many disks are missing, so it cannot simply be left out."
     return (
-        f"The others hold the whole pool and survive {_words.plural(margin, 'more loss', 'more losses')}: take {suspect.disk.names[0]} away from "
+        f"The others hold the whole pool and survive {_words.plural(margin, 'more loss', 'more losses')}: take {_words.named(suspect.disk)} away from "
         f"the kernel (its data stays as it is), import {one.id} read-only, and compare before anything is written."
     )
 

@@ -86,6 +86,30 @@ def _cures_of(damage: Damage) -> Iterator[Cure]:
             "other",
             f"Neither export {damage.pool} nor reboot this node before that is understood: the pool still uses the disk, and the next import would not find it.",
         )
+    if damage.kind == "gone":
+        yield from _written_again(damage)
+
+
+def _written_again(damage: Damage) -> Iterator[Cure]:
+    """How the member gets labels again. A new comment makes ZFS write the labels of all members (module/zfs/spa.c, spa_sync_props, 0.7 to 2.3)."""
+    if damage.leaf is None:
+        yield Cure(
+            "replace",
+            f"Import {damage.pool} without it, where what is left is enough. Then fill this disk anew, in the place of the member that is lost, by the guid of that.",
+            needs="It is certain that this disk is that member, all the others are there, and nobody needs what stands on it now.",
+            save_first="The first and the last 16 MiB of the partition, and what `zdb -l` prints of a sibling.",
+            runbook=MANUALS[0],
+        )
+    elif not lookup.serves_nothing(damage.leaf) and damage.pool:
+        yield Cure(
+            "other",
+            "ZFS still has the disk open and writes the labels of all members again when the pool gets a new comment. Read them once more after it, and then scrub: "
+            "what overwrote the labels may have overwritten data.",
+            (("zpool", "set", "comment=labels-rewritten", damage.pool),) if " " not in damage.pool else (),
+            releases="0.7 and later",
+            needs=f"The pool is not suspended or read-only, the member is ONLINE, and what wrote over the labels of {damage.partition} is found and writes no more.",
+            save_first="The comment as it is (`zpool get comment`), and what `zdb -l` prints of this disk.",
+        )
 
 
 def _severity(damage: Damage) -> Severity:

@@ -61,7 +61,7 @@ def _situation(node: NodeFacts, copies: Copies, disk: DiskFacts | None) -> Situa
 
 
 def _short(disk: DiskFacts | None, copies: Copies) -> str:
-    return disk.names[0] if disk is not None and disk.names else f"member {copies.labels[0].guid}"
+    return _words.named(disk) if disk is not None and disk.names else f"member {copies.labels[0].guid}"
 
 
 def _evidence(node: NodeFacts, copies: Copies) -> Iterator[Evidence]:

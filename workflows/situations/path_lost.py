@@ -107,6 +107,11 @@ def _hosts(node: NodeFacts, names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(path.hctl.partition(":")[0] for path in paths if path.name in names and path.hctl)
 
 
+def _title(one: Lost) -> str:
+    """The map where there is one, else the disk."""
+    return _words.named(one.disk) if one.disk is not None and one.name in one.disk.names else one.name
+
+
 def _of_disk(node: NodeFacts, one: Lost) -> Situation:
     named = _words.where(one.disk) if one.disk is not None else one.name
     missing = f"Its path {' and '.join(one.failed)} does not work" if one.failed else "It has one path where the disks beside it have two"
@@ -115,7 +120,7 @@ def _of_disk(node: NodeFacts, one: Lost) -> Situation:
         key=f"{SLUG}:{node.node}:{one.disk.wwid if one.disk is not None and known(one.disk.wwid) else one.name}",
         node=node.node,
         severity="watch",
-        title=f"{one.name} lost a path: {_words.plural(one.working, 'path')} left",
+        title=f"{_title(one)} lost a path: {_words.plural(one.working, 'path')} left",
         meaning=(
             f"{named}: {missing}; it is reached by {_words.plural(one.working, 'other path')}. Nothing is lost, and it is slower at most. "
             "If the last path fails, the disk is gone for its pool."

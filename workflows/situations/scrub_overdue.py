@@ -54,7 +54,9 @@ def _by_the_clock(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Situat
     else:
         title = f"{pool.name}: no scrub ended in {last.days} days"
         text = f"No scrub of {pool.name} on {node.node} came to its end in the {last.days} days that its history covers."
-    answers = _words.pool_answers(node, pool, "scrub-due", "It checks first that nothing forbids a scrub, begins it, and waits for its end.")
+    answers = _words.pool_answers(
+        node, pool, "scrub-due", "It checks first that nothing forbids a scrub, begins it, and waits for its end."
+    )
     return _make(node, pool, Wording("watch", title, f"{text} {_RISK}", _lines(node, pool), _cures(pool)), answers)
 
 

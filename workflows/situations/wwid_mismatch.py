@@ -149,7 +149,9 @@ def _clues(
     if namesake is not None and member is None:
         yield lost.evidence("zpool_status", f"{namesake.leaf.name}  {namesake.leaf.state}")
     for other in same:
-        text = f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It does not show which of the two disks is lost."
+        text = (
+            f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It does not show which of the two disks is lost."
+        )
         yield lost.evidence(_label_source(lost, other), text)
     if now is not None and member is None and lost.wrong_label() and _labels_of_others(now, lost):
         yield lost.evidence("block", f"{title(now)} answers under {lost.path} and carries the label of another vdev.")

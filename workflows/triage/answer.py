@@ -22,7 +22,7 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import as_captured, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
+from workflows.triage import as_captured, cut_off, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch
@@ -95,6 +95,8 @@ class Read:
     unread: tuple[tuple[int, str], ...] = ()  # (line number, why) of the lines of it that were not understood
     lists: bool = False  # it was read, and says of nothing whether it is well
     recognised: bool = False  # left out, and known for what it is: what it could have said of trouble is not known
+    cut: str = ""  # what of it was not pasted, so far as it shows; it was read as far as it goes
+    doubt: str = ""  # it was read, and this of it keeps the paste from being good
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,8 @@ class Triage:
         for read in self.reads:
             if read.outcome in ("partly", "not read") or read.recognised:
                 yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."
+            elif read.doubt:
+                yield f"{read.name}, lines {read.first} to {read.last}: {read.doubt}"
 
     @cached_property
     def _judged(self) -> Judgement:
@@ -158,7 +162,8 @@ class Triage:
     def not_looked_at(self) -> tuple[str, ...]:
         """What was read and not judged, and what the texts do not tell of, by the command that would."""
         asked = (f"{command.why} ({command.command})" for node in self.fleet.nodes or (NAMELESS,) for command in self.missing(node))
-        return tuple(dict.fromkeys((*asked, *self._judged.not_looked_at)))
+        cuts = (f"{read.name}, lines {read.first} to {read.last}: {read.cut}" for read in self.reads if read.cut)
+        return tuple(dict.fromkeys((*cuts, *asked, *self._judged.not_looked_at)))
 
     @property
     def understood(self) -> bool:
@@ -324,6 +329,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         return _take_pasted(read, piece, nodes)
     mended = rewrap.read(piece.source, _lines_of(piece))
     if isinstance(mended.value, Unparsed):
+        if begun := cut_off.begun(piece.source, piece.lines):
+            return replace(read, outcome="partly", reason=f"{begun} {_whole(piece.source)}", notes=mended.notes)
         reason = f"{mended.value.reason.rstrip('.')}. {_whole(piece.source)}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
     texts = nodes.setdefault(read.node, _NodeTexts({}, {}))
@@ -331,16 +338,37 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
     key = _key_of_disk(piece, mended, texts) if source == "smart" else piece.key or _key(source, mended, texts)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
-    silent = (f"It says nothing of its health: {mended.value.silent}.",) if source == "smart" and mended.value.silent else ()
+    doubt = _doubt_of_disk(mended.value, piece.lines) if source == "smart" else ""
+    silent = (doubt,) if doubt else ()
     notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *texts.keep(source, key, mended, piece.command, taken))
     for also in _also(source, mended):
         texts.keep(also, key, rewrap.read(also, mended.text.split("\n")[:-1]))
     odd = tuple(line for line in mended.unread if not line.rounded)
     where = partly.placed(odd, piece.lines, piece.first)
-    cut_off = odd and not any(line.line for line in odd)
-    why = mended.refused or (f"The text is not whole: {odd[0].reason}. {_whole(source)}" if cut_off else NOT_ALL)
+    ends_early = odd and not any(line.line for line in odd)
+    why = mended.refused or (f"The text is not whole: {odd[0].reason}. {_whole(source)}" if ends_early else NOT_ALL)
     how = replace(read, outcome="partly", unread=where, reason=why, line=odd[0].line) if odd else replace(read, outcome="read")
-    return replace(how, source=source, key=key, notes=notes, lists=_only_lists(source, mended.value))
+    return replace(
+        how,
+        source=source,
+        key=key,
+        notes=notes,
+        lists=_only_lists(source, mended.value),
+        cut=cut_off.seen(source, mended.value),
+        doubt=doubt,
+    )
+
+
+_BEGINNING = re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ |\s*\{")
+
+
+def _doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
+    """Why a report that lists no trouble does not say that the disk is well; "" where it does, or was not asked for it."""
+    if smart.silent:
+        return f"It says nothing of its health: {smart.silent}."
+    if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
+        return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
+    return ""
 
 
 def _whole(source: str) -> str:
@@ -364,7 +392,11 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read
     nodes.setdefault(read.node, _NodeTexts({}, {})).pasted.append(ReadOutput(reader, digest, value))
     odd = set(getattr(value, "unread", ()))
     places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
-    return replace(read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value))
+    is_whole = all(any(re.match(form, line) for line in piece.lines) for form in reader.always)
+    return replace(
+        read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value),
+        cut="" if is_whole else f"{reader.name} begins or ends with a line that is not there, so more may have been printed",
+    )  # fmt: skip
 
 
 def _take_rows(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read:

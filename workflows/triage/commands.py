@@ -254,6 +254,9 @@ _HINTS = {
 _BEHIND = re.compile(r"(?:sat\+)?(?:megaraid|cciss|3ware|areca|aacraid|hpt|sssraid),[0-9,/]{1,12}")
 
 
+_ZED = frozenset(("zed", "zfs-zed", "zfs-zed.service", "_TRANSPORT=kernel"))  # whose lines journalctl was asked for
+
+
 def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "zpool":
         return _zpool(rest, letters), ""
@@ -262,7 +265,7 @@ def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:
     if tool == "dmesg":
         return "kernel_log", ""
     if tool == "journalctl":
-        return ("kernel_log", "") if {"k", "b"} & set(letters) or "--dmesg" in rest else NOTHING
+        return ("kernel_log", "") if {"k", "b"} & set(letters) or "--dmesg" in rest or _ZED & set(rest) else NOTHING
     if tool in ("lsscsi", "sysctl"):
         return tool, ""
     if tool == "mdb":
@@ -306,7 +309,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
 def _zdb(operands: Sequence[str], letters: str) -> tuple[str, str]:
     if "l" in letters and operands:
         return "zdb_label", device(operands[-1])  # with -u it says more, and both is read
-    return ("zdb_config", "") if "C" in letters and not operands else NOTHING
+    return ("zdb_config", "") if "C" in letters else NOTHING
 
 
 def _operands(rest: Sequence[str], with_value: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.collectors import zpool_events
 from agents.collectors.base import Unparsed
@@ -30,6 +30,37 @@ UNKNOWN = "-"  # a count that is not known
 RULE = "-" * 36
 
 
+def seen(source: str, value: Any) -> str:
+    """What of a text that reads well by itself is not in it, in words; "" where nothing shows that something is missing."""
+    if source == "kernel_log":
+        first = min(((event.at_us, event.printed) for event in (*value.events, *value.unexplained) if event.printed), default=(0, ""))[1]
+        return f"what the log says before {first}" if first else "what the log says before and behind these lines"
+    if (
+        source == "smart"
+        and value.passed is not None
+        and value.details is not None
+        and value.details.in_text
+        and value.details.self_tests is None
+    ):
+        return "the report has no self-tests: it was not asked for them, or was cut before them (smartctl -x DEVICE)"
+    return ""
+
+
+_BEGUN = re.compile(r" {1,12}(name|pool_guid|txg|hostid|hostname): (.{1,80})$")
+_ENDS_BEFORE = {"zdb_label": "the guid of the disk", "zdb_config": "the guid of the pool"}
+
+
+def begun(source: str, lines: Sequence[str]) -> str:
+    """What a label or a configuration says that ends before it says whose it is; "" of any other text, and where it says nothing."""
+    if source not in _ENDS_BEFORE or any(re.match(r" +(?:guid|vdev_tree):", line) for line in lines):
+        return ""
+    found = {name: value.strip("'") for line in lines if (match := _BEGUN.match(line)) for name, value in [match.groups()]}
+    if "name" not in found and "pool_guid" not in found:
+        return ""
+    says = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
+    return f"It ends before {_ENDS_BEFORE[source]}, so it is joined with nothing. It says: {says}."
+
+
 def labels(lines: Sequence[str]) -> Whole:
     """The last label without its tree where that is not whole; without that label where others stand before it, or it does not say whose it is."""
     kept = list(lines) if not lines or not _TITLE.match(lines[0]) else [RULE, *lines]
@@ -51,7 +82,7 @@ def labels(lines: Sequence[str]) -> Whole:
 
 def config(lines: Sequence[str]) -> Whole:
     """The last pool without its vdevs where these are not whole; without that pool where its guid is not there either."""
-    kept = list(lines)
+    kept = _of_one_pool(lines)
     names = [i for i, line in enumerate(kept) if _POOL.match(line)]
     if not names:
         return Whole(kept, "")
@@ -63,6 +94,19 @@ def config(lines: Sequence[str]) -> Whole:
     if missing and not any(line.startswith("    pool_guid: ") for line in last) and len(names) > 1:
         return Whole(kept[: names[-1]], "its last pool is not whole")
     return Whole(kept, missing)
+
+
+_OF_ONE = re.compile(r"\s*(?:MOS Configuration|Cached configuration):$")
+
+
+def _of_one_pool(lines: Sequence[str]) -> list[str]:
+    """`zdb -C POOL` names no pool above its fields, and indents them by eight (cmd/zdb/zdb.c, dump_config); what is on disk comes last and counts."""
+    titles = [i for i, line in enumerate(lines) if _OF_ONE.match(line)]
+    if not titles:
+        return list(lines)
+    body = [line[4:] for line in lines[titles[-1] + 1 :] if line.startswith(" " * 8)]
+    name = next((line.partition(": ")[2].strip("'") for line in body if line.startswith("    name: ")), "")
+    return [f"{name}:", *body] if name else list(lines)
 
 
 def histograms(lines: Sequence[str]) -> Whole:

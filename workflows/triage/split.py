@@ -88,7 +88,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         source, key = begins(lines, i)
         if source and _is_talk(pieces[-1], source):
             pieces.append(_turned(pieces[-1], node, i + 1, source))
-        shut = pieces[-1].path or (pieces[-1].hint and source != "zpool_import")  # an import by name can list pools, too
+        shut = pieces[-1].path or (pieces[-1].hint and source not in _IN_ANY_ANSWER)
         if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
             pieces.append(Piece(source, i + 1, key=key, node=node))
@@ -98,6 +98,10 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         pieces[-1].sure |= _family(pieces[-1].source) == source
     return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
 
+
+_IN_ANY_ANSWER = frozenset(
+    ("zpool_import", "kernel_log")
+)  # an import by name can list pools, too, and a journal has lines of the kernel and of zed
 
 _PASSWORD = re.compile(
     r"\[sudo[^\]]{0,40}\] .{1,80}|doas \([^)]{1,80}\) password:|(?:\S{1,80} )?[Pp]assword(?: for \S{1,80})?: *$|Sorry, try again\."
@@ -268,6 +272,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_get", re.compile(r"[A-Za-z][\w.:-]* +size +[0-9.]+[KMGTPE]? +-$"), r"\S+ +capacity "),  # -H prints no heading
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
     ("zdb_config", re.compile(r"\S+:$"), r"    version: [0-9]+$"),
+    ("zdb_config", re.compile(r"\s*(?:MOS Configuration|Cached configuration):$"), r" {8}version: [0-9]+$"),
     ("smart", re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ "), ""),
     ("smart", re.compile(SMART_PART), ""),
     ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
@@ -365,6 +370,7 @@ def _belongs(piece: Piece, line: str) -> bool:
     return test is None or test(piece, line)
 
 
+_OF_MD = re.compile(r"(?:sudo +)?mdadm +-|/dev/\w{2,20}:$|Personalities :")  # what people ask of a disk of Linux RAID behind its report
 _OF_DEDUP = re.compile(r"bucket +allocated|_{6} +_|refcnt +blocks|-{6} +-")  # the heading of the table that -D prints
 
 
@@ -411,7 +417,8 @@ _GOES_ON = {
     "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
     "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
-    "zdb_config": _goes_on_as(r" {4}|\S+:$"),
+    "smart": lambda piece, line: _OF_MD.match(line) is None,
+    "zdb_config": _goes_on_as(r" {4}|\S+:$|(?:MOS|Cached) [Cc]onfiguration:"),
     "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
     "parameters": lambda piece, line: line.startswith("/"),
     "mdb": lambda piece, line: bool(

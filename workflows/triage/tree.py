@@ -17,6 +17,7 @@ from workflows.triage.fields import HEADING, ROW
 
 NOTE = "The indentation was lost and rebuilt."
 CHANGED = "The indentation was changed and rebuilt: rows nest as they stand."
+CUT = "The text ends behind the row of {0}: its members are not here, and it was left out."
 DOUBT = "Every row below {0} was taken for its member; whether the last is a vdev of its own, only an indented text says."
 AGAIN = "Paste `zpool status -P -p` with its indentation, as a file or as code."
 _TOP = re.compile(r"(mirror|raidz([1-3]?)|draid([1-3]?)(?::[0-9a-z:]{1,40})?|indirect)(?:-([0-9]{1,9}))?")
@@ -58,6 +59,8 @@ def rebuilt(lines: Sequence[str]) -> Rebuilt:
     rows = [_Row(line.split()[0], line.strip(), len(line) - len(line.lstrip())) for line in lines]
     if not rows or _is_regular(rows):
         return Rebuilt(list(lines))
+    if len(rows) > 2 and _must_have_members(rows[-1]) and _is_regular(rows[:-1]):
+        return Rebuilt(list(lines[:-1]), (CUT.format(rows[-1].name),))
     levels = _by_indentation(rows)
     if levels is not None:
         return Rebuilt(_printed(levels), (CHANGED,), True)

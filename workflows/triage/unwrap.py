@@ -87,7 +87,7 @@ def lines(text: str) -> list[str]:
 
 def cleaned(text: str) -> Cleaned:
     """The text without its wrappers. Never raises."""
-    found = markup.without(_plain(text)).split("\n")
+    found = [_WRITTEN_TABS.sub(_tabs, line) if line.startswith("\\t") else line for line in markup.without(_plain(text)).split("\n")]
     found, broken = oneline.rebuilt(found)
     turns = {
         beside: ""
@@ -106,6 +106,14 @@ def cleaned(text: str) -> Cleaned:
     wrappers.undo(found, turns)
     notes = (f"{broken} lines stood on one line each: their breaks were put back.",) if broken else ()
     return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, notes)
+
+
+_WRITTEN_TABS = re.compile(r"(?:\\t)+(?= {0,20}\S{1,255} +[A-Z]{2,10}\b| {0,20}(?:NAME|logs|cache|spares|special|dedup)\b)")
+
+
+def _tabs(found: re.Match[str]) -> str:
+    """A row's tabs as a program writes them down: a backslash and a letter each."""
+    return "\t" * (len(found.group()) // 2)
 
 
 def _stands_below_config(lines: list[str], place: int) -> bool:

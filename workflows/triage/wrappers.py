@@ -21,6 +21,7 @@ RUN_MIN = 3  # lines
 INDENT_MIN = 2  # columns; a pool's own lines differ by one
 CUT_LINES_MAX = 2
 LOOKED_AT = 60  # lines of a run until one says what it is
+QUOTED_LOOKED_AT = 1500  # the same of a quoted mail, where much prose may stand before what was pasted
 _Turns = MutableMapping[int, str]
 
 
@@ -106,7 +107,8 @@ def _runs(lines: list[str], form: _Form) -> Iterator[tuple[int, list[_Worn]]]:
 
 def _is_output(rests: list[str], kind: str = "") -> bool:
     """Whether what is left says what it is. Behind a mark that is a prompt as well, a command must have a prompt of its own."""
-    lines = [line for rest in rests[: 4 * LOOKED_AT] if (line := rest.expandtabs(8).rstrip())][:LOOKED_AT]
+    most = QUOTED_LOOKED_AT if kind == ">" else LOOKED_AT
+    lines = [line for rest in rests[: 4 * most] if (line := rest.expandtabs(8).rstrip())][:most]
     if kind != INDENTED:
         width = min((_columns(line) for line in lines), default=0)
         lines = [line[width:] for line in lines]

@@ -29,7 +29,9 @@ def _missing(pool: PoolFacts) -> list[str]:
     """What shows that data is missing on a disk, in words; a cancelled resilver alone does not say on which."""
     leaves = [vdev for vdev in _vdevs(pool) if not vdev.children and vdev.state in lookup.IN_SERVICE]
     marked = [
-        f"{leaf.guid} (since txg {leaf.rebuilding_since_txg}, by its label)" for leaf in leaves if leaf.rebuilding_since_txg is not None
+        f"{leaf.guid} (what is older than txg {leaf.rebuilding_since_txg}, by its label)"
+        for leaf in leaves
+        if leaf.rebuilding_since_txg is not None
     ]
     waits = [f"{leaf.guid} (awaiting resilver)" for leaf in leaves if leaf.awaiting_resilver and leaf.rebuilding_since_txg is None]
     left = [

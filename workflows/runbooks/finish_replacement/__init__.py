@@ -5,7 +5,7 @@
                             \\-> waiting -> verified
 
 What `zpool replace` or a spare left behind is a vdev of two disks or more in one place. The new disk is taken out while the old one serves: nothing
-is lost by it, as only the old one was ever whole. The old one, or a spare that is lost, is let go when the one that stays is ONLINE, was
+is lost by it, as only the old one was known to be whole. The old one, or a spare that is lost, is let go when the one that stays is ONLINE, was
 filled by a scan without errors, and misses nothing by its label. With no disk of the place serving, nothing is detached. From `detach` on there is
 no way back: the label of what goes is wiped. The danger is detaching the half that holds the data.
 """
@@ -137,7 +137,7 @@ def what_is_given_up(facts: FleetFacts, params: Params) -> str:
 
 
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The disk that goes as somebody at the rack will meet it, what is given up, and what the vdev survives before and after."""
+    """The disk that goes as the technician at the rack will meet it, what is given up, and what the vdev survives before and after."""
     return {"given_up": what_is_given_up(facts, params), **_leaving(facts, params), "redundancy": _redundancy(facts, params)}
 
 
@@ -183,7 +183,7 @@ CHECK_WHY = "Each question must be answered with yes. What cannot be told counts
 RUNBOOK = Runbook(
     slug="finish-replacement",
     title="Finish or undo a replacement",
-    purpose="A replacement does not end: the new disk is lost, or the old one, or somebody has called it off; or one of several spares in one place is lost. "
+    purpose="A replacement does not end: the new disk is lost, or the old one, or it was called off; or one of several spares in one place is lost. "
     "This takes out the disk that is not needed, by its guid, and takes care that the one that holds the data is the one that stays.",
     states="unfinished -> way chosen -> checked -> planned -> confirmed -> approved -> detached -> verified",
     point_of_no_return="detach",

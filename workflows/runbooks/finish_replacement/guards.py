@@ -14,7 +14,7 @@ from workflows.guards.subject import the_pool, the_target
 
 UNDO, LET_GO, WAIT = "undo", "let-go", "wait"
 HOLDERS = ("replacing", "spare")
-NOBODY_SERVES = (
+NO_DISK_SERVES = (
     "Nothing of it is detached: each may hold the only copy of something. Bring one of them back first: its seat, its cable, its power; where other "
     "disks of the node are gone too, begin with many-disks-offline. If none comes back and the vdev is down, restore the pool from its backup."
 )
@@ -51,7 +51,7 @@ def one_of_its_disks_serves(facts: FleetFacts, params: Params) -> Verdict:
     holder = need(the_holder(facts, params))
     serving = [child for child in holder.children if serves(child)]
     if not serving:
-        return refuse(f"No disk in {holder.name} serves. {NOBODY_SERVES}")
+        return refuse(f"No disk in {holder.name} serves. {NO_DISK_SERVES}")
     return ok(f"In {holder.name} {' and '.join(str(child.guid) for child in serving)} serves.")
 
 
@@ -76,7 +76,7 @@ def the_one_that_stays_is_fit(facts: FleetFacts, params: Params) -> Verdict:
     stays = need(the_one_that_stays(facts, params))
     wanted = SERVING if params.get("way") == UNDO else ("ONLINE",)
     if stays.state not in wanted:
-        return refuse(f"The disk that would stay, {stays.guid}, is {stays.state}. {NOBODY_SERVES}")
+        return refuse(f"The disk that would stay, {stays.guid}, is {stays.state}. {NO_DISK_SERVES}")
     if not known(stays.gone):
         return unknown(stays.gone.reason)
     if stays.gone:
@@ -96,7 +96,7 @@ def the_one_that_stays_misses_nothing(facts: FleetFacts, params: Params) -> Verd
         return unknown(f"No label of {top.name} could be read, so whether {stays.guid} misses data is not known. Have the node look again.")
     if stays.rebuilding_since_txg is not None:
         return refuse(
-            f"By its label {stays.guid}, which would stay, misses data since txg {stays.rebuilding_since_txg}. Only a resilver that ends without errors "
+            f"By its label {stays.guid}, which would stay, misses data from before txg {stays.rebuilding_since_txg}. Only a resilver that ends without errors "
             "fills it: where none runs, begin one with begin-resilver."
         )
     return ok(f"By its label {stays.guid}, which stays, misses nothing.")

@@ -34,6 +34,40 @@ def by_itself(now: float) -> Node:
     return filling_slowly(node)
 
 
+def half_of_a_mirror(now: float) -> Node:
+    """One half of a mirror says that it will fail; a blank disk sits beside it."""
+    disks = [scenarios.lab_disk(number, number) for number in range(3)]
+    node = scenarios.lab_node(disks=disks)
+    leaves = [member(node, disk, guid_of("mirrored", disk.wwid)) for disk in disks[:2]]
+    pool = Pool(
+        "home",
+        guid_of("mirrored"),
+        [top("mirror", guid_of("mirrored", 0), leaves, disks[0].size_bytes)],
+        int(node.hostid, 16),
+        node.hostname,
+    )
+    pool.alloc_bytes = 65396736
+    add_pool(node, pool, disks, leaves)
+    disks[0].smart.passed = False
+    return filling_slowly(node)
+
+
+def of_a_draid(now: float) -> Node:
+    """A member of a dRAID says that it will fail; its distributed spare is free, and blank disks sit beside it."""
+    node = scenarios.draid()
+    node.disks[2].smart.passed = False
+    return filling_slowly(node)
+
+
+def two_of_a_raidz(now: float) -> Node:
+    """Two members say that they will fail, and two blank disks sit beside them: one after the other."""
+    node = scenarios.tiny()
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    for disk in (node.disks[1], node.disks[4]):
+        disk.smart.passed = False
+    return filling_slowly(node)
+
+
 def filling_slowly(node: Node) -> Node:
     """So that there is time to call it off."""
     node.knobs.resilver_seconds = FILLING_SECONDS

@@ -47,10 +47,21 @@ def test_a_member_in_service_without_a_label_is_acted_upon():
     node = node_facts("oss01", captures("healthy-raidz2") | {"zdb_label/sda1": Capture("zdb_label", "sda1", "data", gone)}, 1.0, ())
     found = only(FleetFacts({"oss01": node}))
     assert (found.severity, "the next import will not find it" in found.meaning) == ("act", True)
+    again = found.cures[-1]
+    assert again.argv == (("zpool", "set", "comment=labels-rewritten", node.pools[0].name),)
+    assert ("found" in again.needs, "get comment" in again.save_first) == (True, True), (
+        "the labels are written again only when what overwrote them is stopped"
+    )
     lost = replace(node.pools[0].tops[0][1].children[0], state="FAULTED")
     top = replace(node.pools[0].tops[0][1], children=(lost, *node.pools[0].tops[0][1].children[1:]))
     pool = replace(node.pools[0], tops=(("data", top),))
     assert only(FleetFacts({"oss01": replace(node, pools=(pool,))})).severity == "watch", "its loss is said by another situation"
+
+
+def test_a_disk_without_a_label_of_a_pool_that_is_not_imported_is_filled_anew_and_only_when_it_is_certain_which_it_is():
+    found = only(fleet("import-blocked-labels/2-all-labels-garbage"))
+    last = found.cures[-1]
+    assert (last.kind, last.runbook, "certain" in last.needs) == ("replace", "wwid-mismatch-replace", True)
 
 
 def test_its_key_does_not_change_with_the_kernel_name():

@@ -120,6 +120,8 @@ def test_a_replacement_that_stays_after_a_bad_end_is_stuck(how):
     top = vdev(7, "raidz2-0", "raidz", 2, vdev(9, "replacing-0", "replacing", 0, OLD, NEW), *MEMBERS)
     found = resilver_stuck.detect(with_pool(tops=(("data", top),), scans=(scan,)))
     assert [s.severity for s in found] == ["act"] * expected
+    ends_it = ["begin-resilver", "finish-replacement"] if how == "canceled" else []  # after errors a scrub comes first
+    assert [answer.runbook for one in found for answer in one.answers] == ends_it
 
 
 STATUS = Path(agents.tests.__file__).parent / "captures/zpool_status/zpool-status-2.1.11--replacement-that-a-scrub-followed.txt"

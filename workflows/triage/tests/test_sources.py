@@ -92,7 +92,7 @@ COMMANDS = {
     "zdb -lu /dev/disk/by-id/wwn-0x5000c500a65b200b-part1": ("zdb_label", "wwn-0x5000c500a65b200b-part1"),
     "zdb -C": ("zdb_config", ""),
     "zdb -U /etc/zfs/zpool.cache -C": ("zdb_config", ""),
-    "zdb -C ost_0": ("", ""),
+    "zdb -C ost_0": ("zdb_config", ""),
     "cat /proc/spl/kstat/zfs/ost_0/state": ("kstat_pools", ""),
     "cat /proc/spl/kstat/zfs/ost_0/txgs": ("kstat_txgs", "ost_0"),
     "tail -n 20 /proc/spl/kstat/zfs/dbgmsg": ("dbgmsg", ""),
@@ -115,7 +115,7 @@ def test_what_only_begins_like_a_command_is_none(line):
     assert asked(line) is None
 
 
-@pytest.mark.parametrize("command", ["zdb -C ost_0"])
+@pytest.mark.parametrize("command", ["zdb -d ost_0"])
 def test_a_form_that_tells_too_little_says_what_to_ask(command):
     (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
     assert read.outcome == "left out"

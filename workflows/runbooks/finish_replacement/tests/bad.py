@@ -19,7 +19,7 @@ REFUSED = (
     Bad("one_of_its_disks_serves", "begin with many-disks-offline", every_leaf(**LOST)),
     Bad("only_the_newest_is_taken_out", "Begin again from the situation", above(kind="spare")),
     Bad("the_one_that_stays_is_fit", "Nothing of it is detached", leaf("keeps_guid", **LOST)),
-    Bad("the_one_that_stays_misses_nothing", "misses data since txg 99", leaf("keeps_guid", rebuilding_since_txg=99)),
+    Bad("the_one_that_stays_misses_nothing", "misses data from before txg 99", leaf("keeps_guid", rebuilding_since_txg=99)),
     Bad("the_scan_that_filled_it_was_clean", "finished with 3 errors", pool(scans=(WITH_ERRORS,))),
     Bad("its_vdev_keeps_its_data", "bring its other lost disks back first", siblings(**LOST)),
     Bad("the_one_that_stays_is_a_member", "Look at its bay and its cable", leaf("keeps_guid", **LOST)),

@@ -72,7 +72,7 @@ def test_only_a_disk_that_holds_the_data_may_stay(stages):
     found = options(stages(CALLED_OFF).at("way"))
     assert found["undo"] == ""
     assert "The resilver of ost_0 is canceled." in found["let-go"]
-    assert "misses data since txg" in found["let-go"]
+    assert "misses data from before txg" in found["let-go"]
     found = options(stages(OLD_LOST).at("way"))
     assert found["let-go"] == ""
     assert "is REMOVED. Nothing of it is detached" in found["undo"]
@@ -131,7 +131,7 @@ REFUSALS = [
     (FIRST, two_more_lost, "lacks more disks than it can do without"),
     (FIRST, over, "so there is nothing to end"),
     (OLD_LOST, with_errors, "finished with 5 errors. Read `zpool status -v`"),
-    (OLD_LOST, not_filled, "misses data since txg 99"),
+    (OLD_LOST, not_filled, "misses data from before txg 99"),
     (OLD_LOST, both_lost, "Bring one of them back first"),
 ]
 

@@ -52,4 +52,7 @@ def story(name: str, twins: Mapping[str, Node]) -> Story:
 
 FIRST = story("", rehearsal.NODES["replace-in-place"](NOW))
 BY_ITSELF = story("replace-in-place, a vdev by itself", {"oss01": rehearsal.by_itself(NOW)})
-STORIES = (FIRST, BY_ITSELF)
+MIRROR = story("replace-in-place, a half of a mirror", {"oss01": rehearsal.half_of_a_mirror(NOW)})
+DRAID = story("replace-in-place, a member of a dRAID", {"oss01": rehearsal.of_a_draid(NOW)})
+SEVERAL = story("replace-in-place, the first of two", {"oss01": rehearsal.two_of_a_raidz(NOW)})
+STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL)

@@ -10,9 +10,9 @@ from agents.operations import OPERATIONS
 from twin import scenarios
 from workflows.engine import events as ev
 from workflows.engine.core import ask, blockers
-from workflows.runbooks.replace_in_place.tests.stories import BY_ITSELF, FIRST, as_it_was
+from workflows.runbooks.replace_in_place.tests.stories import BY_ITSELF, DRAID, FIRST, MIRROR, SEVERAL, as_it_was, story
 from workflows.situations import detect_all
-from workflows.tests.walks import ANN, Stages, Stuck
+from workflows.tests.walks import ANN, Stages, Stuck, Walk
 
 FOLDER = Path(__file__).resolve().parents[1]
 LEFT = [
@@ -91,6 +91,42 @@ def test_of_a_vdev_by_itself_the_plan_says_what_is_at_stake(alone, stages):
     text = alone.at("check").step.warns[0](alone.at("check").facts(), alone.at("check").state.params)
     assert "is a vdev by itself: only this disk holds its data" in text
     assert stages.at("check").step.warns[0](stages.at("check").facts(), stages.at("check").state.params) == ""
+
+
+def filled(walk):
+    """Whether the new disk alone holds the place of the old one."""
+    return not any(vdev.type == "replacing" for pool in walk.node.pools for vdev in pool.walk())
+
+
+@pytest.mark.parametrize("one", [MIRROR, DRAID], ids=lambda one: one.title)
+def test_a_half_of_a_mirror_and_a_member_of_a_draid_serve_until_the_new_disk_is_filled(one, tmp_path):
+    stages = Stages(one, tmp_path)
+    walk = stages.at("resilver")
+    assert scenarios.leaf_on(walk.node, walk.state.params["old_wwid"]).state == "ONLINE"
+    assert of_zpool(stages.end) == ["replace"]
+    assert filled(stages.end)
+    assert scenarios.leaf_on(stages.end.node, stages.end.state.params["wwid"]).state == "ONLINE"
+
+
+def test_the_second_of_two_waits_for_the_first_and_then_has_its_own_run(tmp_path):
+    """One resilver at a time in a vdev; when the first is verified the other member is offered, and not the one that was replaced."""
+    stages = Stages(SEVERAL, tmp_path)
+    first = stages.end
+    meanwhile = stages.at("resilver")
+    other = next(
+        answer.params
+        for one in detect_all(meanwhile.facts())
+        for answer in one.answers
+        if answer.runbook == "replace-in-place" and answer.params["old_wwid"] != meanwhile.state.params["old_wwid"]
+    )
+    check = meanwhile.runbook.step("check")
+    reasons = [verdict.reason for verdict in blockers(ask(check.guards, meanwhile.facts(), {**other, "wwid": ""}))]
+    assert any("One replacement at a time: wait until it ends." in reason for reason in reasons), reasons
+    second = Walk(story("", {"oss01": first.node}), tmp_path / "second").to_the_end()
+    assert second.state.status == "done"
+    assert second.state.params["vdev_guid"] == other["vdev_guid"]
+    assert filled(second)
+    assert not [answer for one in detect_all(second.facts()) for answer in one.answers if answer.runbook == "replace-in-place"]
 
 
 # --- calling it off
