@@ -61,12 +61,12 @@ def test_a_run_is_handed_over_without_javascript(plain, visit):
     expect(plain.page.get_by_text("approver is responsible for this run, handed over by operator")).to_be_visible()
     colleague = visit("approver", java_script_enabled=False)
     colleague.page.goto("/runs/")
-    colleague.page.get_by_role("region", name="You see to these").get_by_role("link", name=LOST).click()
+    colleague.page.get_by_role("region", name="You are responsible for these").get_by_role("link", name=LOST).click()
     colleague.press("I have it")
-    expect(colleague.page.get_by_text("You see to this run.")).to_be_visible()
+    expect(colleague.page.get_by_text("You are responsible for this run.")).to_be_visible()
     plain.page.reload()
     plain.press("See to it myself")
-    expect(plain.page.get_by_text("You see to this run.")).to_be_visible()
+    expect(plain.page.get_by_text("You are responsible for this run.")).to_be_visible()
 
 
 def to_the_plan(approver: Visitor) -> None:

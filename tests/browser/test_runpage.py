@@ -91,15 +91,15 @@ def test_a_run_is_handed_over_and_back(operator, approver):
     status = approver.page.locator("#alarms").get_by_role("status")
     expect(status).to_contain_text("handed run")
     approver.page.goto("/runs/")
-    expect(approver.page.get_by_role("region", name="You see to these").get_by_role("listitem")).to_have_count(1)
+    expect(approver.page.get_by_role("region", name="You are responsible for these").get_by_role("listitem")).to_have_count(1)
     assert faults(approver) == []
     status.get_by_role("link").click()
     picture(approver, "handed-over")
     approver.press("I have it")
-    expect(approver.page.get_by_text("You see to this run.")).to_be_visible()
+    expect(approver.page.get_by_text("You are responsible for this run.")).to_be_visible()
     expect(operator.page.locator(".sl-events")).to_contain_text("approver has the run")
     operator.press("See to it myself")
-    expect(operator.page.get_by_text("You see to this run.")).to_be_visible()
+    expect(operator.page.get_by_text("You are responsible for this run.")).to_be_visible()
 
 
 def test_a_technician_opens_the_rack_with_a_link_and_nothing_else(operator, phone, spare):

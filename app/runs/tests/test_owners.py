@@ -29,7 +29,7 @@ def press(client, reader, run, **form):
 
 
 def test_a_run_is_handed_over_and_the_colleague_says_i_have_it(run, ann, eve, client):
-    assert "You see to this run." in page(client, ann, run.get_absolute_url())
+    assert "You are responsible for this run." in page(client, ann, run.get_absolute_url())
     assert press(client, ann, run, act="hand-over", to="eve", reason="The disk is on its way.").status_code == 302
     run.refresh_from_db()
     assert (run.minder, run.handed_by) == (eve, ann)
@@ -37,11 +37,11 @@ def test_a_run_is_handed_over_and_the_colleague_says_i_have_it(run, ann, eve, cl
     shown = page(client, eve, run.get_absolute_url())
     assert "ann hands this run over to you." in shown
     assert "handed the run over: ann → eve. The disk is on its way." in shown
-    assert page(client, eve, "/runs/").index("You see to these") < page(client, eve, "/runs/").index("All others")
+    assert page(client, eve, "/runs/").index("You are responsible for these") < page(client, eve, "/runs/").index("All others")
     assert press(client, eve, run, act="have-it").status_code == 302
     assert "handed run" not in page(client, eve, "/ledger/")
     assert event_types(run)[-2:] == ["run.handed-over", "run.taken"]
-    assert "You see to these" not in page(client, ann, "/runs/")
+    assert "You are responsible for these" not in page(client, ann, "/runs/")
 
 
 def test_a_run_is_taken_from_somebody_who_does_not_answer(run, ann, eve, client):
@@ -96,4 +96,4 @@ def test_without_valkey_nobody_is_seen_and_the_page_is_shown(run, ann, client, m
 
     monkeypatch.setattr(presence, "valkey", away)
     assert presence.others(run.pk, "ann") == ()
-    assert "You see to this run." in page(client, ann, run.get_absolute_url())
+    assert "You are responsible for this run." in page(client, ann, run.get_absolute_url())
