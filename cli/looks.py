@@ -72,7 +72,11 @@ def _why(node: dict[str, Any]) -> str:
 def _node(asked: argparse.Namespace, portal: Portal) -> int:
     found = portal.get("nodes", asked.name)
     rows = [(p["name"], p["state"], p["redundancy"], p["guid"]) for p in found["pools"]]
-    head = {"Node": found["name"], "State": "SILENT" if found["silent"] else found["state"], "Reported": f"{ago(found['last_report_at'])} ago"}
+    head = {
+        "Node": found["name"],
+        "State": "SILENT" if found["silent"] else found["state"],
+        "Reported": f"{ago(found['last_report_at'])} ago",
+    }
     more = {"ZFS": f"{found['zfs_userland']} / module {found['zfs_module']}", "Disks": found["disks"], "Worst": found["worst_title"]}
     unknown = [text(f"not known: {why}") for why in found["not_known"]]
     unknown += [text(f"not watched: {what}") for what in found.get("judgement", {}).get("not_looked_at", ())]

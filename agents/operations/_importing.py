@@ -107,7 +107,10 @@ def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tupl
     if writers == NONE:
         return (*verdicts, ("refuse", f"No disk here carries a label of {params['pool']}, so the host that used it last is not known."))
     if any(f"({own})" not in w and "exported" not in w for w in writers.split(", ")):
-        return (*verdicts, ("refuse", f"{params['pool']} was used last by {writers}; this is {own}. Prove first that no other host has it imported."))
+        return (
+            *verdicts,
+            ("refuse", f"{params['pool']} was used last by {writers}; this is {own}. Prove first that no other host has it imported."),
+        )
     return verdicts
 
 

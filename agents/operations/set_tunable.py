@@ -78,7 +78,11 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     now, name = pre.get("tunable.value", UNKNOWN), params["name"]
     if not now.startswith(UNKNOWN):
         expected = now in (params["before"], params["value"])
-        reason = f"{name} is {now}." if expected else f"{name} is {now}, not {params['before']}: another person or program set it. Find out who, and ask them."
+        reason = (
+            f"{name} is {now}."
+            if expected
+            else f"{name} is {now}, not {params['before']}: another person or program set it. Find out who, and ask them."
+        )
         verdicts.append(("pass" if expected else "refuse", reason))
     return (*verdicts, *_released.verdicts(NAME, pre))
 

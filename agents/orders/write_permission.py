@@ -122,7 +122,9 @@ class Standing:
 
     def stolen(self, counter: int) -> None:
         """The portal took a request counter from this agent's key that this agent never gave."""
-        self.duplicate(f"The portal accepted the counter {counter} under this key, and this agent never gave that number: another machine has the key.")
+        self.duplicate(
+            f"The portal accepted the counter {counter} under this key, and this agent never gave that number: another machine has the key."
+        )
 
     def hold(self, name: str, reason: str) -> None:
         """For ever, or until a person releases it. Where it cannot be written, it is so until the agent ends."""

@@ -99,7 +99,10 @@ def _zfs(host: Host) -> Iterator[Finding]:
         yield Finding("bad", "zfs module", "It is not loaded.", "Load it with `modprobe zfs`; if that fails, build it for this kernel.")
     elif userland is None:
         yield Finding(
-            "bad", "zfs", f"module {module}, tools that do not report their version.", "Run `zpool --version`; no change of a pool is ordered."
+            "bad",
+            "zfs",
+            f"module {module}, tools that do not report their version.",
+            "Run `zpool --version`; no change of a pool is ordered.",
         )
     else:
         yield _released(userland, module)

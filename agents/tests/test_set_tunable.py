@@ -50,7 +50,10 @@ def test_it_may_be_done_twice(host):
 def test_it_leaves_alone_what_somebody_else_set(host):
     host.write(f"/sys/module/zfs/parameters/{NAME}", b"8388608\n")
     pre = set_tunable.preconditions(host, GOOD)
-    assert ("refuse", f"{NAME} is 8388608, not 16777216: another person or program set it. Find out who, and ask them.") in set_tunable.guards(pre, GOOD)
+    assert (
+        "refuse",
+        f"{NAME} is 8388608, not 16777216: another person or program set it. Find out who, and ask them.",
+    ) in set_tunable.guards(pre, GOOD)
     assert set_tunable.probe(host, GOOD, pre).result == "cannot_tell"
 
 

@@ -77,7 +77,9 @@ def of_the_database() -> Iterator[Metric]:
     yield gauge("approvals_waiting", "Plans that wait for another person.", status["approvals_waiting"])
     yield gauge("open_loops", "What runs have switched on and what is not switched off yet.", status["open_loops"])
     yield gauge("alarms", "Runs whose waiting raised an alarm.", Run.objects.filter(status="waiting").exclude(state__alarm="").count())
-    yield gauge("glasses_unreviewed", "Uses of break glass that no person has reviewed.", BrokenGlass.objects.filter(reviewed_at=None).count())
+    yield gauge(
+        "glasses_unreviewed", "Uses of break glass that no person has reviewed.", BrokenGlass.objects.filter(reviewed_at=None).count()
+    )
     yield from _ledger(now)
 
 

@@ -178,7 +178,9 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
     if kind is ev.GlassBroken:
         before = plan_approvals.open_glass_of(person)
         if before is not None:
-            return f"You broke the glass in run {before.run_id}, and no other person has reviewed that yet. Until then you cannot do it again."
+            return (
+                f"You broke the glass in run {before.run_id}, and no other person has reviewed that yet. Until then you cannot do it again."
+            )
         return plan_approvals.why_no_glass(person, str((run.here.plan or {}).get("operation", "")), run.node)
     if (
         kind in (ev.ExecuteAsked, ev.ByHandAsked)

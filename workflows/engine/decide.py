@@ -73,7 +73,9 @@ def decide(runbook: Runbook, state: RunState, event: ev.Event) -> Outcome:
     if state.status in ENDED and not isinstance(event, ev.LoopClosed):
         return Refused(f"This run is {state.status}. Start a new one if there is more to do.")
     if state.status != "new" and all(step.slug != state.step for step in runbook.steps):
-        return Refused(f"This runbook has no step {state.step} any more. What is under way on the node goes on; inform the person who changed the runbook.")
+        return Refused(
+            f"This runbook has no step {state.step} any more. What is under way on the node goes on; inform the person who changed the runbook."
+        )
     if (state.status == "new") != isinstance(event, ev.Start):
         return Refused("This run has begun already." if state.status != "new" else "This run has not begun yet. Start it first.")
     return handler(runbook, state, event)

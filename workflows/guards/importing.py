@@ -272,9 +272,7 @@ def _last_user(facts: FleetFacts, node: NodeFacts, labels: tuple[LabelFacts, ...
     for hostid, name in sorted((hostid, name) for hostid, name in in_use if hostid not in (None, own)):
         there = next((n for n in facts.nodes.values() if known(n.hostid) and int(n.hostid, 16) == hostid), None)
         if there is None:
-            return unknown(
-                f"{name} (hostid {hostid:x}) used it last and never exported it, and that host has no agent. Fence it first."
-            )
+            return unknown(f"{name} (hostid {hostid:x}) used it last and never exported it, and that host has no agent. Fence it first.")
         if why := _may_have_it(there):
             return unknown(f"{there.node} used it last and never exported it. {why}")
     return ok(f"No other node has {params.get('pool', 'it')}, nor may have it.")

@@ -179,7 +179,9 @@ def the_other_pools_are_named(facts: FleetFacts, params: Params, answer: str) ->
         return (unknown(others.reason),)
     wanted = {pool.name for pool in others} or {NO_DISK}
     if set(answer.split()) != wanted:
-        return (refuse(f"What else lives on {params['node']} is: {', '.join(sorted(wanted))}. Inform their owners, then type these names."),)
+        return (
+            refuse(f"What else lives on {params['node']} is: {', '.join(sorted(wanted))}. Inform their owners, then type these names."),
+        )
     return (ok(f"Their owners were informed: {', '.join(sorted(wanted))}."),)
 
 

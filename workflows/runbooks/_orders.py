@@ -28,7 +28,9 @@ from workflows.guards.releases import gates, only_ordered, tellings
 
 Build = Callable[[FleetFacts, Params], Mapping[str, str]]
 APPROVE_WHY = "A person who took no part in this run reads the plan. The approval is for this plan only; a new plan needs a new one."
-PLAN_WHY = "The node reads everything again and reports exactly what it would do. It changes nothing, and holds itself to these facts later."
+PLAN_WHY = (
+    "The node reads everything again and reports exactly what it would do. It changes nothing, and holds itself to these facts later."
+)
 POOL_SOURCES = ("zpool_status", "zpool_status_guid", "zdb_label")
 
 

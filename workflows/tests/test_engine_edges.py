@@ -203,7 +203,9 @@ def test_the_approvals_of_an_order_are_those_asked_for_since_the_last_order():
 @pytest.mark.parametrize("locks", [(), ("pool:1", "disk:"), ("disk:", "pool:1"), ("pool:1", ":naa:5000"), ("pool:1", "disk"), ("pool:*",)])
 def test_nothing_is_sent_when_it_cannot_be_told_what_to_hold(locks):
     runbook = replace(RUNBOOK, locks=lambda facts, params: locks)
-    assert "Which pool, disk and bay to lock is not known" in why(asked(runbook, at("execute").state, ev.ExecuteAsked, by=ANN, facts=facts()))
+    assert "Which pool, disk and bay to lock is not known" in why(
+        asked(runbook, at("execute").state, ev.ExecuteAsked, by=ANN, facts=facts())
+    )
 
 
 @pytest.mark.parametrize("lost", [{"plan": None}, {"plan_digest": ""}])

@@ -121,9 +121,7 @@ def _one_serial(by_wwid: dict[str, list[tuple[NodeFacts, DiskFacts]]]) -> Iterat
         if len(apart) > 1:
             seen = tuple(pair for wwid in apart for pair in by_wwid[wwid])
             each = "; ".join(f"{title(disk)} on {node.node}{_in_bay(disk)}" for node, disk in seen)
-            sentence = (
-                f"{len(apart)} disks of the model {model} say they have the serial number {serial}: {each}. The number does not distinguish "
-            )
+            sentence = f"{len(apart)} disks of the model {model} say they have the serial number {serial}: {each}. The number does not distinguish "
             yield Conflict(
                 "one-serial",
                 serial,

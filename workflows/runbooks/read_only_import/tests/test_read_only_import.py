@@ -67,9 +67,7 @@ def test_a_host_that_used_it_last_and_has_no_agent_may_have_it(stages):
     walk = stages(PLAIN).at("check")
     with walk.changing() as node:
         used_by(node, 0x5B2F9C77, "oss77")
-    assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and that host has no agent. Fence it first." in plan_text(
-        walk
-    )
+    assert "oss77 (hostid 5b2f9c77) used it last and never exported it, and that host has no agent. Fence it first." in plan_text(walk)
 
 
 def test_a_host_without_a_hostid_that_used_it_last_may_be_any_host(stages):
