@@ -184,5 +184,5 @@ READER = Reader(
     silent=lambda value: not value.drives,
     notes=notes,
     again="MegaCli64 -PDList -aALL",
-    always=(r"\s*Exit Code: 0x",),
+    always=(r"\s*(?:Adapter #?[0-9]|BBU status for Adapter)", r"\s*Exit Code: 0x"),
 )

@@ -20,7 +20,7 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
     (r" *time +read +(?:ddread +)?(?:miss|dread)", "`arcstat`", "It tells of the cache and of no disk; `zpool iostat -v -l 5 2` is read."),
     (r"Personalities :", "/proc/mdstat", "md arrays are not ZFS and are not judged; `zpool status -P -p` is read."),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It tells of partitions; `geom disk list` and `zdb -l DEVICE` are read."),
-    (r"Disk /dev/\S+: [0-9.,]+ [KMGT]iB", "`fdisk -l`", "It tells of partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
+    (r"Disk /dev/\S+: [0-9.,]+ [KMGT]i?B", "`fdisk -l`", "It tells of partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
     (r"Number +Start .*End .*Size", "`parted` or `sgdisk`", "It tells of partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
     (
         r"top - [0-9:]{8} up|procs -+memory",
@@ -141,6 +141,12 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`sas2flash` or `sas3flash`",
         "It tells of firmware; `sas3ircu 0 display` tells of disks and is read.",
     ),
+    (
+        r"Controller: Smart Array |/dev/\S{1,40}: \(Smart (?:Array|HBA) |cciss[0-9]: HP Smart Array ",
+        "`cciss_vol_status` or /proc/driver/cciss",
+        "`ssacli ctrl all show config detail` tells the same of each drive and is read.",
+    ),
+    (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It tells of no pool; `zpool status -P -p` is read."),
     (
         r"-{4,}(?: +-{5}){6}",

@@ -248,3 +248,22 @@ def test_a_driver_whose_lines_begin_with_a_colon_is_read():
         "Feb 03 04:05:06 oss07 kernel: : mpt2sas3: fault_state(0x5854)!\nFeb 03 04:05:06 oss07 kernel: : mpt2sas3: sending diag reset !!\n"
     )
     assert [each.slug for each in found.situations] == ["hba-fault"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("Disk /dev/vdz: 32.1 GB, 32100000000 bytes, 62695312 sectors\n", "fdisk"),
+        ("Controller: Smart Array P999i\n  Board ID: 0x1234103c\n", "cciss_vol_status"),
+        ("/dev/sdz: (Smart Array P999i) RAID 6 Volume 0 status: OK.\n", "cciss_vol_status"),
+        ('smartctl_device{device="sdz",model_name="EXAMPLE"} 1\n', "smartctl_exporter"),
+    ],
+)
+def test_what_is_not_read_is_named_and_good_for_nothing(line, says):
+    found = read(line)
+    assert [(each.outcome, says in each.reason) for each in found.reads] == [("left out", True)]
+    assert not found.good
+
+
+def test_a_list_without_the_tools_first_line_may_be_a_part_of_it():
+    assert any("more may have been printed" in what for what in read(SLOTS.format(slot=1) + "Exit Code: 0x00\n").not_looked_at)
