@@ -40,7 +40,7 @@ def _lines() -> Iterator[str]:
     yield HEAD
     for title, kinds in SECTIONS:
         yield f"## {title}\n"
-        yield "| situation | severity | what decides | runbook | advice | if nobody acts |"
+        yield "| situation | severity | what decides | runbook | advice | if nothing is done |"
         yield "|---|---|---|---|---|---|"
         for slug, kind in kinds.items():
             yield f"| `{slug}` | {', '.join(kind.severities)} | {_cell(kind.decides)} | {_books(slug)} | {_advice(kind)} | {_cell(_sentence(kind.unattended))} |"

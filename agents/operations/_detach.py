@@ -88,7 +88,7 @@ def missing(scene: Scene) -> str:
         if found is not None:
             attached = found.resilver_txg if found.resilver_txg is not None else found.rebuild_txg
             return NOTHING if attached is None else f"data from before txg {attached}"
-    raise Unread(f"no label of {top.name} that could be read tells of {half.guid}")
+    raise Unread(f"no label of {top.name} that could be read has {half.guid}")
 
 
 def _tree_of(vdev: LabelVdev) -> Iterator[LabelVdev]:

@@ -35,7 +35,7 @@ def advised(found: Iterable[Situation], kinds: Kinds) -> tuple[Situation, ...]:
     return tuple(_with_outcome(kinds[one.slug], one) if one.slug in kinds else one for one in found)
 
 
-_OUTCOMES = ("if nobody acts", "if nothing is done")
+_OUTCOMES = ("if nothing is done", "if nothing is done")
 
 
 def _with_outcome(kind: Kind, one: Situation) -> Situation:
@@ -43,7 +43,7 @@ def _with_outcome(kind: Kind, one: Situation) -> Situation:
     words = " ".join((one.meaning, *(cure.text for cure in cures))).lower()
     if one.severity == "info" or not kind.unattended or any(phrase in words for phrase in _OUTCOMES):
         return replace(one, cures=cures)
-    return replace(one, cures=cures, meaning=f"{one.meaning.rstrip()} If nobody acts, {kind.unattended}")
+    return replace(one, cures=cures, meaning=f"{one.meaning.rstrip()} If nothing is done, {kind.unattended}")
 
 
 def _of(kind: Kind, one: Situation) -> tuple[Cure, ...]:

@@ -71,7 +71,7 @@ KINDS: Kinds = {
                 runbook=BESIDE_IT,
             ),
         ),
-        unattended="it may stop at a time that nobody chose, perhaps while another disk is away.",
+        unattended="it may stop at any time, perhaps while another disk is away.",
     ),
     "disk-worn": Kind(
         ("act", "watch"),
@@ -159,7 +159,7 @@ KINDS: Kinds = {
             WHICH,
             advice("look", "Ask it again, and ask its peers: all late is the HBA, the cable or the expander.", runbook="slow-disk-triage"),
         ),
-        unattended="it hangs again at a time that nobody chose, and every scan and import waits for it.",
+        unattended="it hangs again at any time, and every scan and import waits for it.",
     ),
     "device-used-twice": Kind(
         ("act", "watch"),
@@ -332,6 +332,6 @@ KINDS: Kinds = {
                 "Nothing need be done while it runs: the disk reads its own medium when it is idle. Look at its defects when the scan has ended.",
             ),
         ),
-        unattended="what the disk found stays as it is until somebody reads there.",
+        unattended="what the disk found stays as it is until that place is read.",
     ),
 }

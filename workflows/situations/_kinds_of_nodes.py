@@ -37,7 +37,7 @@ KINDS: Kinds = {
                 "look", "See how the pools are today, and find the disk by WWID or serial number.", "zpool status -P -p", "lsscsi -i -g -s"
             ),
         ),
-        unattended="what the log tells of goes on, and ZFS notices it when data has to wait or is lost.",
+        unattended="what the log reports goes on, and ZFS notices it when data has to wait or is lost.",
     ),
     "enclosure-fault": Kind(
         ("act", "watch"),

@@ -113,7 +113,7 @@ KINDS: Kinds = {
                 "It serves: until the member is found, take no disk out. A member is replaced by its guid, never by a name that was printed elsewhere.",
             ),
         ),
-        unattended="nobody knows how many more disks the vdev can lose, and the next loss may be one too many.",
+        unattended="it is not known how many more disks the vdev can lose, and the next loss may be one too many.",
     ),
     "import-blocked": Kind(
         ("act", "watch", "info"),
@@ -156,7 +156,7 @@ KINDS: Kinds = {
         ("act", "watch"),
         "`zpool status` could not ask which data is damaged",
         (advice("look", "Ask again as root; it only reads.", "zpool status -v POOL"),),
-        unattended="damaged files may be read, copied and kept as good, as nobody knows which they are.",
+        unattended="damaged files may be read, copied and kept as good, as it is not known which they are.",
     ),
     "top-without-redundancy": Kind(
         ("act",),
@@ -180,7 +180,7 @@ KINDS: Kinds = {
         ("watch",),
         "a log device is out of service, and all data is on other vdevs",
         (advice("reseat", "Look at its slot and power, and bring it back. The data of the pool is whole without it."),),
-        unattended="synchronous writes are slow, and a crash of the node in this state may lose what programs were told is written.",
+        unattended="synchronous writes are slow, and a crash of the node in this state may lose writes that programs take for done.",
     ),
     "cache-device-lost": Kind(
         ("watch",),
@@ -326,7 +326,7 @@ KINDS: Kinds = {
             advice("reseat", "See whether its disk is there, and which disk its name leads to now. No data is at stake."),
             advice("wait", "A spare that serves another pool comes back by itself when the member there is replaced."),
         ),
-        unattended="the next failure has no spare, and the vdev stays without its redundancy until somebody comes.",
+        unattended="the next failure has no spare, and the vdev stays without its redundancy until a person replaces the disk.",
     ),
     "spare-unused": Kind(
         ("watch",),
@@ -442,7 +442,7 @@ KINDS: Kinds = {
                 runbook="scrub-due",
             ),
         ),
-        unattended="errors on data that nobody reads stay unseen, and are found when a disk was lost and they cannot be mended any more.",
+        unattended="errors on data that is not read stay unseen, and are found when a disk was lost and they cannot be mended any more.",
     ),
     "scrub-paused": Kind(
         ("watch", "info"),

@@ -6,7 +6,7 @@ from workflows.engine.core import Answer
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
 from workflows.situations import _cures, _words
 
-NO_RESILVER = "It begins a resilver when nothing speaks against it, and waits until nothing misses data."
+NO_RESILVER = "It begins a resilver when no check refuses it, and waits until nothing misses data."
 
 
 def finished(node: NodeFacts, pool: PoolFacts, holder: VdevFacts, why: str) -> tuple[Answer, ...]:

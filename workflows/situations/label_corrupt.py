@@ -96,7 +96,7 @@ def _written_again(damage: Damage) -> Iterator[Cure]:
         yield Cure(
             "replace",
             f"Import {damage.pool} without it, where what is left is enough. Then fill this disk anew, in the place of the member that is lost, by the guid of that.",
-            needs="It is certain that this disk is that member, all the others are there, and nobody needs what stands on it now.",
+            needs="It is certain that this disk is that member, all the others are there, and what is on it now is not needed.",
             save_first="The first and the last 16 MiB of the partition, and what `zdb -l` prints of a sibling.",
             runbook=MANUALS[0],
         )

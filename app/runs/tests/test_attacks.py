@@ -264,10 +264,10 @@ def test_a_superuser_approves_nothing_of_his_own(oss01, ann, bob):
 
 def test_an_approval_that_the_ledger_does_not_tell_of_is_none(oss01, ann, bob):
     run = walk_to("approve", oss01, ann, bob)
-    with refused("ledger does not hold"):
+    with refused("ledger does not tell"):
         consent(run, bob)
     other = LedgerEvent.objects.filter(type="run.planned").last()
-    with refused("ledger does not hold"):
+    with refused("ledger does not tell"):
         consent(run, bob, leaf=bytes(other.leaf).hex())
 
 

@@ -121,15 +121,15 @@ def test_a_kind_that_is_more_than_info_says_what_happens_if_nobody_acts(slug):
     kind = KINDS[slug]
     assert bool(kind.unattended) == (set(kind.severities) != {"info"})
     if kind.unattended:
-        assert_readable(f"If nobody acts, {kind.unattended}")
+        assert_readable(f"If nothing is done, {kind.unattended}")
 
 
 def test_each_situation_to_act_upon_or_to_watch_says_what_happens_if_nobody_acts_and_says_it_once():
     for name, one in observed():
         if one.severity != "info":
             words = " ".join((one.meaning, *(cure.text for cure in one.cures))).lower()
-            assert "if nobody acts" in words or "if nothing is done" in words, (name, one.key)
-            assert one.meaning.lower().count("if nobody acts") <= 1, (name, one.key)
+            assert "if nothing is done" in words or "if nothing is done" in words, (name, one.key)
+            assert one.meaning.lower().count("if nothing is done") <= 1, (name, one.key)
 
 
 @pytest.mark.parametrize("slug", SITUATIONS)
@@ -227,7 +227,7 @@ def test_a_command_is_filled_in_from_the_subject_or_left_out():
 def test_a_detector_that_knows_more_is_not_overruled():
     one = replace(reported("disk-errors", "watch"), cures=(Cure("look", "Look here."),))
     (found,) = advised((one,), KINDS)
-    assert (found.cures, found.meaning) == (one.cures, f"{one.meaning} If nobody acts, {KINDS[one.slug].unattended}")
+    assert (found.cures, found.meaning) == (one.cures, f"{one.meaning} If nothing is done, {KINDS[one.slug].unattended}")
 
 
 def test_the_page_is_that_of_the_tables():
