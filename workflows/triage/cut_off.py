@@ -57,8 +57,8 @@ def begun(source: str, lines: Sequence[str]) -> str:
     found = {name: value.strip("'") for line in lines if (match := _BEGUN.match(line)) for name, value in [match.groups()]}
     if "name" not in found and "pool_guid" not in found:
         return ""
-    says = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
-    return f"It ends before {_ENDS_BEFORE[source]}, so it is joined with nothing. It says: {says}."
+    fields_here = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
+    return f"It ends before {_ENDS_BEFORE[source]}, so it is joined with nothing. It says: {fields_here}."
 
 
 def labels(lines: Sequence[str]) -> Whole:

@@ -511,7 +511,7 @@ CACHE = "{}, ReadAhead, Direct, {} if Bad BBU"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "now", "says"),
+    ("wanted", "now", "words"),
     [
         (CACHE.format("WriteBack", "No Write Cache"), CACHE.format("WriteThrough", "No Write Cache"), "writes through"),
         (CACHE.format("WriteBack", "Write Cache OK"), CACHE.format("WriteBack", "Write Cache OK"), "without a charged battery"),
@@ -519,7 +519,7 @@ CACHE = "{}, ReadAhead, Direct, {} if Bad BBU"
         (CACHE.format("WriteThrough", "No Write Cache"), CACHE.format("WriteThrough", "No Write Cache"), ""),
     ],
 )
-def test_a_write_cache_that_does_other_than_it_was_set_to_is_told(wanted, now, says):
+def test_a_write_cache_that_does_other_than_it_was_set_to_is_told(wanted, now, words):
     found = triage([("p", VOLUME.format(wanted=wanted, now=now))]).situations
-    assert [(one.slug, one.severity) for one in found] == ([("hba-fault", "watch")] if says else [])
-    assert all(says in one.title for one in found)
+    assert [(one.slug, one.severity) for one in found] == ([("hba-fault", "watch")] if words else [])
+    assert all(words in one.title for one in found)

@@ -251,7 +251,7 @@ def test_a_driver_whose_lines_begin_with_a_colon_is_read():
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "word"),
     [
         ("Disk /dev/vdz: 32.1 GB, 32100000000 bytes, 62695312 sectors\n", "fdisk"),
         ("Controller: Smart Array P999i\n  Board ID: 0x1234103c\n", "cciss_vol_status"),
@@ -259,9 +259,9 @@ def test_a_driver_whose_lines_begin_with_a_colon_is_read():
         ('smartctl_device{device="sdz",model_name="EXAMPLE"} 1\n', "smartctl_exporter"),
     ],
 )
-def test_what_is_not_read_is_named_and_good_for_nothing(line, says):
+def test_what_is_not_read_is_named_and_good_for_nothing(line, word):
     found = read(line)
-    assert [(each.outcome, says in each.reason) for each in found.reads] == [("left out", True)]
+    assert [(each.outcome, word in each.reason) for each in found.reads] == [("left out", True)]
     assert not found.good
 
 
