@@ -239,6 +239,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         _STATUS,
         Entry(ORDERED, "it is refused while an error scrub runs", "module/zfs/dsl_scan.c:dsl_scan, zfs-2.2.0", since=("2.2.0",)),
     ),
+    "zpool_scrub_pause": (_STATUS,),
     "zpool_export_readonly": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),

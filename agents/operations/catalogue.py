@@ -25,6 +25,7 @@ from agents.operations import (
     zpool_replace_serving,
     zpool_rewind,
     zpool_scrub,
+    zpool_scrub_pause,
     zpool_set_path,
 )
 
@@ -52,6 +53,7 @@ CHANGING = {
         zpool_clear,
         zpool_bring_back,
         zpool_scrub,
+        zpool_scrub_pause,
         zpool_set_path,
         zdb_without,
         zpool_replace_serving,

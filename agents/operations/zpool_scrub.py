@@ -1,7 +1,11 @@
-"""Read everything a pool holds and check it: `zpool scrub POOL`.
+"""Read everything a pool holds and check it: `zpool scrub POOL`. A scrub that is paused goes on where it stopped.
 
 It may be ordered any number of times: the order names the scan that was there when it was planned, so once a scrub has begun the same
 order finds another one and is refused.
+
+On a paused scrub the same words resume it; the kernel answers ECANCELED, and zpool takes that for success
+(module/zfs/dsl_scan.c:dsl_scan and lib/libzfs/libzfs_pool.c:zpool_scan, read in 0.8.6 to 2.4.0). A paused error scrub is refused here:
+the plain words begin a whole scrub beside it or are refused, by release.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid")
 TIMEOUT_SECONDS = 120.0
 FACTS = _pool.FACTS
+PAUSED = "scrub paused: scrub paused"  # and no error scrub, of which zpool prints "error scrub paused"
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -60,6 +65,8 @@ def _nothing_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], .
     scan = pre.get("pool.scan", UNKNOWN)
     if scan.startswith(UNKNOWN):
         return ()
+    if scan.startswith(PAUSED):
+        return (("pass", "A scrub is paused, and goes on where it stopped."),)
     runs = scan.split(":")[0].endswith((" running", " paused"))
     return (("refuse", f"{pool} is scanned already: {scan}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
 
@@ -70,7 +77,8 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     except Unread as unread:
         return Probe("cannot_tell", _pool.aftermath(host), f"It cannot be told: {unread}.")
     same = now == pre.get("pool.scan")
-    result = "did_not" if same else "did" if now.startswith("scrub ") else "cannot_tell"
+    stopped = pre.get("pool.scan", "").startswith(PAUSED) and now.startswith("scrub canceled")  # by somebody else, paused or not
+    result = "did_not" if same else "did" if now.startswith("scrub ") and not stopped else "cannot_tell"
     return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")
 
 
