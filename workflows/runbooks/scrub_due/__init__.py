@@ -75,7 +75,7 @@ RUNBOOK = Runbook(
     point_of_no_return="",
     params={"node": "the node that has the pool imported", "pool": "the pool's name", "pool_guid": "the pool's guid"},
     locks=what_must_be_held,
-    undo="plan-pause",
+    undo="see-whether-it-runs",
     steps=(
         CheckStep(
             slug="check",
@@ -126,6 +126,13 @@ RUNBOOK = Runbook(
             closes=(SCRUBBING.slug,),
         ),
         # the way back
+        verify(
+            "see-whether-it-runs",
+            "See whether the scrub still runs",
+            "The node looks again. A scrub that is over or paused needs no command.",
+            (facts_are_fresh,),
+            undoes=SCRUBBING.slug,
+        ),
         *order(
             "pause",
             "Pause the scrub",

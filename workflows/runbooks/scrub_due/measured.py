@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workflows.analysis import read_tail, scrub_result
 from workflows.engine.core import Params, Progress
-from workflows.facts import FleetFacts, known
+from workflows.facts import FleetFacts, Known, known
 from workflows.guards import tuning
 from workflows.runbooks._replacing import how_far_the_scrub_is
 
@@ -51,7 +51,7 @@ def how_reads_wait(facts: FleetFacts, params: Params) -> Progress:
     return Progress(f"Before the scrub, {tail.words}." if known(tail) else f"How reads wait is not measured yet: {tail.reason}")
 
 
-def _tail(params: Params, first: str, last: str):
+def _tail(params: Params, first: str, last: str) -> Known[read_tail.Tail]:
     return read_tail.between(read_tail.read(params.get(first, "")), read_tail.read(params.get(last, "")))
 
 
@@ -73,5 +73,5 @@ def _values(facts: FleetFacts, params: Params) -> str:
     tunables = tuning.the_tunables(facts, params)
     if not known(tunables):
         return f"the tunables of the node are not known. {tunables.reason}"
-    found = [(name, tunables.get(name)) for name in KNOBS]
-    return ", ".join(f"{name} is {one.value}" for name, one in found if one is not None) + "." if any(one for _, one in found) else "no tunable is shown."
+    found = [f"{name} is {one.value}" for name in KNOBS if (one := tunables.get(name)) is not None]
+    return f"{', '.join(found)}." if found else "the node shows no tunable of scrubs."

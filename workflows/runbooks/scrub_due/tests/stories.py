@@ -19,4 +19,11 @@ FIRST = Story(
     params=lambda facts: answer(facts, "scrub-due"),
     restored=as_it_was,
 )
-STORIES = (FIRST,)
+PAUSED = Story(
+    runbook="scrub-due",
+    twins=lambda: rehearsal.NODES["scrub-paused"](NOW),
+    params=lambda facts: answer(facts, "scrub-due"),
+    restored=as_it_was,
+    name="scrub-due, of a scrub that is paused",
+)
+STORIES = (FIRST, PAUSED)
