@@ -7,19 +7,21 @@ from collections.abc import Sequence
 
 from twin.answer import Answer, refused
 from twin.model import Node, Pool, Scan, Vdev
-from twin.scan import catch_up, end_replacements, forget, stand_alone, start_resilver
+from twin.scan import catch_up, end_replacements, forget, pause, resume, stand_alone, start_resilver
 from twin.vdevs import Place, find, has_replicas, member, state_of
 from twin.view import View
 
 EXIT_DETACH_REFUSED = 255
 RESILVERS_SINCE = (0, 8)
-_WORDS = {"clear": (1, 2), "scrub": (1,), "resilver": (1,), "online": tuple(range(2, 200))}
+_WORDS = {"clear": (1, 2), "scrub": (1,), "pause": (1,), "resilver": (1,), "online": tuple(range(2, 200))}
 WAS_REMOVED = "removed"  # of a leaf that is OFFLINE
 FAULTED = ("err_exceeded", "external")  # by ZED for its errors, or by `zpool offline -f`; only a clear ends it
 
 
 def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | None:
     """None for options and shapes the twin does not know."""
+    if verb == "scrub" and list(args[:1]) == ["-p"]:
+        verb, args = "pause", args[1:]
     if any(a.startswith("-") for a in args) or len(args) not in _WORDS.get(verb, (2,)):
         return None
     pool = next((p for p in node.imported if p.name == args[0]), None)
@@ -33,6 +35,8 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
         return _scrub(node, pool, now)
     if verb == "resilver":
         return _resilver(node, pool, now)
+    if verb == "pause":
+        return _pause(pool, now)
     if len(args) > 2:
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
@@ -132,6 +136,9 @@ def _scrub(node: Node, pool: Pool, now: float) -> Answer:
             else f"currently scrubbing; use 'zpool scrub -s' to cancel {'scrub' if node.release >= (2, 2) else 'current scrub'}"
         )
         return refused(1, f"cannot scrub {pool.name}: {text}")
+    if pool.scan and pool.scan.state == "paused":
+        resume(pool, now)
+        return Answer(0)
     pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
     return Answer(0)
 
@@ -148,6 +155,18 @@ def _resilver(node: Node, pool: Pool, now: float) -> Answer | None:
         start_resilver(node, pool, now)
     else:
         end_replacements(node, pool)
+    return Answer(0)
+
+
+def _pause(pool: Pool, now: float) -> Answer:
+    """cmd/zpool/zpool_main.c and lib/libzfs/libzfs_pool.c:zpool_scan have the words; the kernel asks dsl_scrub_pause_resume_check."""
+    if pool.suspended:
+        return refused(1, f"cannot pause scrubbing {pool.name}: pool I/O is currently suspended")
+    if pool.scan is None or pool.scan.function != "scrub" or pool.scan.state not in ("running", "paused"):
+        return refused(1, f"cannot pause scrubbing {pool.name}: there is no active scrub")
+    if pool.scan.state == "paused":
+        return refused(1, f"cannot pause scrubbing {pool.name}: scrub is paused; use 'zpool scrub' to resume scrub")
+    pause(pool, now)
     return Answer(0)
 
 

@@ -179,7 +179,7 @@ class Scan:
     """A resilver or scrub. How far it is follows from the clock; a finished one keeps what it came to."""
 
     function: str  # "resilver", "scrub"
-    state: str  # "running", "finished", "canceled"
+    state: str  # "running", "paused", "finished", "canceled"
     started_at: float
     seconds: float
     to_examine: int
@@ -187,7 +187,7 @@ class Scan:
     skipped: int = 0
     errors: int = 0
     speed: float = 1.0  # since `turned_at`, when it was tuned; `done_before` is how far it was then
-    turned_at: float = 0.0
+    turned_at: float = 0.0  # of a paused one, since when
     done_before: float = 0.0
 
     @property
@@ -196,6 +196,8 @@ class Scan:
 
     def done(self, now: float) -> float:
         """The part of it that is done, 0 to 1."""
+        if self.state == "paused":
+            return self.done_before
         since = max(0.0, now - max(self.started_at, self.turned_at))
         return min(1.0, self.done_before + since * self.speed / self.seconds) if self.seconds else 1.0
 

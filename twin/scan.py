@@ -46,6 +46,8 @@ def scan_lines(scan: Scan, now: float, release: tuple[int, ...]) -> str:
     """The `scan:` entry. 2.2 changed the lines of a running scan and nothing else."""
     if scan.state == "running":
         return running_lines(scan, progress(scan, now), release)
+    if scan.state == "paused":
+        return paused_lines(scan, progress(scan, now), release)
     if scan.state == "canceled":
         return f"  scan: {scan.function} canceled on {ctime(scan.ends_at)}\n"
     done = "resilvered" if scan.function == "resilver" else "scrub repaired"
@@ -73,6 +75,32 @@ def running_lines(scan: Scan, p: Progress, release: tuple[int, ...]) -> str:
         f"  scan: {scan.function} in progress since {ctime(scan.started_at)}\n\t{amounts}\n"
         f"\t{nicebytes(p.processed)} {verb}, {done * 100:.2f}% done, {to_go}\n"
     )
+
+
+def paused_lines(scan: Scan, p: Progress, release: tuple[int, ...]) -> str:
+    """Without speeds and without an estimate: cmd/zpool/zpool_main.c, print_scan_scrub_resilver_status."""
+    if release >= (2, 2):
+        amounts = f"{nicebytes(p.examined)} / {nicebytes(p.to_examine)} scanned, {nicebytes(p.issued)} / {nicebytes(p.to_issue)} issued"
+        done = p.issued / max(1, p.to_issue)
+    else:
+        amounts = f"{nicebytes(p.examined)} scanned, {nicebytes(p.issued)} issued, {nicebytes(p.to_examine)} total"
+        done = p.issued / max(1, p.to_examine)
+    return (
+        f"  scan: {scan.function} paused since {ctime(scan.turned_at)}\n\tscrub started on {ctime(scan.started_at)}\n\t{amounts}\n"
+        f"\t{nicebytes(p.processed)} repaired, {done * 100:.2f}% done\n"
+    )
+
+
+def pause(pool: Pool, now: float) -> None:
+    scan = pool.scan
+    assert scan is not None
+    scan.done_before, scan.turned_at, scan.state = scan.done(now), now, "paused"
+
+
+def resume(pool: Pool, now: float) -> None:
+    """It goes on where it stopped."""
+    assert pool.scan is not None
+    pool.scan.turned_at, pool.scan.state = now, "running"
 
 
 def start_resilver(node: Node, pool: Pool, now: float) -> None:

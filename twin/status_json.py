@@ -49,7 +49,8 @@ def pool_object(view: View, pool: Pool, style: Style, now: float) -> dict[str, A
 
 def scan_object(scan: Scan, now: float) -> dict[str, Any]:
     p = progress(scan, now)
-    running = scan.state == "running"
+    paused = scan.state == "paused"
+    running = scan.state == "running" or paused
     return {
         "function": scan.function.upper(),
         "state": "SCANNING" if running else scan.state.upper(),
@@ -62,7 +63,7 @@ def scan_object(scan: Scan, now: float) -> dict[str, Any]:
         "errors": scan.errors,
         "bytes_per_scan": 0,
         "pass_start": int(scan.started_at),
-        "scrub_pause": 0,
+        "scrub_pause": int(scan.turned_at) if paused else 0,
         "scrub_spent_paused": 0,
         "issued_bytes_per_scan": p.issued,
         "issued": p.issued,

@@ -33,20 +33,24 @@ def guards(
     function: str,
     names: Iterable[str] = _pool.FACTS,
     more: tuple[Question, ...] = (),
+    resumes: str = "",
 ) -> tuple[tuple[str, str], ...]:
+    """`resumes` is how the scan begins that the command lets go on where it stopped; any other that runs or is paused refuses."""
     pool = params["pool"]
     questions = (
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
         ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. No {function} begins before it goes on."),
         *more,
     )
-    return (*judge(questions, pre, names), *_nothing_runs(pre, pool), *_released.verdicts(operation, pre))
+    return (*judge(questions, pre, names), *_nothing_runs(pre, pool, resumes), *_released.verdicts(operation, pre))
 
 
-def _nothing_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:
+def _nothing_runs(pre: Mapping[str, str], pool: str, resumes: str) -> tuple[tuple[str, str], ...]:
     scan = pre.get("pool.scan", UNKNOWN)
     if scan.startswith(UNKNOWN):
         return ()
+    if resumes and scan.startswith(resumes):
+        return (("pass", "A scrub is paused, and goes on where it stopped."),)
     runs = scan.split(":")[0].endswith((" running", " paused"))
     return (("refuse", f"{pool} is scanned already: {scan}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
 
@@ -56,6 +60,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str], functio
         now = _pool.scan(_pool.status(host, params["pool"]))
     except Unread as unread:
         return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
-    same = now == pre.get("pool.scan")
-    result = "did_not" if same else "did" if now.startswith(f"{function} ") else "cannot_tell"
+    was = pre.get("pool.scan", "")
+    stopped = was.startswith(f"{function} paused") and now.startswith(f"{function} canceled")  # by another person or program, paused or not
+    result = "did_not" if now == was else "did" if now.startswith(f"{function} ") and not stopped else "cannot_tell"
     return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")

@@ -26,6 +26,7 @@ from agents.operations import (
     zpool_resilver,
     zpool_rewind,
     zpool_scrub,
+    zpool_scrub_pause,
     zpool_set_path,
 )
 
@@ -53,6 +54,7 @@ CHANGING = {
         zpool_clear,
         zpool_bring_back,
         zpool_scrub,
+        zpool_scrub_pause,
         zpool_set_path,
         zdb_without,
         zpool_replace_serving,

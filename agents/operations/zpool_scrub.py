@@ -1,4 +1,12 @@
-"""Read everything a pool holds and check it: `zpool scrub POOL`. It may be ordered any number of times, see `_scanning`."""
+"""Read everything a pool holds and check it: `zpool scrub POOL`. A scrub that is paused goes on where it stopped.
+
+It may be ordered any number of times: the order names the scan that was there when it was planned, so once a scrub has begun the same
+order finds another one and is refused.
+
+On a paused scrub the same words resume it. Older kernels answer ECANCELED for that, which zpool takes for success; newer ones answer
+without an error (lib/libzfs/libzfs_pool.c at 0.8.6, 2.1.16, 2.3.4 and 2.4.0; module/zfs/dsl_scan.c:dsl_scan). A paused error scrub is
+refused here: the plain words begin a whole scrub beside it or are refused, by release.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +24,7 @@ PARAMS = ("pool", "pool_guid")
 TIMEOUT_SECONDS = 120.0
 FACTS = _pool.FACTS
 FUNCTION = "scrub"
+PAUSED = "scrub paused: scrub paused"  # and no error scrub, of which zpool prints "error scrub paused"
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -35,7 +44,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return _scanning.guards(NAME, pre, params, FUNCTION)
+    return _scanning.guards(NAME, pre, params, FUNCTION, resumes=PAUSED)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:

@@ -27,7 +27,7 @@ ALONE = {
         "disk_rescan",
         "set_tunable",
     ),
-    *("smart_self_test", "zpool_bring_back", "zpool_scrub", "zpool_resilver", "zpool_set_path", "zdb_without"),
+    *("smart_self_test", "zpool_bring_back", "zpool_scrub", "zpool_scrub_pause", "zpool_resilver", "zpool_set_path", "zdb_without"),
 }
 TOGETHER = {
     *("zpool_replace", "zpool_offline", "zpool_detach", "zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind"),

@@ -32,6 +32,7 @@ KINDS = {  # of the loops that runbooks open, in the words of the filter
     "imported": "a pool imported read-only",
     "young": "a pool that writes past what it left",
     "deleted": "a deleted device",
+    "scrubbing": "a scrub that runs",
 }
 
 

@@ -65,6 +65,7 @@ WHO = {
 # What the twin makes up where a real node has its own mind.
 MADE_UP = {
     "zpool_replace": "That no other content is found on the new disk, how long the resilver takes, and how much it writes.",
+    "zpool_scrub_pause": "How far the scrub is by then.",
     "zpool_scrub": "That the scrub finds nothing, and how long it takes.",
     "zpool_resilver": "That the resilver ends without errors, and how long it takes.",
     "set_tunable": "How much faster it gets and how much longer others wait.",

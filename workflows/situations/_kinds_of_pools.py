@@ -453,6 +453,7 @@ KINDS: Kinds = {
                 "Let it go on where it stopped, when the reason for the pause is over: it never does by itself.",
                 "zpool scrub POOL",
                 releases="0.7 and newer",
+                runbook="scrub-due",
             ),
         ),
         unattended="the rest of the pool is not checked.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
-from workflows.situations import _pools
+from workflows.situations import _pools, _words
 from workflows.situations._limits import SCRUB_PAUSED_DAYS
 from workflows.situations._pools import Wording, cure
 
 SLUG = "scrub-paused"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("scrub-due",)
 DAY = 86400.0
 
 
@@ -51,4 +51,11 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
             cure("other", "Or stop it for good; the next one begins anew.", ("zpool", "scrub", "-s", pool.name)),
         ),
     )
-    return _pools.situation(SLUG, node, pool, wording)
+    answers = (
+        ()
+        if errors_only or not known(fleet.at)
+        else _words.pool_answers(
+            node, pool, "scrub-due", "It asks what speaks against it, lets the scrub go on where it stopped, and waits for its end."
+        )
+    )
+    return _pools.situation(SLUG, node, pool, wording, answers=answers)

@@ -17,7 +17,12 @@ def truth(run: Run, state: RunState) -> dict[str, Any] | None:
     facts, first = services.facts_for(run), Plan.objects.filter(run=run).order_by("round").first()
     node, pool = facts.nodes.get(run.node), the_pool(facts, state.params)
     before = first.body if first else {}
-    shown: dict[str, Any] = {"age": round(node.age_seconds) if node else None, "before": before.get("topology_before") or []}
+    result = state.params.get("result", "").splitlines()
+    shown: dict[str, Any] = {
+        "result": result,
+        "age": round(node.age_seconds) if node else None,
+        "before": before.get("topology_before") or [],
+    }
     if not known(pool):
         return shown | {"not_known": pool.reason}
     return shown | {"pool": f"{pool.name} is {pool.state}", "is_well": pool.state == "ONLINE", "vdevs": _vdevs(pool, _concerned(before))}

@@ -63,7 +63,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that something misses data and nothing fills it",
-            why="Each question must be answered with yes. What cannot be told counts as no.",
+            why="Every question must be answered yes. What is not known counts as no.",
             guards=(*GUARDS, something_may_miss_data, allowed(zpool_resilver), released(zpool_resilver)),
         ),
         *order(

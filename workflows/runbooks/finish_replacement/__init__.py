@@ -178,7 +178,7 @@ def confirm(slug: str) -> ConfirmStep:
     )
 
 
-CHECK_WHY = "Each question must be answered with yes. What cannot be told counts as no."
+CHECK_WHY = "Every question must be answered yes. What is not known counts as no."
 
 RUNBOOK = Runbook(
     slug="finish-replacement",

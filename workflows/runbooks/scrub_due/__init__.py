@@ -1,34 +1,45 @@
-"""Scrub a pool that was not read through for long, and wait until it is.
+"""Scrub a pool that was not read through for long, or let its paused scrub go on, and wait until it is read through.
 
-    scrub overdue -> checked -> planned -> scrubbing -> read through -> verified
+    scrub overdue or paused -> checked -> reads measured -> planned -> scrubbing -> over -> verified
 
+Ending the run while the scrub runs leads to the way back, which pauses it; it keeps its place, and a new run lets it go on.
 A scrub that runs already is not begun again. Nothing is written but what ZFS mends. It loads every disk of the pool for hours or days, so
 it is not begun while a member is lost, or while anything else of the pool comes first.
 """
 
 from __future__ import annotations
 
-from agents.operations import zpool_scrub
-from workflows.engine.core import CheckStep, Params, Runbook, WaitStep
+from agents.operations import zpool_scrub, zpool_scrub_pause
+from workflows.engine.core import CheckStep, Loop, Params, Runbook, WaitStep
 from workflows.facts import FleetFacts
 from workflows.guards import facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
-from workflows.guards.mass import every_member_serves, the_scrub_found_nothing, the_scrub_goes_well
-from workflows.guards.modes import no_scan_runs_on_the_pool
+from workflows.guards.mass import every_member_serves, the_scrub_found_nothing
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import how_far_the_scrub_is
-from workflows.runbooks.scrub_due.guards import a_scrub_is_due, the_pool_was_read_through_lately
+from workflows.runbooks.scrub_due import measured
+from workflows.runbooks.scrub_due.guards import (
+    a_scrub_is_due,
+    a_scrub_runs,
+    how_reads_wait_was_measured,
+    no_scrub_runs,
+    nothing_but_a_paused_scrub_is_under_way,
+    the_pool_was_read_through_lately,
+    the_scrub_came_to_its_end,
+    the_scrub_is_not_paused,
+    the_scrub_is_over,
+)
 
 SCRUB_SECONDS = 21 * 24 * 3600
+MEASURE_SECONDS = 1500  # in which `zpool iostat -w` is asked at least twice
 GUARDS = (
     facts_are_fresh,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     every_member_serves,
-    no_scan_runs_on_the_pool,
+    nothing_but_a_paused_scrub_is_under_way,
     nothing_of_the_pool_comes_first,
     a_scrub_is_due,
 )
@@ -38,21 +49,51 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return (f"pool:{params['pool_guid']}",)
 
 
+def measure_seconds(params: Params) -> int:
+    return MEASURE_SECONDS
+
+
+def what_runs(params: Params) -> str:
+    return f"A scrub of {params['pool']} runs on {params['node']}."
+
+
+SCRUBBING = Loop(
+    slug="scrubbing",
+    what=what_runs,
+    undo="Let it end, or pause it: zpool scrub -p POOL. A paused one goes on with: zpool scrub POOL.",
+    over=no_scrub_runs,
+)
+WAY_BACK = (facts_are_fresh, the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended)
+
 RUNBOOK = Runbook(
     slug="scrub-due",
     title="Scrub a pool that was not read through for long",
     purpose="No scrub of the pool came to its end for more than 35 days. Blocks that went bad since are found while a failed disk is rebuilt "
-    "from them, which is too late. This begins a scrub when nothing speaks against it, and waits until it has found nothing.",
-    states="scrub overdue -> checked -> planned -> scrubbing -> read through -> verified",
+    "from them, which is too late. This begins a scrub when nothing speaks against it, or lets one that "
+    "is paused go on, measures what others wait for it, and shows which disks it repaired. To pause it, end the run.",
+    states="scrub overdue or paused -> checked -> reads measured -> planned -> scrubbing -> over -> verified",
     point_of_no_return="",
     params={"node": "the node that has the pool imported", "pool": "the pool's name", "pool_guid": "the pool's guid"},
     locks=what_must_be_held,
+    undo="see-whether-it-runs",
     steps=(
         CheckStep(
             slug="check",
             title="Check that a scrub is due and nothing speaks against it",
             why="Every question must be answered yes. What is not known counts as no.",
-            guards=(*GUARDS, allowed(zpool_scrub), released(zpool_scrub)),
+            guards=(*GUARDS, allowed(zpool_scrub, zpool_scrub_pause), released(zpool_scrub)),
+        ),
+        WaitStep(
+            slug="measure",
+            title="Measure how reads wait without the scrub",
+            why="Two looks at the histogram of reads, some minutes apart, so that the cost of the scrub is known. After 25 minutes the run "
+            "goes on without, and says so.",
+            until=how_reads_wait_was_measured,
+            progress=measured.how_reads_wait,
+            keeps=measured.before,
+            learned=measured.BEFORE,
+            lasts=measure_seconds,
+            deadline_seconds=2 * MEASURE_SECONDS,
         ),
         *order(
             "scrub",
@@ -61,22 +102,54 @@ RUNBOOK = Runbook(
             named(*zpool_scrub.PARAMS),
             GUARDS,
             "Everything the pool holds is read and checked. It takes a day or more on a large pool, which serves meanwhile.",
+            also=(zpool_scrub_pause,),
+            opens=SCRUBBING,
         ),
         WaitStep(
             slug="scrubbed",
             title="Wait for the scrub",
-            why="Only a scrub that came to its end and found nothing shows that all can be read.",
-            until=the_scrub_found_nothing,
-            alarm=the_scrub_goes_well,
+            why="It is over when it came to its end, was cancelled, or a resilver took its place; what it came to is asked next. "
+            "Where it costs others too much, end this run: the scrub is paused and keeps its place.",
+            until=the_scrub_is_over,
+            alarm=the_scrub_is_not_paused,
             sources=("zpool_status",),
-            progress=how_far_the_scrub_is,
+            progress=measured.how_it_goes,
+            keeps=measured.during,
+            learned=measured.DURING,
             deadline_seconds=SCRUB_SECONDS,
         ),
         verify(
             "verify",
             "Verify that the pool was read through",
             "The node looks again: the scrub ended now, it found nothing, and every member serves.",
-            (the_pool_was_read_through_lately, the_scrub_found_nothing, every_member_serves),
+            (the_scrub_came_to_its_end, the_pool_was_read_through_lately, the_scrub_found_nothing, every_member_serves),
+            closes=(SCRUBBING.slug,),
+        ),
+        # the way back
+        verify(
+            "see-whether-it-runs",
+            "See whether the scrub still runs",
+            "The node looks again. A scrub that is over or paused needs no command.",
+            (facts_are_fresh,),
+            undoes=SCRUBBING.slug,
+        ),
+        *order(
+            "pause",
+            "Pause the scrub",
+            zpool_scrub_pause,
+            named(*zpool_scrub_pause.PARAMS),
+            WAY_BACK,
+            "It keeps its place, also over a reboot. To leave it running instead, end the run once more.",
+            needed=a_scrub_runs,
+            undoes=SCRUBBING.slug,
+        ),
+        verify(
+            "verify-paused",
+            "Verify that no scrub runs",
+            "The node looks again: the scrub is paused, or is over.",
+            (no_scrub_runs,),
+            undoes=SCRUBBING.slug,
+            closes=(SCRUBBING.slug,),
         ),
     ),
 )

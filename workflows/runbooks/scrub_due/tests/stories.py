@@ -9,8 +9,8 @@ from workflows.tests.walks import Story, Walk
 
 
 def as_it_was(walk: Walk) -> None:
-    """A scrub that was begun goes on; nothing else was done."""
-    assert walk.commands() in ([], [["zpool", "scrub", "ost_0"]])
+    """A scrub that was begun is paused or over; nothing else was done."""
+    assert walk.commands() in ([], [["zpool", "scrub", "ost_0"]], [["zpool", "scrub", "ost_0"], ["zpool", "scrub", "-p", "ost_0"]])
 
 
 FIRST = Story(
@@ -19,4 +19,11 @@ FIRST = Story(
     params=lambda facts: answer(facts, "scrub-due"),
     restored=as_it_was,
 )
-STORIES = (FIRST,)
+PAUSED = Story(
+    runbook="scrub-due",
+    twins=lambda: rehearsal.NODES["scrub-paused"](NOW),
+    params=lambda facts: answer(facts, "scrub-due"),
+    restored=as_it_was,
+    name="scrub-due, of a scrub that is paused",
+)
+STORIES = (FIRST, PAUSED)

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from twin.model import Scan
+from twin.scan import pause
 from workflows.engine.core import ask, blockers
 from workflows.facts import ScanFacts
 from workflows.runbooks import RUNBOOKS
-from workflows.runbooks.scrub_due.tests.stories import FIRST
+from workflows.runbooks.scrub_due.tests.stories import FIRST, PAUSED
+from workflows.situations import scrub_paused
 from workflows.tests.incident import PARAMS, with_pool
 from workflows.tests.stories_of_slowness import NOW
 from workflows.tests.walks import Stages, Stuck
@@ -115,3 +118,90 @@ def test_a_scrub_that_is_waited_for_shows_how_far_it_is_and_nothing_else_does(ru
     running = ScanFacts(function, "running", f"{function} in progress since …", "33.08", None, "0h12m")
     shown = wait.progress(with_pool(scans=(running,)), PARAMS)
     assert (shown.percent, shown.eta) == (percent, "0h12m" if percent else None)
+
+
+@pytest.fixture(scope="module")
+def of_a_paused_one(tmp_path_factory):
+    return Stages(PAUSED, tmp_path_factory.mktemp("paused"))
+
+
+def test_a_paused_scrub_goes_on_where_it_stopped(of_a_paused_one):
+    walk = of_a_paused_one.end
+    assert walk.commands() == [["zpool", "scrub", "ost_0"]]
+    assert (scan(walk.node).state, scan(walk.node).started_at < NOW) == ("finished", True)
+
+
+def test_ending_the_run_pauses_its_scrub_and_a_new_run_is_offered(stages):
+    walk = stages.at("scrubbed")
+    walk.abort()
+    walk.to_the_end()
+    assert walk.commands() == [["zpool", "scrub", "ost_0"], ["zpool", "scrub", "-p", "ost_0"]]
+    assert (scan(walk.node).state, walk.state.loops) == ("paused", ())
+    (found,) = scrub_paused.detect(walk.facts())
+    assert [answer.runbook for answer in found.answers] == ["scrub-due"]
+
+
+def test_ending_the_way_back_too_leaves_the_scrub_running_and_says_so(stages):
+    walk = stages.at("scrubbed")
+    walk.abort()
+    walk.to("plan-pause")
+    walk.abort()
+    assert walk.commands() == [["zpool", "scrub", "ost_0"]]
+    assert [open_.what for open_ in walk.state.loops] == ["A scrub of ost_0 runs on oss01."]
+    assert "This stays as it is" in walk.state.note
+
+
+def test_a_scrub_that_somebody_pauses_is_said_to_wait_for_a_person(stages):
+    walk = stages.at("scrubbed")
+    with walk.changing() as node:
+        pause(node.pool("ost_0"), walk.clock.at)
+    walk.look()
+    assert "was paused by somebody" in walk.state.alarm
+    assert walk.state.step == "scrubbed"
+
+
+def ended(function="scrub", state="finished", errors=0):
+    def change(node):
+        old = scan(node)
+        node.pool("ost_0").scan = Scan(function, state, old.started_at, 60.0, old.to_examine, 0, errors=errors)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "refused", "next_"),
+    [
+        (ended(state="canceled"), "was cancelled, and what it had not read is unchecked", "Find out who cancelled it"),
+        (ended("resilver"), "A resilver took the place", "begin a scrub anew"),
+        (ended(errors=3), "found 3 errors", "restore or delete what it names, and scrub twice"),
+    ],
+)
+def test_a_scrub_that_did_not_end_well_says_what_became_of_it_and_what_is_next(change, refused, next_, stages):
+    walk = stages.at("scrubbed")
+    with walk.changing() as node:
+        change(node)
+    walk.clock.at += 300
+    walk.look()
+    assert walk.state.step == "verify"
+    assert next_ in walk.state.params["result"]
+    why = [verdict.reason for verdict in blockers(ask(walk.step.guards, walk.facts(), walk.state.params))]
+    assert any(refused in one for one in why), why
+
+
+def test_the_result_names_the_disk_that_counted_and_no_other(stages):
+    walk = stages.at("scrubbed")
+    with walk.changing() as node:
+        leaf = node.pool("ost_0").leaves()[2]
+        leaf.errors = [0, 0, 12]
+        node.pool("ost_0").scan.to_write = 96 * 1024
+    walk.clock.at += 1000
+    walk.look()
+    result = walk.state.params["result"]
+    assert "scrub repaired 96K in" in result
+    (line,) = [one for one in result.splitlines() if "checksum errors" in one]
+    assert (str(leaf.guid) in line, "checksum errors 0 → 12" in line) == (True, True)
+    assert "replace it while it still serves" in result
+
+
+def test_a_scrub_that_repaired_nothing_says_that_nothing_is_to_be_done(stages):
+    assert "Nothing was repaired and no error remains." in stages.end.state.params["result"]
