@@ -12,6 +12,7 @@ BAD, FIRST, SECOND = 2, 6, 7
 POOL = "tank"
 DAMAGED = "seek=4 count=60"  # MiB of the member's 512: its data, and none of its labels
 SLOW = 100_000  # bytes a second that it takes: it is being filled for minutes
+SLOWER = 25_000  # while somebody makes up their mind
 FILL = "Have ZFS fill the new disk"
 RUNBOOK = "replace-in-place"
 
@@ -56,6 +57,7 @@ def test_the_new_disk_is_filled_while_the_old_one_serves(stage, walk):
     walk.asker.step("Wait until the new disk is filled")
     status = stage.sh(f"zpool status -P {POOL}")
     assert "replacing-" in status
+    stage.machine.slow(FIRST, bytes_per_second=SLOWER, writes_only=True)
     assert stage.machine.lit() == {}
 
 
