@@ -88,12 +88,20 @@ class Walk:
         self.approver.press("Approve this plan")
 
     def choose(self, title: str, words: str) -> None:
-        """What these words are of, once it fits: the health of a new disk is known some time after it came."""
+        """What these words are of, once it fits: the health of a new disk is known some time after it came. Pressed until it is taken, as `insist`."""
         self.asker.step(title)
         self.asker.until(
             lambda page: any(words in option and " fits " in option for option in self.asker.options().values()), f"that {words} fits"
         )
-        self.asker.press(next(name for name in CHOOSE if self.asker.has_button(name)), choose=words)
+        end = time.monotonic() + ORDER_SECONDS
+        while (
+            self._is_at(title) and (button := next((name for name in CHOOSE if self.asker.has_button(name)), "")) and time.monotonic() < end
+        ):
+            answered = self.asker.press(button, choose=words).text
+            if not self._is_at_after(title):
+                return
+            print(f"Choosing at {title!r} was answered: {answered}")
+            time.sleep(5)
 
     def insist(self, button: str, title: str, seconds: float = ORDER_SECONDS) -> None:
         """Press it until it is taken: a node that is short of CPU reports late, and what is not fresh is refused."""
@@ -170,6 +178,10 @@ class Walk:
             self.asker.press("Done", evidence=evidence)
             time.sleep(3)
             self.asker.go(self.path)
+
+    def _is_at_after(self, title: str) -> bool:
+        self.asker.go(self.path)
+        return self._is_at(title)
 
     def _is_at(self, title: str) -> bool:
         """Whether this is the current step; "Back to" names it later too."""

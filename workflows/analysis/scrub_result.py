@@ -62,7 +62,7 @@ def _members(facts: FleetFacts, params: Params) -> Iterator[tuple[VdevFacts | No
     before = dict(word.split(":", 1) for word in params.get("errors_before", "").split() if ":" in word)
     mended = params.get("repairing", "").split()
     if not before:
-        yield None, "Which members counted errors before the scrub is not known, so nothing is told of what each of them repaired."
+        yield None, "Which members counted errors before the scrub is not known, so what each of them repaired is not known."
     for guid, leaf in _leaves(facts, params):
         grown = _grown(before.get(str(guid), NOT_KNOWN), _figures(leaf)) if before else ""
         note = "it was seen being repaired" if str(guid) in mended else ""
@@ -106,6 +106,6 @@ def _mended(pool: PoolFacts, scan: ScanFacts, disks: list[VdevFacts]) -> Iterato
     elif scan.repaired is None:
         yield "How much was repaired is not known: the scan line does not say."
     elif scan.repaired.rstrip("BKMGTPE").strip("0."):
-        yield f"{scan.repaired} were repaired, and no member counts more than before: `zpool events -v {pool.name}` tells which it was. Scrub again."
+        yield f"{scan.repaired} were repaired, and no member counts more than before: `zpool events -v {pool.name}` shows which it was. Scrub again."
     else:
         yield "Nothing was repaired and no error remains. Nothing more is to be done until the next scrub is due."

@@ -145,7 +145,7 @@ def _of_controller(value: Controller, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Controller) -> tuple[str, ...]:
-    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive; `arcconf getconfig 1` does.",)
+    of_drives = _drives.notes(value.drives) if value.drives else ("It shows no drive; `arcconf getconfig 1` does.",)
     return (*of_drives, *_volumes.notes(value.volumes, value.parts))
 
 

@@ -100,7 +100,7 @@ def situations(value: Reports, where: Where) -> tuple[Situation, ...]:
     text = (
         "That is the last of several reports. "
         if now
-        else "One report alone is an average since the node was started; a second one tells what happens now. "
+        else "One report alone is an average since the node was started; a second one shows what happens now. "
     )
     text += "iostat does not know which disks are of one kind and one vdev. "
     found: list[Situation] = []

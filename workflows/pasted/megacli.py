@@ -168,7 +168,7 @@ def _of_counts(value: Drives, where: Where) -> Iterator[Situation]:
 
 def notes(value: Drives) -> tuple[str, ...]:
     """What it tells of; the other lists of the tool tell the rest."""
-    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive; `MegaCli64 -PDList -aALL` does.",)
+    of_drives = _drives.notes(value.drives) if value.drives else ("It shows no drive; `MegaCli64 -PDList -aALL` does.",)
     return (*of_drives, *_volumes.notes(value.volumes, value.parts))
 
 

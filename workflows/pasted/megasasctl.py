@@ -79,7 +79,7 @@ def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
 
 
 def notes(value: Controller) -> tuple[str, ...]:
-    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive.",)
+    of_drives = _drives.notes(value.drives) if value.drives else ("It shows no drive.",)
     return (*unread(value.unread), *of_drives, *_volumes.notes(value.volumes, value.parts))
 
 

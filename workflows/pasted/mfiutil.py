@@ -89,7 +89,7 @@ def situations(value: Controller, where: Where) -> tuple[Situation, ...]:
 
 
 def notes(value: Controller) -> tuple[str, ...]:
-    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive; `mfiutil show drives` does.",)
+    of_drives = _drives.notes(value.drives) if value.drives else ("It shows no drive; `mfiutil show drives` does.",)
     return (*unread(value.unread), *of_drives, *_volumes.notes(value.volumes, value.parts))
 
 

@@ -139,7 +139,7 @@ def _of_volumes(value: Adapter, where: Where) -> Iterator[Situation]:
                 "hba-fault" if means else "unexplained", f"hba-volume:{where.node}:{volume.number}", where.node, "act" if means else "watch",
                 f"RAID volume {volume.number} of the HBA: {volume.state or 'no state'}",
                 f"{(means or 'The state of a volume of the controller is not known here').capitalize()}. ZFS sees such a volume as one disk and "
-                "cannot tell which drive behind it is ill. Replace the drive by the controller's tool.",
+                "does not know which drive behind it is bad. Replace the drive by the controller's tool.",
                 where.evidence(volume.line),
                 subject={"node": where.node, "volume": volume.number},
             )  # fmt: skip
@@ -147,8 +147,8 @@ def _of_volumes(value: Adapter, where: Where) -> Iterator[Situation]:
 
 def notes(value: Adapter) -> tuple[str, ...]:
     if value.listed:
-        return (f"It lists {plural(value.listed, 'adapter')} and tells of no drive; `sas3ircu 0 display` does.",)
-    return _drives.notes(value.drives) if value.drives else ("It tells of the controller and of its volumes, and of no drive.",)
+        return (f"It lists {plural(value.listed, 'adapter')} and shows no drive; `sas3ircu 0 display` does.",)
+    return _drives.notes(value.drives) if value.drives else ("It shows the controller and its volumes, and of no drive.",)
 
 
 READER = Reader(

@@ -221,7 +221,7 @@ def notes(value: Notices) -> tuple[str, ...]:
     quiet = [disk.device for disk in value.disks if not disk.entries]
     of = f" of {value.host}" if value.host else ""
     return (
-        *(("It is a mail that smartd sent to try the way; it tells of no trouble.",) if value.test else ()),
+        *(("It is a mail that smartd sent to try the way; it reports no trouble.",) if value.test else ()),
         f"smartd{of} speaks of {', '.join(entry.device for entry in value.disks[:12]) or 'no disk'}"
         + (f"; of {', '.join(quiet[:12])} no trouble." if quiet else "."),
         "It says only what changed: that it is silent about a disk says nothing of its health (smartctl -x does).",

@@ -159,7 +159,7 @@ def _fault(what: str, title: str, text: str, line: str, severity: Severity, wher
 
 
 def notes(value: Controller) -> tuple[str, ...]:
-    return _drives.notes(value.drives) if value.drives else ("It tells of no drive; `ssacli ctrl all show config detail` does.",)
+    return _drives.notes(value.drives) if value.drives else ("It shows no drive; `ssacli ctrl all show config detail` does.",)
 
 
 READER = Reader(

@@ -281,7 +281,7 @@ def _of_controller(value: Controller, where: Where) -> Iterator[Situation]:
 
 def notes(value: Controller) -> tuple[str, ...]:
     failed = (f"storcli says that the command failed: {value.failed[:120]}",) if value.failed else ()
-    return (*failed, *(_drives.notes(value.drives) if value.drives else ("It tells of no drive; `storcli /c0/eall/sall show all` does.",)))
+    return (*failed, *(_drives.notes(value.drives) if value.drives else ("It shows no drive; `storcli /c0/eall/sall show all` does.",)))
 
 
 def _sure(lines: Sequence[str], i: int) -> bool:

@@ -146,7 +146,7 @@ def _alarms(value: Controller, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Controller) -> tuple[str, ...]:
-    of_drives = _drives.notes(value.drives) if value.drives else ("It tells of no drive; `tw_cli /c0 show` does.",)
+    of_drives = _drives.notes(value.drives) if value.drives else ("It shows no drive; `tw_cli /c0 show` does.",)
     return (*unread(value.unread), *of_drives, *_volumes.notes(value.volumes, value.parts))
 
 

@@ -151,7 +151,7 @@ def situations(value: Iostat, where: Where) -> tuple[Situation, ...]:
         text = (
             "That is what happens now. "
             if now
-            else "That is the average since the pool was imported; a second block tells what happens now. "
+            else "That is the average since the pool was imported; a second block shows what happens now. "
         )
         found += [_peers.situation(one, where, text, alone=len(outliers) == 1, sure=now) for one in outliers]
     return tuple(found)

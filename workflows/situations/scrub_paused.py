@@ -55,7 +55,7 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
         ()
         if errors_only or not known(fleet.at)
         else _words.pool_answers(
-            node, pool, "scrub-due", "It asks what speaks against it, lets the scrub go on where it stopped, and waits for its end."
+            node, pool, "scrub-due", "It checks that nothing forbids it, lets the scrub go on where it stopped, and waits for its end."
         )
     )
     return _pools.situation(SLUG, node, pool, wording, answers=answers)

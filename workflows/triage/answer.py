@@ -301,7 +301,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
             return replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
     if not piece.source and (asked := inquiry(piece.lines, piece.command)):
         nodes.setdefault(read.node, _NodeTexts({}, {})).inquiries += (asked,)
-        time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` tells."
+        time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` shows it."
         return replace(read, outcome="read", source="sg_inq", reason=time)
     if pieces:
         source = "zdb_children" if pieces.children else "zpool_rows"
@@ -338,7 +338,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
     key = _key_of_disk(piece, mended, texts) if source == "smart" else piece.key or _key(source, mended, texts)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
-    doubt = _doubt_of_disk(mended.value, piece.lines) if source == "smart" else ""
+    doubt = cut_off.doubt_of_disk(mended.value, piece.lines) if source == "smart" else ""
     silent = (doubt,) if doubt else ()
     notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *texts.keep(source, key, mended, piece.command, taken))
     for also in _also(source, mended):
@@ -357,18 +357,6 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         cut=cut_off.seen(source, mended.value),
         doubt=doubt,
     )
-
-
-_BEGINNING = re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ |\s*\{")
-
-
-def _doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
-    """Why a report that lists no trouble does not say that the disk is well; "" where it does, or was not asked for it."""
-    if smart.silent:
-        return f"It says nothing of its health: {smart.silent}."
-    if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
-        return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
-    return ""
 
 
 def _whole(source: str) -> str:

@@ -181,3 +181,15 @@ def _ends_in_tree(lines: Sequence[str]) -> bool:
 def _without_tree(lines: Sequence[str]) -> list[str]:
     begin = next(i for i, line in enumerate(lines) if _TREE.match(line))
     return list(lines[:begin])
+
+
+_BEGINNING = re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ |\s*\{")
+
+
+def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
+    """Why a report that lists no trouble does not say that the disk is well; "" where it does, or was not asked for it."""
+    if smart.silent:
+        return f"It says nothing of its health: {smart.silent}."
+    if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
+        return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
+    return ""

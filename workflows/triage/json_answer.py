@@ -215,7 +215,7 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> dict[str, Any]:
         "destroyed": pool.destroyed,
     }
     one.fields |= {"contradiction": None, "no_replacement": True, "losses_survived": None, "scan": None, "scans": [], "errors": None}
-    one.unknown |= dict.fromkeys(("losses_survived", "scan", "errors"), "`zpool import` does not tell.")
+    one.unknown |= dict.fromkeys(("losses_survived", "scan", "errors"), "`zpool import` does not show it.")
     one.fields |= {"status": pool.status or None, "see": pool.see or None, "comment": pool.comment or None}
     one.fields |= {"note": pool.note or None, "more_devices": pool.more_devices, "readonly_possible": pool.readonly_possible}
     one.fields["unsupported_features"] = [{"name": name, "does": does or None} for name, does in pool.features]

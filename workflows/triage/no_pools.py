@@ -12,7 +12,7 @@ NEXT = (
     "whether it is the right host."
 )
 TO_IMPORT = "Another `zpool import` at work, a script's as well, hides the disks it has open. See that there is none (`pgrep -a zpool`), and ask again."
-DOUBT = "No pool is listed, so nothing says how any is; `zpool import`, `lsblk` and `dmesg` tell whether one should be."
+DOUBT = "No pool is listed, so nothing says how any is; `zpool import`, `lsblk` and `dmesg` show whether one should be."
 
 
 def lists_none(source: str, value: Any) -> bool:

@@ -108,7 +108,7 @@ def cleaned(text: str) -> Cleaned:
     return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, notes)
 
 
-_WRITTEN_TABS = re.compile(r"(?:\\t)+(?= {0,20}\S{1,255} +[A-Z]{2,10}\b| {0,20}(?:NAME|logs|cache|spares|special|dedup)\b)")
+_WRITTEN_TABS = re.compile(r"^(?:\\t){1,20}(?= {0,20}\S{1,255} +[A-Z]{2,10}\b| {0,20}(?:NAME|logs|cache|spares|special|dedup)\b)")
 
 
 def _tabs(found: re.Match[str]) -> str:

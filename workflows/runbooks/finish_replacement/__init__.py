@@ -199,7 +199,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="way",
             title="Choose how it ends",
-            why="What speaks for and against each end is listed. Only a disk that holds the data may stay alone. Nothing changes on the node.",
+            why="Reasons for and against each end are listed. Only a disk that holds the data may stay alone. Nothing changes on the node.",
             guards=(facts_are_fresh, a_replacement_is_unfinished, one_of_its_disks_serves, nothing_of_the_pool_comes_first),
             param="way",
             options=ways_there_are,

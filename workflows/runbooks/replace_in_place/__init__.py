@@ -231,7 +231,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="choose",
             title="Choose the new disk",
-            why="Every disk the node sees is listed, with what speaks for and against it. Only a blank, healthy disk of fitting size in a known bay can "
+            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk of fitting size in a known bay can "
             "be chosen. Nothing changes on the node.",
             guards=(facts_are_fresh, the_member_still_serves, nothing_of_the_pool_comes_first),
             param="wwid",

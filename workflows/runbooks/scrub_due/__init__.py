@@ -79,7 +79,7 @@ RUNBOOK = Runbook(
     steps=(
         CheckStep(
             slug="check",
-            title="Check that a scrub is due and nothing speaks against it",
+            title="Check that a scrub is due and nothing forbids it",
             why="Every question must be answered yes. What is not known counts as no.",
             guards=(*GUARDS, allowed(zpool_scrub, zpool_scrub_pause), released(zpool_scrub)),
         ),

@@ -57,7 +57,7 @@ def the_scrub_is_not_paused(facts: FleetFacts, params: Params) -> Verdict:
     scans = need(pool.scans)
     if any(is_paused(scan) for scan in scans):
         return refuse(
-            f"The scrub of {pool.name} was paused by somebody. Type `zpool scrub {pool.name}` when the reason is over, "
+            f"The scrub of {pool.name} was paused by a person or a program. Type `zpool scrub {pool.name}` when the reason is over, "
             "or end this run; the runbook can be begun again and lets it go on where it stopped."
         )
     return ok(f"The scrub of {pool.name} is not paused.")

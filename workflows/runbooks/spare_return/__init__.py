@@ -117,7 +117,7 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="way",
             title="Choose how it ends",
-            why="What speaks for and against each choice is listed. Only a half that is fully resilvered may stay alone.",
+            why="Reasons for and against each choice are listed. Only a half that is fully resilvered may stay alone.",
             guards=(facts_are_fresh, the_spare_stands_in_for_the_member, nothing_of_the_pool_comes_first),
             param="way",
             options=three_ways,
