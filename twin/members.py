@@ -36,7 +36,7 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
     if verb == "resilver":
         return _resilver(node, pool, now)
     if verb == "pause":
-        return _pause(pool, now)
+        return _pause(node, pool, now)
     if len(args) > 2:
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
@@ -158,14 +158,15 @@ def _resilver(node: Node, pool: Pool, now: float) -> Answer | None:
     return Answer(0)
 
 
-def _pause(pool: Pool, now: float) -> Answer:
+def _pause(node: Node, pool: Pool, now: float) -> Answer:
     """cmd/zpool/zpool_main.c and lib/libzfs/libzfs_pool.c:zpool_scan have the words; the kernel asks dsl_scrub_pause_resume_check."""
     if pool.suspended:
         return refused(1, f"cannot pause scrubbing {pool.name}: pool I/O is currently suspended")
     if pool.scan is None or pool.scan.function != "scrub" or pool.scan.state not in ("running", "paused"):
         return refused(1, f"cannot pause scrubbing {pool.name}: there is no active scrub")
     if pool.scan.state == "paused":
-        return refused(1, f"cannot pause scrubbing {pool.name}: scrub is paused; use 'zpool scrub' to resume scrub")
+        scrub = " scrub" if node.release >= (2, 2) else ""
+        return refused(1, f"cannot pause scrubbing {pool.name}: scrub is paused; use 'zpool scrub' to resume{scrub}")
     pause(pool, now)
     return Answer(0)
 

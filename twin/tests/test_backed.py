@@ -24,10 +24,20 @@ OUR_OWN = {"captured_host.py", "__main__.py", "play.py", "rack.py", "demo.py", "
 UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
     "The twin speaks of itself, or as Python does of a file: no tool's words.": {
         "commands.py": ("the twin has no answer to `",),
+        "scenarios.py": ("new half",),
         "host.py": ("Connection timed out", "Permission denied", "a twin's disks hold no bytes"),
         "labels.py": ("has no vdev", ", and the label does not keep its own"),
         "tree.py": ("Is a directory",),
         "tuning.py": ("Invalid argument",),
+    },
+    "No scene of the lab was refused so. After OpenZFS's source: lib/libzfs/libzfs_pool.c and libzfs_util.c at 0.8.6, 2.1.16 and 2.3.4.": {
+        "members.py": (
+            ": scrub is paused; use 'zpool scrub' to resume",
+            ": there is no active scrub",
+            ": this action requires the resilver_defer feature",
+            "cannot pause scrubbing",
+            "cannot restart resilver on",
+        ),
     },
     "Lines of files and of a history that tell of a machine and of what its people did; each has its own.": {
         "kernel.py": ("cpu 9 9 9 9 9 9 9 9 9 9 btime", "root=/dev/sda9 ro crashkernel=auto"),

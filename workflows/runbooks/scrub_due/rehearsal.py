@@ -32,6 +32,6 @@ def paused(now: float) -> Node:
 
 NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
     "scrub-due": lambda now: {"oss01": needs_it(now)},
-    "scrub-paused": lambda now: {"oss01": paused(now)},
+    "scrub-due-paused": lambda now: {"oss01": paused(now)},
 }
 HANDS: Mapping[str, Hand] = {}  # step -> what is taken for done there, for each MANUAL step

@@ -21,7 +21,7 @@ FIRST = Story(
 )
 PAUSED = Story(
     runbook="scrub-due",
-    twins=lambda: rehearsal.NODES["scrub-paused"](NOW),
+    twins=lambda: rehearsal.NODES["scrub-due-paused"](NOW),
     params=lambda facts: answer(facts, "scrub-due"),
     restored=as_it_was,
     name="scrub-due, of a scrub that is paused",

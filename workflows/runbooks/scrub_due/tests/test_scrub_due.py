@@ -156,7 +156,7 @@ def test_a_scrub_that_somebody_pauses_is_said_to_wait_for_a_person(stages):
     with walk.changing() as node:
         pause(node.pool("ost_0"), walk.clock.at)
     walk.look()
-    assert "was paused by somebody" in walk.state.alarm
+    assert "was paused by a person or a program" in walk.state.alarm
     assert walk.state.step == "scrubbed"
 
 
