@@ -50,7 +50,8 @@ def test_a_member_that_reads_wrong_is_found(stage, walk):
 
 
 def test_the_new_disk_is_filled_while_the_old_one_serves(stage, walk):
-    stage.keep("degraded")
+    stage.keep("errors")
+    stage.sh(f"dd if=/dev/urandom of=/{POOL}/more bs=1M count=120 2>/dev/null; zpool sync")
     begin(walk, stage.machine.disk(FIRST).serial)
     stage.machine.slow(FIRST, bytes_per_second=SLOW, writes_only=True)
     walk.insist(FILL, FILL)
