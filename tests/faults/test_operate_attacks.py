@@ -192,7 +192,7 @@ def test_an_order_that_was_edited_is_not_started(incident, sql):
     sql(f"UPDATE runs_order SET proved_at = now(), sealed_by_id = {carol} WHERE effect = 'at_most_once'")
     incident.stack.start("agent")
     until(lambda: Order.objects.get(effect="at_most_once").status == "REFUSED")
-    assert "who gave this order" in Order.objects.get(effect="at_most_once").reason
+    assert "Who gave this order" in Order.objects.get(effect="at_most_once").reason
     nothing_ran(incident)
     check_refusal("runs_order:")
 

@@ -29,5 +29,5 @@ def test_it_is_refused_with_the_reason_and_noted(oss01, ann, bob):
     Order.objects.bulk_create([order])  # past the portal's own way
     assert orders.next_for("oss01") == []
     found = Order.objects.get(pk=ID)
-    assert (found.status, "who gave this order" in found.reason) == ("REFUSED", True)
+    assert (found.status, "Who gave this order" in found.reason) == ("REFUSED", True)
     assert Refusal.objects.filter(name=f"runs_order:{ID}").exists()

@@ -129,7 +129,7 @@ def test_a_silent_node_is_said_to_be_silent(oss01, ann):
     asked = look_again.every(ann, "oss01")
     assert shown(asked)["silent"] == ""
     Node.objects.update(last_report_at=timezone.now() - timedelta(minutes=5))
-    assert "its agent must come back" in shown(asked)["silent"]
+    assert "its agent must report again" in shown(asked)["silent"]
 
 
 def test_the_page_is_for_everybody_and_asking_for_operators(oss01, ann):
@@ -162,4 +162,4 @@ def test_a_run_says_for_how_long_its_question_is_out_and_what_keeps_the_answer(o
     client.force_login(ann)
     assert "oss01 was asked" in client.get(f"/runs/{run.pk}/").content.decode()
     Node.objects.update(last_report_at=timezone.now() - timedelta(minutes=5))
-    assert "its agent must come back" in look_again.of_run(run, timezone.now())
+    assert "its agent must report again" in look_again.of_run(run, timezone.now())

@@ -49,7 +49,7 @@ def test_a_disk_that_zfs_only_degraded_still_serves_and_taking_it_out_is_said_to
 def test_a_faulted_disk_that_is_being_replaced_is_watched():
     new = leaf(3, f"{by_id('naa:5000c500a65b2aab')}-part1", wwid="naa:5000c500a65b2aab", resilvering=True)
     found = [s for s in detect_all(with_sick(vdev(9, "replacing-0", "replacing", 0, SICK, new))) if s.slug == "disk-faulted"]
-    assert [(s.severity, s.answers) for s in found] == [("watch", ())]
+    assert [(s.severity, [answer.runbook for answer in s.answers]) for s in found] == [("watch", ["begin-resilver", "finish-replacement"])]
 
 
 @pytest.mark.parametrize("field", ["pools", "disks", "bays"])
