@@ -11,8 +11,9 @@ MEMBERS = range(6)
 BAD, FIRST, SECOND = 2, 6, 7
 POOL = "tank"
 DAMAGED = "seek=4 count=60"  # MiB of the member's 512: its data, and none of its labels
-SLOW = 100_000  # bytes a second that it takes: it is being filled for minutes
-SLOWER = 25_000  # while somebody makes up their mind
+HOLD = (
+    "/sys/module/zfs/parameters/zfs_scan_suspend_progress"  # 1: a resilver that runs gets no further (module/zfs/dsl_scan.c:dsl_scan_sync)
+)
 FILL = "Have ZFS fill the new disk"
 RUNBOOK = "replace-in-place"
 
@@ -51,14 +52,12 @@ def test_a_member_that_reads_wrong_is_found(stage, walk):
 
 def test_the_new_disk_is_filled_while_the_old_one_serves(stage, walk):
     stage.keep("errors")
-    stage.sh(f"dd if=/dev/urandom of=/{POOL}/more bs=1M count=120 2>/dev/null; zpool sync")
     begin(walk, stage.machine.disk(FIRST).serial)
-    stage.machine.slow(FIRST, bytes_per_second=SLOW, writes_only=True)
+    stage.sh(f"echo 1 > {HOLD}")
     walk.insist(FILL, FILL)
     walk.asker.step("Wait until the new disk is filled")
     status = stage.sh(f"zpool status -P {POOL}")
     assert "replacing-" in status
-    stage.machine.slow(FIRST, bytes_per_second=SLOWER, writes_only=True)
     assert stage.machine.lit() == {}
 
 
@@ -66,7 +65,7 @@ def test_it_is_called_off_and_the_pool_is_as_before(stage, walk):
     walk.asker.press("End the run", reason="Another disk is to be taken.")
     walk.insist("Check now", "See how far it is")
     walk.order("Take the new disk out of the pool again", "Confirm what is taken out")
-    stage.machine.slow(FIRST)
+    stage.sh(f"echo 0 > {HOLD}")
     walk.order("Light the bay of the new disk")
     walk.asker.step("Say which bay blinks now")
     assert lit(stage) == [(0, FIRST + 1)]
