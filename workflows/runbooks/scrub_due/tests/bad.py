@@ -24,7 +24,7 @@ UNREAD_SCANS = pool(scans=UNREAD)
 REFUSED = (
     Bad("a_scrub_is_due", "one is due after 35 days", scrubbed(NOW)),
     Bad("nothing_but_a_paused_scrub_is_under_way", "A scrub of", RUNNING),
-    Bad("the_scrub_is_not_paused", "was paused by somebody", PAUSED),
+    Bad("the_scrub_is_not_paused", "was paused by a person or a program", PAUSED),
     Bad("the_scrub_is_over", "is running", RUNNING),
     Bad("the_scrub_came_to_its_end", "was cancelled", a_scan("scrub", "canceled")),
     Bad("no_scrub_runs", "still runs", RUNNING),
