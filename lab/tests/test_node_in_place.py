@@ -65,6 +65,7 @@ def test_it_is_called_off_and_the_pool_is_as_before(stage, walk):
     walk.asker.press("End the run", reason="Another disk is to be taken.")
     walk.insist("Check now", "See how far it is")
     walk.order("Take the new disk out of the pool again", "Confirm what is taken out")
+    walk.asker.step("Have the node plan it: light the bay of the new disk", 600)  # the node has done it; before that the resilver would end
     stage.sh(f"echo 0 > {HOLD}")
     walk.order("Light the bay of the new disk")
     walk.asker.step("Say which bay blinks now")
