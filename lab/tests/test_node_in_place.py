@@ -73,7 +73,7 @@ def test_it_is_called_off_and_the_pool_is_as_before(stage, walk):
     walk.hands("Say which bay blinks now", str(FIRST + 1))
     stage.machine.pull(FIRST)
     walk.order("Switch the light of that bay off")
-    walk.asker.until(lambda page: " ended Member " in page.text, "that the run has ended", "", 600)
+    walk.asker.until(lambda page: " ended by a person Member " in page.text, "that the run has ended", "", 600)
     status = stage.sh(f"zpool status -P {POOL}")
     assert "replacing" not in status
     assert stage.machine.disk(BAD).by_id in status
