@@ -212,6 +212,20 @@ class Deed:
 
 
 @dataclass
+class Snapshot:
+    """A snapshot of which a list of damaged data tells."""
+
+    name: str  # "ost_0/archive@monday"
+    guid: int
+    createtxg: int
+    created: int
+    holds: int = 0
+    clones: list[str] = field(default_factory=list)
+    used: int = 0
+    referenced: int = 0
+
+
+@dataclass
 class Pool:
     """One pool: imported here, or (`imported` false) only known from the labels of disks."""
 
@@ -230,6 +244,7 @@ class Pool:
     data_errors: int = 0  # what could not be written while it was suspended
     error_log: list[str] = field(default_factory=list)  # the entries that `zpool status -v` lists: what the last scrub found, and since
     damaged: list[str] = field(default_factory=list)  # the entries that a scrub finds: of what is still damaged and not removed
+    snapshots: list[Snapshot] = field(default_factory=list)
     alloc_bytes: int = 0
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
@@ -334,7 +349,7 @@ _INSIDE: dict[type, dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed},
+    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed, "snapshots": Snapshot},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

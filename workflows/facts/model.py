@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
 
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zfs_snapshots import Snapshot
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
@@ -422,6 +423,7 @@ class NodeFacts:
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it
     failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
+    snapshots: Known[tuple[Snapshot, ...]] = Unknown(not_read("zfs_snapshots"))  # those in which data is damaged
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     unplaced: tuple[Copies, ...] = ()  # labels that were read while no list has the disks they are on
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read name

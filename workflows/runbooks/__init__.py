@@ -6,6 +6,7 @@ from workflows.runbooks import (
     begin_resilver,
     blink_and_replace,
     damaged_data,
+    destroy_damaged_snapshot,
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
@@ -40,6 +41,7 @@ BOOKS = (
     finish_replacement,
     begin_resilver,
     damaged_data,
+    destroy_damaged_snapshot,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
