@@ -54,9 +54,9 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows file systems and no disk; `zpool list -v` and `zpool status -P -p` are read.",
     ),
     (
-        r"Subsystem +Subsystem-NQN +Controllers|nvme-subsys[0-9]+ - NQN=",
-        "`nvme list -v` or `nvme list-subsys`",
-        "`nvme list` and `nvme smart-log /dev/nvme0` are read.",
+        r"Subsystem +Subsystem-NQN +Controllers",
+        "`nvme list -v`",
+        "`nvme list`, `nvme list-subsys` and `nvme smart-log /dev/nvme0` are read.",
     ),
     (
         r"Additional Smart Log for NVME device",
@@ -104,11 +104,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "The whole output of `zpool iostat -w` is read.",
     ),
     (
-        r"req_size +ind +agg|\S{1,255} +sync_read +sync_write",
-        "`zpool iostat -r`",
-        "It shows the sizes of requests; `zpool iostat -v -l 5 2` shows disks and is read.",
-    ),
-    (
         r' *"(?:healthy|status_detail|is_upgraded|autotrim)" ?: ',
         "`midclt call pool.query` or the API of TrueNAS",
         "`zpool status -P -p` shows the same of each pool and is read.",
@@ -148,11 +143,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
     ),
     (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
-    (
-        r"-{4,}(?: +-{5}){6}",
-        "a part of `zpool iostat` without its headings",
-        "The whole output of `zpool iostat -v` is read.",
-    ),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),
     (

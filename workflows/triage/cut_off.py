@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agents.collectors import zpool_events
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_iostat_w import BUCKETS
+from workflows.pasted.base import Reader
 
 
 class Whole(NamedTuple):
@@ -43,6 +44,15 @@ def seen(source: str, value: Any) -> str:
         and value.details.self_tests is None
     ):
         return "the report has no self-tests: it was not asked for them, or was cut before them (smartctl -x DEVICE)"
+    return ""
+
+
+def of_list(reader: Reader, lines: Sequence[str]) -> str:
+    """What may be missing of an output that no agent asks for: its first or last line, or what stood behind a list that does not show its end."""
+    if not all(any(re.match(form, line) for line in lines) for form in reader.always):
+        return f"{reader.name} begins or ends with a line that is not there, so more may have been printed"
+    if reader.open_ended:
+        return f"nothing that {reader.name} prints shows where its list ends, so more may have been printed"
     return ""
 
 
