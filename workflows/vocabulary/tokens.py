@@ -19,7 +19,7 @@ from workflows.vocabulary._words import Meaning, Vocabulary
 WORDS_SHOWN_MAX = 120
 BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is listed by itself
 _MESSAGE = re.compile(r"ZFS-[0-9]{4}-[0-9A-Z]{1,4}")
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = re.compile(r"x[0-9a-f]{2,16}|[0-9]+")  # also hexadecimal
 
 
 @dataclass(frozen=True)
