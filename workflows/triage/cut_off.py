@@ -31,6 +31,15 @@ UNKNOWN = "-"  # a count that is not known
 RULE = "-" * 36
 
 
+_MORE = {  # what of the same kind may have stood before or behind it
+    "zpool_status": "other pools, if there are any",
+    "zpool_status_guid": "other pools, if there are any",
+    "kstat_pools": "other pools, if there are any",
+    "ses": "elements and enclosures that are not in it, if there are any",
+    "zdb_label": "labels of other disks",
+}
+
+
 def seen(source: str, value: Any) -> str:
     """What of a text that reads well by itself is not in it, in words; "" where nothing shows that something is missing."""
     if source == "kernel_log":
@@ -44,7 +53,7 @@ def seen(source: str, value: Any) -> str:
         and value.details.self_tests is None
     ):
         return "the report has no self-tests: it was not asked for them, or was cut before them (smartctl -x DEVICE)"
-    return ""
+    return f"{_MORE[source]}: nothing in this text shows that it is all that was printed" if source in _MORE else ""
 
 
 def of_list(reader: Reader, lines: Sequence[str]) -> str:
