@@ -129,6 +129,11 @@ PATTERNS = {
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
     "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
+    # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
+    "path-down": (
+        r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"
+        r"|device-mapper: multipath: (?:\d+:\d+: )?Failing path (?P<number>\d+:\d+)\.?"
+    ),
     # over a network, drivers/nvme/host/tcp.c, rdma.c, fc.c, fabrics.c
     "nvme-path": (
         r"nvme (?P<disk>nvme\d+): (?:NVME-FC\{\d+\}: |NVME-FC\{\d+\.\d+\}: )?(?:starting error recovery|Reconnecting in \d+ seconds.*|Failed reconnect attempt \d+.*"
@@ -187,6 +192,7 @@ _HINTS = (
         "Processing events",
         "agent post event",
     ),
+    *("checker", "mark as failed", "Failing path"),
     *("BUG", "Oops", "protection fault", "lockup", "megasas", "mr_sas"),
     *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
     *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
@@ -292,6 +298,7 @@ def _classified(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
 
 
 _NAMES = {
+    "number": "disk",
     "ereport": "class",
     "invoked": "class",
     "zpool": "pool",

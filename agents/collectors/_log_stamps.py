@@ -36,7 +36,7 @@ _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)"
 # The host and the program. What is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
 _BY = re.compile(
     r"(?:<[\w.]{3,20}> )?(?P<host>[A-Za-z0-9_.-]{1,64}) "
-    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
+    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs|multipathd)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )
 _FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp

@@ -97,6 +97,7 @@ class Maps:
     disks: tuple[Disk, ...]
     unread: tuple[str, ...] = ()
     namespaces: tuple[nvme_subsys.Subsystem, ...] = ()
+    loose: tuple[Path, ...] = ()  # paths of disks whose lines are not here, as grep leaves them
 
 
 # A WWID of the form t10 or of iSCSI may have blanks: "1IET     00080001".
@@ -122,6 +123,7 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
     found: list[tuple[tuple[str, str, str | None, str | None, str | None], list[Path]]] = []
     spaces: list[tuple[str, str, list[nvme_subsys.Path]]] = []
     stray: list[str] = []
+    loose: list[Path] = []
     named = False  # whether the line that names the disk of the next paths was understood
     drawn = [line.rstrip() for line in lines if line.strip()]
     for line in drawn:
@@ -141,12 +143,14 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
             named = True
         else:
             stray.append(line)
+            loose += [path] if path is not None else []
             named = named and path is None and line.startswith((" ", "|", "`", "\\"))  # what follows may belong to another disk
     disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
     namespaces = tuple(nvme_subsys.Subsystem(name, "", tuple(ways), line) for name, line, ways in spaces)
-    stray += [one.line for one in (*disks, *namespaces) if not one.paths]  # it was cut behind the first lines of a map
+    stray += [one.line for one in (*disks[-1:], *namespaces[-1:]) if not one.paths]  # it was cut behind the first lines of a map
     stray += _unfinished(drawn, disks)
-    return Maps(disks, tuple(stray), namespaces) if disks or namespaces else refused("multipath -ll", lines[0] if lines else "")
+    maps = Maps(disks, tuple(stray), namespaces, tuple(loose))
+    return maps if disks or namespaces or loose else refused("multipath -ll", lines[0] if lines else "")
 
 
 def _unfinished(drawn: Sequence[str], disks: Sequence[Disk]) -> list[str]:
@@ -203,7 +207,42 @@ def situations(value: Maps, where: Where) -> tuple[Situation, ...]:
     names = {disk.name for disks in together.values() for disk in disks}
     found = [_of_host(host, disks, ill, value, where) for host, disks in together.items()]
     found += [_of_disk(disk, paths, where) for disk, paths in ill.items() if disk.name not in names]
-    return (*found, *_short(value, where), *nvme_subsys.of_systems(value.namespaces, where))
+    return (
+        *found,
+        *_short(value, where),
+        *_without_paths(value, where),
+        *_loose(value, where),
+        *nvme_subsys.of_systems(value.namespaces, where),
+    )
+
+
+def _without_paths(value: Maps, where: Where) -> Iterator[Situation]:
+    """Maps below which no path is listed; of the last one it may have been cut off."""
+    empty = [disk for disk in value.disks[:-1] if not disk.paths]
+    if empty:
+        yield Situation(
+            "path-lost", f"path-lost:{where.node}:empty", where.node, "act",
+            f"{plural(len(empty), 'multipath disk has', 'multipath disks have')} no path",
+            f"{', '.join(disk.name for disk in empty[:8])}: the map is there and no path is listed below it, so I/O to it waits or fails. Its disks were "
+            "taken away, or the kernel lost them. Look at the kernel log and at the cable and power of that shelf, before any disk is replaced.",
+            where.evidence(*(disk.line for disk in empty[:8])),
+            subject={"node": where.node},
+        )  # fmt: skip
+
+
+def _loose(value: Maps, where: Where) -> Iterator[Situation]:
+    lost = [path for path in value.loose if path.serves is False]
+    if lost:
+        hosts = sorted({path.hctl.partition(":")[0] for path in lost if path.hctl})
+        yield Situation(
+            "path-lost", f"path-lost:{where.node}:loose", where.node, "act",
+            f"{plural(len(lost), 'path')} of multipath disks {'has' if len(lost) == 1 else 'have'} failed",
+            f"{', '.join(path.device or path.hctl or 'a device that is gone' for path in lost[:8])}: the lines that name their disks are not here, so how "
+            f"many paths each has left is not known. SCSI host {', '.join(hosts) or 'not known'}. Several paths of one host have one cause: its port, "
+            "cable, switch or shelf. Replace no disk for it; `multipath -ll` without a filter shows what is left.",
+            where.evidence(*(path.line for path in lost[:8])),
+            subject={"node": where.node} | ({"host": hosts[0]} if len(hosts) == 1 else {}),
+        )  # fmt: skip
 
 
 def _together(ill: Mapping[Disk, Sequence[Path]], value: Maps) -> Iterator[tuple[str, list[Disk]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+_WHOLE = "The whole report of `smartctl -x DEVICE` is read."
 INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what is read instead
     (
         r"NAME +USED +AVAIL +REFER +MOUNTPOINT",
@@ -142,6 +143,13 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`ssacli ctrl all show config detail` shows the same of each drive and is read.",
     ),
     (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
+    (r"\s*(?:Device Statistics \(|0x[0-9a-f]{2}  (?:0x[0-9a-f]{3}  [0-9]|=====  =)) *", "the statistics of a disk", _WHOLE),
+    (
+        r"\s*(?:\.{3}|[0-9]{1,3}) +(?:\.\.\([ 0-9]+skipped\)\.|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} +[0-9?-]+)",
+        "the temperatures of a disk",
+        _WHOLE,
+    ),
+    (r"\s*Error [0-9]+ (?:\[[0-9]+\] )?occurred at disk power-on lifetime", "the error log of a disk, which failed commands", _WHOLE),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),

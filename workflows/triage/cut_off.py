@@ -101,7 +101,7 @@ def labels(lines: Sequence[str]) -> Whole:
 
 def config(lines: Sequence[str]) -> Whole:
     """The last pool without its vdevs where these are not whole; without that pool where its guid is not there either."""
-    kept = _of_one_pool(lines)
+    kept = _headed_by_name(_of_one_pool(lines))
     names = [i for i, line in enumerate(kept) if _POOL.match(line)]
     if not names:
         return Whole(kept, "")
@@ -113,6 +113,19 @@ def config(lines: Sequence[str]) -> Whole:
     if missing and not any(line.startswith("    pool_guid: ") for line in last) and len(names) > 1:
         return Whole(kept[: names[-1]], "its last pool is not whole")
     return Whole(kept, missing)
+
+
+_NAME = re.compile(r" {4}name: '(.{1,255})'$")
+
+
+def _headed_by_name(lines: Sequence[str]) -> list[str]:
+    """What stands above a pool's fields may be a file's name, or the name that the pool had; what counts is the name within."""
+    kept = list(lines)
+    heads = [i for i, line in enumerate(kept) if _POOL.match(line)]
+    for head, end in zip(heads, [*heads[1:], len(kept)], strict=True):
+        name = next((found.group(1) for line in kept[head + 1 : end] if (found := _NAME.match(line))), "")
+        kept[head] = f"{name}:" if name else kept[head]
+    return kept
 
 
 _OF_ONE = re.compile(r"\s*(?:MOS Configuration|Cached configuration):$")
@@ -211,4 +224,12 @@ def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
         return f"It says nothing of its health: {smart.silent}."
     if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
         return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
-    return ""
+    odd = next((line.strip() for line in lines if _COUNTER.search(line) and not _IN_TABLE.match(line)), "")
+    return f"It names a counter in a form that smartctl does not print: {odd[:80]}" if odd else ""
+
+
+# Counters that say most of a disk, and the row of smartctl's table in which they stand, with -A and with -x
+_COUNTER = re.compile(
+    r"\b(?:Reallocated_(?:Sector_Ct|Event_Count)|Current_Pending_Sector|Offline_Uncorrectable|Reported_Uncorrect)\b(?!\")"
+)
+_IN_TABLE = re.compile(r"[\s|]*[0-9]{1,3} +[A-Z][\w-]* +(?:0x[0-9a-f]{4}|[POSRCK+-]{6,7}) ")
