@@ -92,9 +92,9 @@ class _Group:
 
 
 _HEADING = re.compile(r" {0,4}(nvme-subsys[0-9]{1,6}) - NQN=(\S{1,255})(?: .{0,200})?$")
-_DETAIL = re.compile(r" +(?:hostnqn|iopolicy|model|serial|firmware|type)=|\s*\\\s*$|-{3,}|={3,}")
-_SPACE = re.compile(r" {1,8}\+- (?:ns ([0-9]{1,9})|(nvme[0-9]{1,6}n[0-9]{1,9}) \(ns [0-9]{1,9}\))$")
-_PATH = re.compile(r" {1,8}\+- (nvme[0-9]{1,6}(?:c[0-9]{1,6}(?:n[0-9]{1,9})?|n[0-9]{1,9})?) (.{1,600})$")
+_DETAIL = re.compile(r" *(?:hostnqn|iopolicy|model|serial|firmware|type)=|\s*\\\s*$|-{3,}|={3,}")
+_SPACE = re.compile(r" {0,8}\+- (?:ns ([0-9]{1,9})|(nvme[0-9]{1,6}n[0-9]{1,9}) \(ns [0-9]{1,9}\))$")
+_PATH = re.compile(r" {0,8}\+- (nvme[0-9]{1,6}(?:c[0-9]{1,6}(?:n[0-9]{1,9})?|n[0-9]{1,9})?) (.{1,600})$")
 _TRANSPORTS = frozenset(("pcie", "tcp", "rdma", "fc", "loop", "apple-nvme"))
 _ADDRESS = re.compile(r".*[=:,].*|[0-9]+")
 _FILE = re.compile(
@@ -286,7 +286,7 @@ READER = Reader(
     tools=("nvme",),
     asks=lambda tool, rest: any(word in ("list-subsys", "show-topology") for word in rest),
     open_ended=True,
-    goes_on=r" {0,4}nvme-subsys[0-9]+ - NQN=|\s*\\\s*$| +(?:\+- |[a-z]+=)|/sys/\S{0,200}/nvme|[\s\[{}\]\"]",
+    goes_on=r" {0,4}nvme-subsys[0-9]+ - NQN=|\s*\\\s*$| *(?:\+- |[a-z]+=)|/sys/\S{0,200}/nvme|[\s\[{}\]\"]",
     strict=True,
     parse=parse,
     situations=situations,

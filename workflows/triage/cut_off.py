@@ -145,6 +145,7 @@ def histograms(lines: Sequence[str]) -> Whole:
     """Each histogram with a row for every bucket; those that are not there count something that is not known."""
     kept: list[str] = []
     missing, rows, width = "", BUCKETS, 0
+    lines = _without_torn_end(lines)
     for line in (*lines, ""):
         if _BUCKET.match(line):
             rows, width = rows + 1, len(line.split()) - 1
@@ -156,6 +157,15 @@ def histograms(lines: Sequence[str]) -> Whole:
             rows, width = 0, 0
         kept.append(line)
     return Whole(kept, missing)
+
+
+def _without_torn_end(lines: Sequence[str]) -> Sequence[str]:
+    """Without a last row that has fewer columns than the row above it: it was cut within."""
+    rows = [i for i, line in enumerate(lines) if _BUCKET.match(line)]
+    if len(rows) < 2 or any(line.strip() for line in lines[rows[-1] + 1 :]):
+        return lines
+    last, before = (len(lines[i].split()) for i in (rows[-1], rows[-2]))
+    return lines[: rows[-1]] if last < before else lines
 
 
 _RECORD = re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +[a-z]+\.[\w.]+$")

@@ -53,7 +53,7 @@ def test_a_counter_in_somebodys_own_form_keeps_a_disk_from_being_good():
     assert "Current_Pending_Sector" in found.not_good_because[0]
 
 
-@pytest.mark.parametrize("name", ["[EXAMPLE-12T]", "<removed>", "ata-EXAMPLE_DISK12T_xxxxxxxx"])
+@pytest.mark.parametrize("name", ["[EXAMPLE-12T]", "<removed>", "ata-EXAMPLE_DISK12T_xxxxxxxx", "wwn-0x0000000000000000"])
 def test_members_whose_names_were_hidden_are_not_one_disk_twice(name):
     rows = "".join(f"\t    {name}  ONLINE       0     0     0\n" for _ in range(3))
     tree = f"\tNAME  STATE     READ WRITE CKSUM\n\toak  ONLINE       0     0     0\n\t  raidz1-0  ONLINE       0     0     0\n{rows}"
@@ -65,6 +65,13 @@ def test_a_row_that_was_cut_behind_its_name_is_named_by_what_it_lacks():
     tree = "\tNAME  STATE     READ WRITE CKSUM\n\toak  ONLINE       0     0     0\n\t  mirror-0  ONLINE       0     0     0\n\t    sdq  ONLINE  0  0  0\n\t    sdr\n"
     found = read(f"  pool: oak\n state: ONLINE\n  scan: none requested\nconfig:\n\n{tree}")
     assert any("a row without a state" in each.title for each in found.situations)
+
+
+def test_a_histogram_that_ends_within_a_row_is_a_part():
+    head = "oak           total_wait     disk_wait    syncq_wait    asyncq_wait\nlatency      read  write   read  write   read  write   read  write  scrub\n"
+    rows = "".join(f"{2**n - 1}ns          0      0      0      0      0      0      0      0      0\n" for n in range(1, 5))
+    found = read(f"# zpool iostat -w oak\n{head}{rows}31ns          0      0\n")
+    assert [(each.outcome, each.source) for each in found.reads if each.source] == [("partly", "zpool_iostat_w")]
 
 
 @pytest.mark.parametrize(
@@ -97,3 +104,16 @@ def test_a_part_of_a_disks_report_that_says_nothing_of_health_is_named(text, wha
     (one,) = read(text).reads
     assert (one.outcome, what in one.reason) == ("left out", True)
     assert not read(text).good
+
+
+def test_a_refused_command_in_a_quoted_mail_is_known():
+    found = read("> [root@oss07 ~]# zpool offline oak sdq\n> cannot offline sdq: pool I/O is currently suspended\n")
+    assert [each.slug for each in found.situations] == ["refused-command"]
+
+
+def test_paths_of_nvme_that_lost_their_indentation_are_no_lost_paths():
+    found = read(
+        "nvme-subsys1 - NQN=nqn.2026-01.com.example:array7\n\\\n+- nvme1 tcp traddr=192.0.2.1,trsvcid=4420 live\n+- nvme2 tcp traddr=192.0.2.2,trsvcid=4420 live\n"
+    )
+    assert found.situations == ()
+    assert [each.outcome for each in found.reads if each.source] == ["read"]
