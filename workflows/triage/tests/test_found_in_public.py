@@ -107,7 +107,7 @@ def test_a_part_of_a_disks_report_that_says_nothing_of_health_is_named(text, wha
 
 
 def test_a_refused_command_in_a_quoted_mail_is_known():
-    found = read("> [root@oss07 ~]# zpool offline oak sdq\n> cannot offline sdq: pool I/O is currently suspended\n")
+    found = read("> [root@oss07 ~]# zpool offline oak sdq\n> cannot offline sdq: pool I/O is currently suspended\n> [root@oss07 ~]# date\n")
     assert [each.slug for each in found.situations] == ["refused-command"]
 
 
