@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from agents.collectors import block, mounts, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.block import BlockDisk
+from agents.domain.disk_identity import doubt
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations._tree import PoolTree, Unread
@@ -55,7 +56,10 @@ def find(host: Host, wwid: str) -> Candidate:
         raise Unread(f"{by_id} leads to {name}, and sysfs does not show which disk that is")
     if there.wwid != wwid:
         raise Unread(f"{by_id} leads to {name}, which is {there.wwid}")
-    return Candidate(wwid, by_id, tuple(disk for disk in disks if disk.wwid == wwid))
+    paths = tuple(disk for disk in disks if disk.wwid == wwid)
+    if why := doubt(wwid, paths):
+        raise Unread(why)
+    return Candidate(wwid, by_id, paths)
 
 
 def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[str, str]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from agents.collectors import node
 from agents.collectors.base import Capture
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _history, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid
 
 NAME = "zpool_replace"
 EFFECT = "at_most_once"
@@ -31,9 +31,7 @@ def check(params: Mapping[str, str]) -> str:
     bad = bad or check_guid("pool_guid", params["pool_guid"]) or check_guid("vdev_guid", params["vdev_guid"])
     if bad:
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return ""
+    return check_wwid(params["wwid"])
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:

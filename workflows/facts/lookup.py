@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.domain.wwid import normalise, strip_partition
+from agents.domain.wwid import by_id_path, normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
@@ -25,8 +25,8 @@ def wwid_of(leaf: VdevFacts) -> str | None:
     if known(leaf.wwid):
         return leaf.wwid
     name = strip_partition(leaf.was or leaf.name)[0]
-    found = normalise(name) if name.startswith("/dev/disk/by-id/wwn-") else None
-    return found if found and found.startswith("naa:") else None
+    found = normalise(name) if name.startswith("/dev/disk/by-id/") else None
+    return found if found and by_id_path(found) == name else None
 
 
 @dataclass(frozen=True)

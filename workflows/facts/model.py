@@ -338,6 +338,7 @@ class DiskFacts:
     protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
+    doubt: str = ""  # why no write may name it by its identity, and what to do; "" where one may
 
     @property
     def names(self) -> tuple[str, ...]:

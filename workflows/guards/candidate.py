@@ -30,7 +30,9 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
     link = by_id_path(params["wwid"])
     if link is None:
-        return refuse(f"{name_of(disk)} has no NAA name, so no link names it for certain. Choose another disk.")
+        return refuse(f"No link names {name_of(disk)} for certain. Choose a disk with a WWN, an EUI or an ATA serial number.")
+    if disk.doubt:
+        return refuse(f"A command could reach another disk than {name_of(disk)}: {disk.doubt}.")
     if any(link in path.by_id for path in disk.paths):
         return ok(f"{link} leads to {name_of(disk)}.")
     return refuse(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
+from agents.domain.disk_identity import doubt
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, derived, known, need
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
@@ -94,6 +95,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         modes=read_modes(sources, devices),
         protection_type=_same(devices, "protection_type", "protection type"),
         copies=_copies(places),
+        doubt=doubt(one.wwid, devices) if one.wwid else "",
         identity=identity(sources, about.lists, devices, [read for read in places.values() if read is not None]),
     )
 
