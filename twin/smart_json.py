@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from agents.domain.wwid import scheme
 from twin import drive_logs, sas
 from twin.model import Disk, Node
 from twin.smart import ASC, ASCQ, EXIT_FAILING, EXIT_NO_SMART, EXIT_STANDBY, FAILURE
@@ -20,7 +21,8 @@ def report(node: Node, disk: Disk, name: str, options: Sequence[str]) -> tuple[i
         return EXIT_STANDBY, _text({"smartctl": {**_head(name, options, EXIT_STANDBY), "messages": sleeps}})
     exit_code = EXIT_NO_SMART if disk.smart.passed is None else 0 if disk.smart.passed else EXIT_FAILING
     is_sas = any(path.sas_address for path in disk.paths)
-    fields = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **(_sas(node, disk) if is_sas else _sata(disk))}
+    of_kind = _nvme(disk) if scheme(disk.wwid) == "eui" else _sas(node, disk) if is_sas else _sata(disk)
+    fields = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **of_kind}
     fields["serial_number"] = disk.serial
     fields["user_capacity"] = {"blocks": disk.size_bytes // disk.logical_block_bytes, "bytes": disk.size_bytes}
     if disk.smart.passed is not None:
@@ -88,12 +90,24 @@ def _link(disk: Disk, address: str, shelf: Any) -> dict[str, Any]:
 
 
 def _sata(disk: Disk) -> dict[str, Any]:
-    value = int(disk.hex, 16)
+    value = int(disk.hex, 16) if scheme(disk.wwid) == "naa" else 0
+    wwn = {"wwn": {"naa": value >> 60, "oui": value >> 36 & 0xFFFFFF, "id": value & 0xFFFFFFFFF}} if value else {}
     return {
         "model_name": disk.model,
         "firmware_version": disk.rev,
-        "wwn": {"naa": value >> 60, "oui": value >> 36 & 0xFFFFFF, "id": value & 0xFFFFFFFFF},
+        **wwn,
         "ata_smart_self_test_log": {"standard": {"revision": 1, "count": 0}},
+    }
+
+
+def _nvme(disk: Disk) -> dict[str, Any]:
+    value = int(disk.wwid.partition(":")[2], 16)
+    return {
+        "device": {"name": f"/dev/{disk.paths[0].name}", "protocol": "NVMe"},
+        "model_name": disk.model,
+        "firmware_version": disk.rev,
+        "nvme_namespaces": [{"id": 1, "eui64": {"oui": value >> 40, "ext_id": value & 0xFFFFFFFFFF}}],
+        "nvme_smart_health_information_log": {"critical_warning": 0, "media_errors": 0, "percentage_used": 3},
     }
 
 

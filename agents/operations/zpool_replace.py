@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agents.collectors import node
+from agents.collectors import block, node
 from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
@@ -131,7 +131,7 @@ def questions(
         *_member.its_vdev_serves(params),
         ("target.parent", parents, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
-        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
+        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
@@ -178,7 +178,12 @@ def _facts(scene: Scene) -> dict[str, str]:
 def _disk_facts(scene: Scene) -> dict[str, str]:
     if isinstance(scene.candidate, Unread) or isinstance(scene.status, Unread):
         return {}
-    return _candidate.facts(scene.host, scene.candidate, scene.status.pools)
+    return {**_candidate.facts(scene.host, scene.candidate, scene.status.pools), "disk.bay": known(lambda: _bay(scene.host, scene.disk()))}
+
+
+def _bay(host: Host, disk: Candidate) -> str:
+    """NONE where the kernel links the disk to no bay: a node without SES has none. Where it sits is then asked of a person by the runbook."""
+    return _candidate.bay(host, disk) if any(path.slot_link for path in disk.paths) else NONE
 
 
 def _why_no_disk(scene: Scene) -> str:
@@ -196,7 +201,7 @@ def _incoming(scene: Scene) -> dict[str, str]:
         "by_id": disk.by_id,
         **{name: _candidate.same(disk, name) for name in fields},
         "kernel_name": ", ".join(path.name for path in disk.paths),
-        "bay": known(lambda: _candidate.bay(scene.host, disk)),
+        "bay": known(lambda: _bay(scene.host, disk)),
     }
 
 

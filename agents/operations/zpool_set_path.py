@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.collectors import zdb_label
+from agents.collectors import block, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
@@ -62,7 +62,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         *_member.of_the_pool(params),
         ("target.state", AWAY, f"The member {guid} is {{}}, so it needs no other path."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was meant."),
-        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Check its bay and its cable."),
+        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Check its bay and its cable."),
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Find out why before it serves again."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Find out why before it serves again."),
         ("disk.label", (label,), f"The disk {wwid} carries {{}}, not the label of {guid}. No path is set to it."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.collectors.block import RUNNING
 from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
@@ -19,7 +20,7 @@ def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
     for path in disk.paths:
         if not known(path.state):
             return unknown(f"The state of {path.name} is not known: {path.state.reason}")
-        if path.state != "running":
+        if path.state not in RUNNING:
             return refuse(f"The kernel calls {path.name} {path.state}. Check the disk and its cable, or choose another one.")
     return ok(f"{name_of(disk)} is running.") if disk.paths else unknown(f"{name_of(disk)} has no device.")
 

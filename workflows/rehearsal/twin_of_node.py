@@ -114,7 +114,7 @@ def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
             continue
         twin = _disk(disk, [devices[name] for name in disk.names], swaps)
         made.node.disks.append(twin)
-        if not known(disk.labels) and any(path.state == "running" for path in twin.paths):
+        if not known(disk.labels) and any(path.runs for path in twin.paths):
             made.node.faults.hangs.append(twin.wwid)
             made.gaps.append(f"{disk.names[0]} answers nothing in the rehearsal, because its label is not known: {disk.labels.reason}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from twin import scenarios
+from twin.disk_kinds import sata_without_wwn, turned
 from twin.model import Node
 from workflows.facts import FleetFacts
 from workflows.situations import detect_all
@@ -44,6 +45,12 @@ def insert(walk: Walk) -> str:
     return ""
 
 
+def insert_sata(walk: Walk) -> str:
+    with walk.changing() as node:
+        scenarios.plug(node, sata_without_wwn(scenarios.shelf_disk()), bay(node, SICK_BAY))
+    return ""
+
+
 def put_the_old_one_back(walk: Walk) -> str:
     old = walk.state.params["old_wwid"]
     with walk.changing() as node:
@@ -78,6 +85,16 @@ BLINK = Story(
 )
 BLINK_A_FAULTED_DISK = Story(
     **{**vars(BLINK), "twins": faulted, "name": "blink-and-replace, ZFS gave the disk up"},
+)
+
+BLINK_SATA = Story(
+    **{
+        **vars(BLINK),
+        "twins": lambda: {"oss01": turned(scenarios.sick_disk(), sata_without_wwn)},
+        "choices": {"take": lambda options: sata_without_wwn(scenarios.shelf_disk()).wwid},
+        "hands": {**BLINK.hands, "spare": lambda walk: sata_without_wwn(scenarios.shelf_disk()).serial, "insert": insert_sata},
+        "name": "blink-and-replace, SATA disks without a WWN",
+    },
 )
 
 
@@ -142,4 +159,4 @@ MEMBER_BACK = Story(
     restored=old_path,
     name="wwid-mismatch-replace, the member itself is back",
 )
-STORIES = (MISMATCH, MEMBER_BACK, BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)
+STORIES = (MISMATCH, MEMBER_BACK, BLINK, BLINK_A_FAULTED_DISK, BLINK_SATA, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)
