@@ -15,7 +15,7 @@ SATA_MODEL, NVME_MODEL = "WDC WD40EFRX-68N32N0", "Samsung SSD 980 PRO 1TB"
 
 def _number(disk: Disk) -> int:
     """Of a lab disk: its WWNs are 0x10 apart."""
-    return (int(disk.hex, 16) >> 4) & 0xFFF
+    return (int(disk.hex, 16) >> 4) & 0xFF
 
 
 def sata_without_wwn(disk: Disk) -> Disk:

@@ -108,6 +108,7 @@ def _nvme(disk: Disk) -> dict[str, Any]:
         "firmware_version": disk.rev,
         "nvme_namespaces": [{"id": 1, "eui64": {"oui": value >> 40, "ext_id": value & 0xFFFFFFFFFF}}],
         "nvme_smart_health_information_log": {"critical_warning": 0, "media_errors": 0, "percentage_used": 3},
+        "nvme_self_test_log": {"current_self_test_operation": {"value": 0, "string": "No self-test in progress"}, "table": []},
     }
 
 
