@@ -1,6 +1,6 @@
 """The names that a disk has on a node, by its kind: a WWN, a SATA disk without one, an NVMe namespace.
 
-`Disk.wwid` is the canonical identity and decides the kind: "naa:…", "ata:MODEL:SERIAL" or "eui:…". An NVMe disk has no H:C:T:L; its place is
+`Disk.wwid` is the canonical identity and decides the kind: "naa:…", "ata:MODEL:SERIAL", or "eui:…", "uuid:…" and "nvme:…". An NVMe disk has no H:C:T:L; its place is
 `Path.phys_path`, as udev writes it: "pci-0000:01:00.0-nvme-1".
 """
 
@@ -17,6 +17,10 @@ ATA_MODEL, ATA_SERIAL, SCSI_MODEL = 40, 20, 16  # characters of IDENTIFY, and of
 
 def is_nvme(path: Path) -> bool:
     return path.name.startswith("nvme")
+
+
+def is_scsi(disk: Disk) -> bool:
+    return not any(map(is_nvme, disk.paths))
 
 
 def part_name(name: str, number: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agents.domain.wwid import scheme
+from twin.disk_names import is_scsi
 from twin.figures import si_size
 from twin.model import Disk, Node
 
@@ -25,7 +26,7 @@ def understands(options: Sequence[str]) -> bool:
 
 def _disks(node: Node, chosen: set[str]) -> Iterator[Line]:
     for disk in node.disks:
-        for path in disk.paths if scheme(disk.wwid) != "eui" else ():  # as where `nvme` is not loaded: it lists SCSI devices only
+        for path in disk.paths if is_scsi(disk) else ():  # as where `nvme` is not loaded: it lists SCSI devices only
             line = _device(path.hctl, "disk", disk.vendor, disk.model, disk.rev) + f"{'/dev/' + path.name:<9}"
             columns = {"i": _scsi_id(disk), "g": f"{f'/dev/sg{path.sg}':<9}", "s": f"{si_size(disk.size_bytes):>6}"}
             yield _order(path.hctl), line + _columns(columns, chosen)

@@ -182,8 +182,11 @@ def _disk_facts(scene: Scene) -> dict[str, str]:
 
 
 def _bay(host: Host, disk: Candidate) -> str:
-    """NONE where the kernel links the disk to no bay: a node without SES has none. Where it sits is then asked of a person by the runbook."""
-    return _candidate.bay(host, disk) if any(path.slot_link for path in disk.paths) else NONE
+    """NONE of a disk that no enclosure can report: an NVMe disk, one on an ATA port, any on a node without SES. A person has then scanned it."""
+    beside = all(path.name.startswith("nvme") or "/ata" in (path.folder or "") for path in disk.paths) or not host.list(
+        "/sys/class/enclosure/*"
+    )
+    return NONE if beside and not any(path.slot_link for path in disk.paths) else _candidate.bay(host, disk)
 
 
 def _why_no_disk(scene: Scene) -> str:

@@ -323,7 +323,7 @@ def test_a_disk_that_a_twin_cannot_name_is_left_out_and_it_is_said_why():
     blank = next(disk for disk in report.facts.disks if not disk.labels and not disk.in_use)
     unnamed = replace(blank, wwid=Unknown("It answers no page 83h."))
     for odd, why in (
-        (replace(blank, wwid="eui:0025385b71b0a1d3"), "its WWID is eui:0025385b71b0a1d3"),
+        (replace(blank, wwid="ser:QEMU:7"), "its WWID is ser:QEMU:7"),
         (unnamed, "It answers no page 83h."),
     ):
         disks = tuple(odd if disk is blank else disk for disk in report.facts.disks)
