@@ -286,6 +286,9 @@ class PathFacts:
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
     link: Known[LinkFacts] = Unknown("The kernel's way to it was not read.")
+    other_names: tuple[
+        str, ...
+    ] = ()  # of it, its partitions and what is mapped onto it alone: "/dev/disk/by-vdev/A3", "/dev/mapper/luks-…"
 
 
 @dataclass(frozen=True)
