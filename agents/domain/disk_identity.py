@@ -37,7 +37,7 @@ NAMED_BY = ("naa", "eui", "uuid", "nvme", "ata")  # what a write may name a disk
 
 _USB = re.compile(r"/usb[0-9]+/")
 # What a hypervisor or a bridge gives where nobody set a serial number, and what makers left in by mistake.
-_NO_SERIAL = re.compile(r"(.)\1*|QM0000[0-9]|0*1?23456789(?:0|ABCDEF.*)?|AA0{6,}[0-9]+|.{1,3}", re.IGNORECASE)
+_NO_SERIAL = re.compile(r"QM0000[0-9]|0{0,8}1?23456789(?:0|ABCDEF)?|AA000000[0-9]{1,40}|.{1,3}", re.IGNORECASE)
 
 
 class Device(Protocol):
@@ -79,7 +79,7 @@ def _doubt_by_serial(wwid: str, devices: Sequence[Device]) -> str:
     """The name holds a serial number, so it must be a real one, and the kernel must give the same in a second place."""
     serial = _plain(nvme_serial(wwid) or "" if scheme(wwid) == "nvme" else wwid.rpartition(":")[2])
     for device in devices:
-        if _NO_SERIAL.fullmatch(serial):
+        if _NO_SERIAL.fullmatch(serial) or len(set(serial)) < 2:
             return f"The serial number of {device.name} is {serial!r}, which many disks report. Give the disk a serial number of its own, or choose another one"
         if not device.serial:
             return f"sysfs shows no serial number of {device.name} to compare with {wwid}. Rescan the device and have the node look again"
