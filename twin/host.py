@@ -19,7 +19,7 @@ from agents.host.host import LocalHost, Ran, Region
 from twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
-from twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
 from twin.memory import MemoryStore
 from twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
 from twin.scan import is_due, settle
@@ -214,7 +214,7 @@ class TwinHost:
     @staticmethod
     def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
         hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
-        return any(real.startswith(scsi_folder(node, path.hctl) + "/") for disk in hanging for path in disk.paths)
+        return any(real.startswith(device_folder(node, path) + "/") for disk in hanging for path in disk.paths)
 
 
 def _fault(bay: Bay, asked: int) -> int:

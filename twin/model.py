@@ -56,7 +56,11 @@ class Path:
     sg: int
     sas_address: str  # of the port, "0x5000c500a6754ab9"; "" for what is no SAS disk
     phys_path: str  # "pci-0000:b3:00.0-sas-0x5000c500a6754ab9-lun-0"
-    state: str = "running"
+    state: str = "running"  # "live" of an NVMe controller
+
+    @property
+    def runs(self) -> bool:
+        return self.state in ("running", "live")
 
 
 @dataclass

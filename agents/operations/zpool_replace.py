@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agents.collectors import node
+from agents.collectors import block, node
 from agents.collectors.base import Capture
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _history, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, PoolTree, Status, Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid
 
 NAME = "zpool_replace"
 EFFECT = "at_most_once"
@@ -31,9 +31,7 @@ def check(params: Mapping[str, str]) -> str:
     bad = bad or check_guid("pool_guid", params["pool_guid"]) or check_guid("vdev_guid", params["vdev_guid"])
     if bad:
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return ""
+    return check_wwid(params["wwid"])
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -133,7 +131,7 @@ def questions(
         *_member.its_vdev_serves(params),
         ("target.parent", parents, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
-        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
+        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
@@ -180,7 +178,15 @@ def _facts(scene: Scene) -> dict[str, str]:
 def _disk_facts(scene: Scene) -> dict[str, str]:
     if isinstance(scene.candidate, Unread) or isinstance(scene.status, Unread):
         return {}
-    return _candidate.facts(scene.host, scene.candidate, scene.status.pools)
+    return {**_candidate.facts(scene.host, scene.candidate, scene.status.pools), "disk.bay": known(lambda: _bay(scene.host, scene.disk()))}
+
+
+def _bay(host: Host, disk: Candidate) -> str:
+    """NONE of a disk that no enclosure can report: an NVMe disk, one on an ATA port, any on a node without SES. A person has then scanned it."""
+    beside = all(path.name.startswith("nvme") or "/ata" in (path.folder or "") for path in disk.paths) or not host.list(
+        "/sys/class/enclosure/*"
+    )
+    return NONE if beside and not any(path.slot_link for path in disk.paths) else _candidate.bay(host, disk)
 
 
 def _why_no_disk(scene: Scene) -> str:
@@ -198,7 +204,7 @@ def _incoming(scene: Scene) -> dict[str, str]:
         "by_id": disk.by_id,
         **{name: _candidate.same(disk, name) for name in fields},
         "kernel_name": ", ".join(path.name for path in disk.paths),
-        "bay": known(lambda: _candidate.bay(scene.host, disk)),
+        "bay": known(lambda: _bay(scene.host, disk)),
     }
 
 

@@ -289,6 +289,9 @@ class PathFacts:
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
     link: Known[LinkFacts] = Unknown("The kernel's way to it was not read.")
+    other_names: tuple[
+        str, ...
+    ] = ()  # of it, its partitions and what is mapped onto it alone: "/dev/disk/by-vdev/A3", "/dev/mapper/luks-…"
 
 
 @dataclass(frozen=True)
@@ -341,6 +344,7 @@ class DiskFacts:
     protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
+    doubt: str = ""  # why no write may name it by its identity, and what to do; "" where one may
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from twin import build, model
+from twin.disk_names import part_name
 from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
 from workflows.facts.read.sources import Sources
 
@@ -54,8 +55,8 @@ def _suppose_labels(node: model.Node, pool: model.Pool, gaps: list[str]) -> None
     here = {part.label.guid for disk in node.disks for part in disk.partitions if part.label}
     supposed = []
     for leaf in pool.leaves():
-        disk = next((disk for disk in node.disks if f"wwn-0x{disk.hex}-part1" in leaf.path), None)
-        if disk is None or leaf.guid in here or any(path.state == "running" for path in disk.paths):
+        disk = next((disk for disk in node.disks if build.by_id(disk) in leaf.path), None)
+        if disk is None or leaf.guid in here or any(path.runs for path in disk.paths):
             continue
         if not disk.partitions:
             build.partition(disk)
@@ -69,7 +70,7 @@ def _suppose_labels(node: model.Node, pool: model.Pool, gaps: list[str]) -> None
 def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Carried]:
     for disk in node.disks:
         for path in disk.paths[:1]:
-            for number, where in ((0, path.name), *((p.number, f"{path.name}{p.number}") for p in disk.partitions)):
+            for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
                 reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
                     if number:

@@ -9,7 +9,7 @@ from typing import Any
 from agents.operations import zpool_replace
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
-from workflows.engine.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.engine.core import Guard, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup
 from workflows.facts.fleet.census import size, title
 from workflows.guards import CANDIDATE_GUARDS
@@ -19,12 +19,12 @@ from workflows.guards.subject import the_disk, the_pool, the_target
 RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week a person should look
 
 
-def every_disk(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+def every_disk(facts: FleetFacts, params: Params, guards: tuple[Guard, ...] = CANDIDATE_GUARDS) -> tuple[Option, ...]:
     """All disks the node sees, the fittest first: who looks for a disk that is not offered must find out why."""
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.disks):
         return ()
-    options = [(disk, _option(disk, facts, params)) for disk in node.disks]
+    options = [(disk, _option(disk, facts, params, guards)) for disk in node.disks]
     return tuple(option for _, option in sorted(options, key=lambda pair: (len(blockers(pair[1].verdicts)), _place(pair[0]))))
 
 
@@ -32,11 +32,11 @@ def _place(disk: DiskFacts) -> tuple[str, int, tuple[str, ...]]:
     return (disk.bay.enclosure_id, disk.bay.slot, disk.names) if known(disk.bay) else ("~", 0, disk.names)
 
 
-def _option(disk: DiskFacts, facts: FleetFacts, params: Params) -> Option:
+def _option(disk: DiskFacts, facts: FleetFacts, params: Params, guards: tuple[Guard, ...]) -> Option:
     if not known(disk.wwid):
         nameless = unknown(f"{title(disk)} has no identity that can be trusted: {disk.wwid.reason}")
         return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), _described(disk), (nameless,))
-    verdicts = ask(CANDIDATE_GUARDS, facts, {**params, "wwid": disk.wwid})
+    verdicts = ask(guards, facts, {**params, "wwid": disk.wwid})
     return Option(disk.wwid, title(disk), _described(disk), verdicts)
 
 
