@@ -254,6 +254,15 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         ),
     ),
     "zpool_scrub_pause": (_STATUS,),
+    "zpool_remove": (
+        _STATUS,
+        Entry(
+            ORDERED,
+            "a log that holds writes of a dataset whose key is not loaded is refused as busy: “Mount encrypted datasets to replay logs”",
+            "lib/libzfs/libzfs_pool.c:zpool_vdev_remove; module/zfs/spa.c:spa_reset_logs, zfs-0.8.0, zfs-2.3.4",
+            since=("0.8.0",),
+        ),
+    ),
     "zpool_export_readonly": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),

@@ -26,7 +26,7 @@ from twin.scan import is_due, settle
 from twin.store import Store
 from twin.view import View
 
-MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub", "resilver")
+MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub", "resilver", "remove")
 
 
 class OutOfTime(Exception):

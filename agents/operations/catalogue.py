@@ -21,6 +21,7 @@ from agents.operations import (
     zpool_import_writable,
     zpool_offline,
     zpool_online,
+    zpool_remove,
     zpool_replace,
     zpool_replace_serving,
     zpool_resilver,
@@ -60,5 +61,6 @@ CHANGING = {
         zpool_replace_serving,
         zpool_detach_new_half,
         zpool_resilver,
+        zpool_remove,
     )
 }

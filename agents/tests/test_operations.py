@@ -39,6 +39,7 @@ GOOD = {
     "zpool_bring_back": {"pool": "p", "pool_guid": "1", "vdev_guids": "2 3"},
     "zpool_scrub": {"pool": "p", "pool_guid": "1"},
     "zpool_resilver": {"pool": "p", "pool_guid": "1"},
+    "zpool_remove": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zpool_scrub_pause": {"pool": "p", "pool_guid": "1"},
     "zdb_without": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "zpool_set_path": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},

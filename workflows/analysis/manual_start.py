@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
+from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,13 @@ def _unfinished(here: NodeFacts, pool: PoolFacts) -> Found:
             yield _pool(here, pool) | more, f"{vdev.name} of {pool.name}, which holds {len(vdev.children)} disks"
 
 
+def _aside(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each log, cache device and spare; whether it may go the run asks."""
+    found = devices(pool)
+    for device in found if known(found) else ():
+        yield _pool(here, pool) | {"vdev_guid": str(device.vdev.guid)}, f"the {KINDS[device.role]} {device.vdev.short} of {pool.name}"
+
+
 def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
     if known(disk.serial):
         named = {"vdev_guid": str(leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
@@ -127,7 +135,12 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
 
 
 OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed}
-OF_POOL: Mapping[str, Callable[..., Found]] = {"resilver-tuning": _scan, "spare-return": _stand_ins, "finish-replacement": _unfinished}
+OF_POOL: Mapping[str, Callable[..., Found]] = {
+    "resilver-tuning": _scan,
+    "spare-return": _stand_ins,
+    "finish-replacement": _unfinished,
+    "remove-auxiliary": _aside,
+}
 OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,
     "drive-mode-audit": _member,

@@ -10,6 +10,7 @@ from workflows.runbooks import (
     finish_replacement,
     many_disks_offline,
     read_only_import,
+    remove_auxiliary,
     replace_in_place,
     resilver_tuning,
     rewind_import,
@@ -38,6 +39,7 @@ BOOKS = (
     replace_in_place,
     finish_replacement,
     begin_resilver,
+    remove_auxiliary,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
