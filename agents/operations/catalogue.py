@@ -9,6 +9,8 @@ from agents.operations import (
     set_tunable,
     smart_self_test,
     zdb_without,
+    zpool_add,
+    zpool_attach,
     zpool_bring_back,
     zpool_clear,
     zpool_detach,
@@ -62,5 +64,7 @@ CHANGING = {
         zpool_detach_new_half,
         zpool_resilver,
         zpool_remove,
+        zpool_add,
+        zpool_attach,
     )
 }

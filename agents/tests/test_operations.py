@@ -39,6 +39,8 @@ GOOD = {
     "zpool_bring_back": {"pool": "p", "pool_guid": "1", "vdev_guids": "2 3"},
     "zpool_scrub": {"pool": "p", "pool_guid": "1"},
     "zpool_resilver": {"pool": "p", "pool_guid": "1"},
+    "zpool_attach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "zpool_add": {"pool": "p", "pool_guid": "1", "role": "spare", "wwid": "naa:5000c500a65b207b"},
     "zpool_remove": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zpool_scrub_pause": {"pool": "p", "pool_guid": "1"},
     "zdb_without": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},

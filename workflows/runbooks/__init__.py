@@ -3,6 +3,8 @@
 from agents.operations import OPERATIONS
 from workflows.engine.lint import load
 from workflows.runbooks import (
+    add_auxiliary,
+    add_redundancy,
     begin_resilver,
     blink_and_replace,
     device_delete_reimport,
@@ -40,6 +42,8 @@ BOOKS = (
     finish_replacement,
     begin_resilver,
     remove_auxiliary,
+    add_auxiliary,
+    add_redundancy,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

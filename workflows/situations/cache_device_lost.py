@@ -10,7 +10,7 @@ from workflows.situations import _aside, _cures, _pools
 from workflows.situations._pools import Wording, cure
 
 SLUG = "cache-device-lost"
-MANUALS: tuple[str, ...] = (_cures.REMOVE,)
+MANUALS: tuple[str, ...] = (_cures.REMOVE, _cures.ADD)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -30,7 +30,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
         (_pools.row(node, cache),),
         tuple(_cures_of(pool, cache)),
     )
-    answers = _aside.removed(node, pool, cache)
+    answers = (*_aside.removed(node, pool, cache), *_aside.added(node, pool, "cache"))
     subject = {"role": "cache", "vdev_guid": _pools.key_of(cache)}
     return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(cache), subject=subject, vdevs=(cache,), answers=answers)
 
@@ -66,4 +66,5 @@ def _cures_of(pool: PoolFacts, cache: VdevFacts) -> Iterator[Cure]:
         "Add a new one where one is wanted, by a name that does not move.",
         ("zpool", "add", pool.name, "cache", _pools.new_disk(pool)),
         needs="The new device carries nothing that is needed. The word `cache` is there: without it the device becomes a part of the pool.",
+        runbook=_cures.ADD,
     )

@@ -16,7 +16,7 @@ from workflows.situations._pools import NEW_DISK, Wording, cure
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "log-device-lost"
-MANUALS: tuple[str, ...] = (_cures.BY_GUID, _cures.REMOVE)
+MANUALS: tuple[str, ...] = (_cures.BY_GUID, _cures.REMOVE, _cures.ADD)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -50,7 +50,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
     # A new disk is filled from the others of its vdev: where none is left, the log is removed whole, and another one added.
     found = members if left else ()
     answers: tuple[Answer, ...] = tuple(answer for member in found for answer in member.answers("It replaces the log device by its guid."))
-    answers += () if left else _aside.removed(node, pool, top)
+    answers += () if left else (*_aside.removed(node, pool, top), *_aside.added(node, pool, "log"))
     return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(lost[0]), subject=subject, vdevs=vdevs, answers=answers)
 
 
@@ -126,6 +126,7 @@ def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left
         "Then give the pool another log where one is wanted, best two as a mirror, by names that do not move.",
         ("zpool", "add", pool.name, "log", _pools.new_disk(pool)),
         needs="The new device carries nothing that is needed. The word `log` is there: without it the device becomes a part of the pool.",
+        runbook=_cures.ADD,
     )
     yield cure(
         "import-without-log",

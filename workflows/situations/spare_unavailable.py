@@ -12,7 +12,7 @@ from workflows.situations import _aside, _cures, _pools, _words
 from workflows.situations._pools import Wording, cure
 
 SLUG = "spare-unavailable"
-MANUALS: tuple[str, ...] = (_cures.REMOVE,)
+MANUALS: tuple[str, ...] = (_cures.REMOVE, _cures.ADD)
 READY = ("AVAIL", "INUSE", "ONLINE")
 ELSEWHERE = re.compile(r"in use by pool '([^']+)'")  # print_status_config, zpool_main.c
 
@@ -53,7 +53,7 @@ def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
         (_pools.row(node, spare),),
         tuple(_cures_of(pool, spare)),
     )
-    answers = () if DISTRIBUTED.fullmatch(spare.name) else _aside.removed(node, pool, spare)
+    answers = () if DISTRIBUTED.fullmatch(spare.name) else (*_aside.removed(node, pool, spare), *_aside.added(node, pool, "spare"))
     return _make(node, pool, spare, wording, answers)
 
 
@@ -124,4 +124,5 @@ def _cures_of(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
         ("zpool", "add", pool.name, "spare", _pools.new_disk(pool)),
         needs="The disk is as large as the largest member, and carries nothing that is needed. The word `spare` is there: without it the disk becomes a "
         "part of the pool.",
+        runbook=_cures.ADD,
     )

@@ -12,7 +12,9 @@ from workflows.tests.bends import UNREAD, Bad, pool
 def called_data(facts: FleetFacts, params: Params) -> FleetFacts:
     """What has the guid stands among the data."""
     meant = _of_guid(facts, params)
-    return pool(tops=lambda tops: (*(pair for pair in tops if str(pair[1].guid) != params["vdev_guid"]), ("data", meant)))(facts, params)
+    return pool(tops=lambda tops: (*(pair for pair in tops if str(pair[1].guid) != params.get("vdev_guid")), ("data", meant)))(
+        facts, params
+    )
 
 
 def still_there(facts: FleetFacts, params: Params) -> FleetFacts:
@@ -23,7 +25,7 @@ def still_there(facts: FleetFacts, params: Params) -> FleetFacts:
 def _of_guid(facts: FleetFacts, params: Params) -> VdevFacts:
     one: PoolFacts = next(p for p in facts.nodes[params["node"]].pools_read if str(p.guid) == params["pool_guid"])
     leaf = next(leaf for _, top in one.tops_read for leaf in top.leaves() if known(leaf.guid))
-    return replace(leaf, guid=int(params["vdev_guid"]), state="AVAIL", children=())
+    return replace(leaf, guid=int(params.get("vdev_guid") or 1), state="AVAIL", children=())
 
 
 REFUSED = (
