@@ -7,6 +7,7 @@ from workflows.runbooks import (
     add_redundancy,
     begin_resilver,
     blink_and_replace,
+    damaged_data,
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
@@ -44,6 +45,7 @@ BOOKS = (
     remove_auxiliary,
     add_auxiliary,
     add_redundancy,
+    damaged_data,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
