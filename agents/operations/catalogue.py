@@ -15,6 +15,7 @@ from agents.operations import (
     zpool_detach_new_half,
     zpool_export_readonly,
     zpool_import_dry_run,
+    zpool_import_fenced,
     zpool_import_readonly,
     zpool_import_rewind,
     zpool_import_txg,
@@ -60,5 +61,6 @@ CHANGING = {
         zpool_replace_serving,
         zpool_detach_new_half,
         zpool_resilver,
+        zpool_import_fenced,
     )
 }
