@@ -18,6 +18,7 @@ from workflows.runbooks import (
     slow_disk_triage,
     spare_return,
     suspended_pool,
+    take_over,
     wwid_mismatch_replace,
 )
 
@@ -38,6 +39,7 @@ BOOKS = (
     replace_in_place,
     finish_replacement,
     begin_resilver,
+    take_over,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

@@ -123,7 +123,12 @@ def test_contradicting_lines_are_not_known():
 
 @pytest.mark.parametrize(
     "line",
-    ["$ ipmitool -I lanplus -H bmc -U root -P secret chassis status", "curl -u root:calvin https://bmc/", "snmpget -c private pdu x", "IPMI_PASSWORD=x"],
+    [
+        "$ ipmitool -I lanplus -H bmc -U root -P secret chassis status",
+        "curl -u root:calvin https://bmc/",
+        "snmpget -c private pdu x",
+        "IPMI_PASSWORD=x",
+    ],
 )
 def test_a_password_that_was_pasted_along_is_noticed_and_not_kept(line):
     assert fencing.holds_a_secret(f"{line}\n{STATUS}")
@@ -133,7 +138,18 @@ def test_a_password_that_was_pasted_along_is_noticed_and_not_kept(line):
 
 @pytest.mark.parametrize(
     "serial",
-    ["To Be Filled By O.E.M.", "0123456789", "None", "Default string", "01234567890123456789AB", "..............", "000000", "X", "", "System Serial Number"],
+    [
+        "To Be Filled By O.E.M.",
+        "0123456789",
+        "None",
+        "Default string",
+        "01234567890123456789AB",
+        "..............",
+        "000000",
+        "X",
+        "",
+        "System Serial Number",
+    ],
 )
 def test_a_placeholder_names_no_machine(serial):
     assert not is_genuine(serial)
