@@ -47,10 +47,10 @@ def check(params: Mapping[str, str]) -> str:
         return f"{params['hostid']!r} is no hostid of a host; it has eight hexadecimal digits, and is not zero."
     for name in ("fenced_at", "looked_at"):
         if _MOMENT.fullmatch(params[name]) is None:
-            return f"{name} is {params[name]!r}; it must be Unix time in seconds."
+            return f"The parameter {name} is {params[name]!r}; it must be Unix time in seconds."
     for name in ("fence", "rings"):
         if len(params[name]) > _TEXT_CHARS_MAX or not (params[name].isascii() and params[name].isprintable()):
-            return f"{name} is no line of printable ASCII."
+            return f"The parameter {name} is no line of printable ASCII."
     return ""
 
 

@@ -33,6 +33,7 @@ KINDS = {  # of the loops that runbooks open, in the words of the filter
     "young": "a pool that writes past what it left",
     "deleted": "a deleted device",
     "scrubbing": "a scrub that runs",
+    "returning": "a dead head that must not import its pool",
 }
 
 

@@ -41,9 +41,9 @@ from workflows.runbooks.take_over.guards import (
     every_member_is_here_and_can_be_read,
     its_hostid_is_another,
     its_serial_numbers_are_known,
+    no_host_wrote_to_it_meanwhile,
     no_third_node_has_or_may_have_it,
     no_third_node_imports_it_by_itself,
-    nobody_wrote_to_it_meanwhile,
     since_when_it_is_fenced,
     the_dead_node_is_silent,
     the_first_look,
@@ -69,7 +69,7 @@ GUARDS = (
     this_software_can_read_it,
     the_pool_is_not_imported_here,
 )
-PROVEN = (*GUARDS, what_fenced_it_is_fresh, nobody_wrote_to_it_meanwhile)
+PROVEN = (*GUARDS, what_fenced_it_is_fresh, no_host_wrote_to_it_meanwhile)
 WAIT_SECONDS_MAX = 180
 RETURNS_SECONDS_MAX = 14 * 86400
 HEAD_SOURCES = ("zpool_status", "zdb_config")

@@ -312,7 +312,7 @@ def a_minute_lies_between_the_looks(facts: FleetFacts, params: Params) -> Verdic
 
 
 @guard
-def nobody_wrote_to_it_meanwhile(facts: FleetFacts, params: Params) -> Verdict:
+def no_host_wrote_to_it_meanwhile(facts: FleetFacts, params: Params) -> Verdict:
     first = need(_moment(params, "looked_at", "The rings of uberblocks were not read yet. Have the node look again."))
     moment, now = need(read_at(facts, params)), _uberblocks.fingerprint(need(rings_now(facts, params)))
     if now != params.get("rings"):

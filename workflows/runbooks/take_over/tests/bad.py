@@ -55,8 +55,8 @@ REFUSED = (
     Bad("no_third_node_has_or_may_have_it", "is imported on oss09", has_it_too),
     Bad("no_third_node_imports_it_by_itself", "oss09 has it in its cache file", cached),
     Bad("a_minute_lies_between_the_looks", "the second comes after 60 s", as_it_is),
-    Bad("nobody_wrote_to_it_meanwhile", "Some host has it, whatever was shown", rings(gone_on, first_only=True)),
-    Bad("the_head_cannot_import_it", "what it imports at its next boot is not known", as_it_is),
+    Bad("no_host_wrote_to_it_meanwhile", "Some host has it, whatever was shown", rings(gone_on, first_only=True)),
+    Bad("the_head_cannot_import_it", "what it imports at its next boot is not known", head(age_seconds=900.0)),
 )
 UNSURE = (
     Bad("the_dead_node_is_silent", "Nothing that oss02 reported is known", forgotten),
@@ -69,7 +69,7 @@ UNSURE = (
     Bad("no_third_node_has_or_may_have_it", "It may have the pool", beside(age_seconds=900.0)),
     Bad("no_third_node_imports_it_by_itself", "is not known", beside(cached=UNREAD)),
     Bad("a_minute_lies_between_the_looks", "was not read", timeless),
-    Bad("nobody_wrote_to_it_meanwhile", "are not known", node(timelines=UNREAD)),
+    Bad("no_host_wrote_to_it_meanwhile", "are not known", node(timelines=UNREAD)),
     Bad("the_head_cannot_import_it", "is not known", both(head(age_seconds=1.0, pools=(), cached=UNREAD))),
 )
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why
