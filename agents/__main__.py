@@ -171,6 +171,7 @@ def show_policy(args: argparse.Namespace) -> int:
     if rule.mode == "operate":
         print(f"operations: {', '.join(rule.operations) or 'none'}")
         print(f"pools: {', '.join(rule.pools) or 'none'}")
+        print(f"scrubs: {', '.join(rule.scrub_hours) or 'at any time'}")
     return 0
 
 

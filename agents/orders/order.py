@@ -173,7 +173,12 @@ def _proofs(order: Order, here: Here) -> str:
 
 
 def _policy(order: Order, here: Here) -> str:
-    return here.policy.refusal(order.operation, order.effect, order.params)
+    return here.policy.refusal(order.operation, order.effect, order.params) or _hours(order, here)
+
+
+def _hours(order: Order, here: Here) -> str:
+    """Neither end of what the time may be lies outside the hours of this operation."""
+    return here.policy.outside_hours(order.operation, here.earliest) or here.policy.outside_hours(order.operation, here.latest)
 
 
 def _time(order: Order, here: Here) -> str:

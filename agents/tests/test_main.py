@@ -73,6 +73,7 @@ def test_it_says_what_the_portal_may_do(tmp_path, capsys):
         f"mode operate: {path} says so.",
         "operations: zpool_replace",
         "pools: *",
+        "scrubs: at any time",
     ]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
+from agents.domain.times import seconds_of
 from agents.orders import policy
 
 OPERATE = {"mode": "operate", "operations": ["zpool_replace"], "pools": ["42"]}
@@ -110,3 +112,41 @@ def test_a_file_of_the_agent_itself_or_of_root_counts_and_no_other(write, monkey
 @pytest.mark.parametrize("mode", [0o666, 0o664, 0o646])
 def test_it_ignores_a_file_that_others_can_write(write, mode):
     assert "written by others" in ask(write(OPERATE, mode))
+
+
+def test_a_scrub_keeps_to_its_hours_and_nothing_else_does(write):
+    rule = replace(
+        policy.load(write({**OPERATE, "operations": ["zpool_scrub"], "scrub_hours": ["Fri 22:00-06:00"]})), utc_offset_minutes=120
+    )
+    friday_21_59 = seconds_of("2026-11-27T19:59:30Z")
+    assert "allows scrubs at Fri 22:00-06:00 alone. The hours for scrubs begin on Fri 22:00" in rule.outside_hours(
+        "zpool_scrub", friday_21_59
+    )
+    assert rule.outside_hours("zpool_scrub", friday_21_59 + 60) == ""
+    assert rule.outside_hours("zpool_scrub", seconds_of("2026-11-28T03:59:00Z")) == ""
+    assert rule.outside_hours("zpool_scrub", seconds_of("2026-11-28T04:00:00Z"))
+    assert "is not known" in rule.outside_hours("zpool_scrub", None)
+    assert rule.outside_hours("zpool_scrub_pause", friday_21_59) == ""
+
+
+def test_without_hours_a_scrub_may_run_at_any_time(write):
+    rule = policy.load(write({**OPERATE, "operations": ["zpool_scrub"]}))
+    assert rule.outside_hours("zpool_scrub", None) == ""
+    assert rule.scrubs_until(0.0) == ""
+    assert "scrub_hours" not in rule.as_text()
+
+
+@pytest.mark.parametrize(
+    "hours", ["22:00-06:00", ["22-6"], ["24:00-06:00"], ["Mon-Foo 10:00-11:00"], ["10:00-24:01"], [22], ["10:60-11:00"], None]
+)
+def test_hours_that_are_not_understood_let_nothing_run(write, hours):
+    rule = policy.load(write({**OPERATE, "scrub_hours": hours}))
+    assert rule.mode == "observe"
+    assert "scrub_hours" in rule.why
+
+
+def test_the_portal_reads_the_hours_that_the_node_reports(write):
+    rule = policy.load(write({**OPERATE, "scrub_hours": ["22:00-06:00"]}))
+    assert policy.reported(rule.as_text()) == rule
+    assert policy.reported(rule.as_text().replace("22:00", "22")) is None
+    assert policy.reported(rule.as_text().replace(f'"utc_offset_minutes": {rule.utc_offset_minutes}', '"utc_offset_minutes": 9999')) is None

@@ -40,7 +40,7 @@ MINUTES = {
 SLOWNESS_MIN = 0.7
 NOT_SEEN = "This walk has not been seen green on a real node yet, so a red one would say nothing. `./run lab test` runs it."
 # Written, and not yet seen green on a real node (docs/lab.md has how far they came): they run when they are asked for, and decide nothing.
-NOT_YET: tuple[str, ...] = ("test_node_tuning.py", "test_node_modes.py", "test_node_in_place.py")
+NOT_YET: tuple[str, ...] = ("test_node_tuning.py", "test_node_modes.py")
 TESTS_NOT_YET: tuple[str, ...] = ("test_it_is_given_more_time_which_is_taken_back_although_the_agent_died_meanwhile",)  # of a file that was
 NO_WALK_YET: tuple[str, ...] = ("2.4",)  # the same of every walk with these releases
 

@@ -65,6 +65,7 @@ def test_it_is_called_off_and_the_pool_is_as_before(stage, walk):
     walk.asker.press("End the run", reason="Another disk is to be taken.")
     walk.insist("Check now", "See how far it is")
     walk.order("Take the new disk out of the pool again", "Confirm what is taken out")
+    walk.asker.step("Have the node plan it: light the bay of the new disk", 600)  # the node has done it; before that the resilver would end
     stage.sh(f"echo 0 > {HOLD}")
     walk.order("Light the bay of the new disk")
     walk.asker.step("Say which bay blinks now")
@@ -72,7 +73,7 @@ def test_it_is_called_off_and_the_pool_is_as_before(stage, walk):
     walk.hands("Say which bay blinks now", str(FIRST + 1))
     stage.machine.pull(FIRST)
     walk.order("Switch the light of that bay off")
-    walk.asker.until(lambda page: " ended Member " in page.text, "that the run has ended", "", 600)
+    walk.asker.until(lambda page: " ended by a person Member " in page.text, "that the run has ended", "", 600)
     status = stage.sh(f"zpool status -P {POOL}")
     assert "replacing" not in status
     assert stage.machine.disk(BAD).by_id in status

@@ -7,9 +7,10 @@ from functools import cache
 from types import ModuleType
 
 from agents.operations.base import needs_approval
+from agents.orders.policy import Policy
 from workflows.by_hand.commands import can_be_given
 from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import FleetFacts, NodeFacts, known, lookup
 from workflows.facts.read.policies import OLDER
 
 REHEARSE = "Rehearsed from its situation, this runbook shows every command."
@@ -37,7 +38,14 @@ def allowed(*operations: ModuleType) -> Guard:
             )
         against = {one.NAME: why for one in operations if (why := node.policy.refusal(one.NAME, one.EFFECT, params))}
         if not against:
-            return ok(f"The policy of {node.node} lets this run.")
+            return _in_its_hours(facts, node, node.policy, operations)
         return replace(refuse(f"{node.node}: {next(iter(against.values()))} {REHEARSE}"), by_hand=all(map(can_be_given, against)))
 
     return the_policy_of_the_node_allows_it
+
+
+def _in_its_hours(facts: FleetFacts, node: NodeFacts, policy: Policy, operations: tuple[ModuleType, ...]) -> Verdict:
+    """Hours bind the run by hand as well: what loads the pool then is the same."""
+    at = facts.at if known(facts.at) else None
+    outside = next((why for one in operations if (why := policy.outside_hours(one.NAME, at))), "")
+    return refuse(f"{node.node}: {outside}") if outside else ok(f"The policy of {node.node} lets this run.")

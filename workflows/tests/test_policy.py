@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from agents.operations import OPERATIONS, locate_led, zpool_replace
+from agents.domain.times import seconds_of
+from agents.operations import OPERATIONS, locate_led, zpool_replace, zpool_scrub
 from agents.orders import policy
 from agents.orders.policy import Policy, load, reported
 from workflows.by_hand.commands import can_be_given
 from workflows.engine.core import PlanStep, ask, blockers
-from workflows.facts import node_facts
+from workflows.facts import Unknown, node_facts
 from workflows.facts.read.policies import NOT_REPORTED, OLDER
 from workflows.guards.policy import allowed
 from workflows.runbooks import RUNBOOKS
@@ -125,3 +126,18 @@ def test_what_the_agent_alone_can_do_is_passed_over_where_it_may_not_and_leads_t
         assert step.needed(facts, params).outcome == outcome
         against = [v for v in ask(step.guards, facts, params) if v.guard == "the_policy_of_the_node_allows_it"]
         assert [v.by_hand for v in against if v.outcome == "refuse"] == [False] * (outcome == "refuse")
+
+
+def test_hours_for_scrubs_bind_an_order_and_a_run_by_hand():
+    rule = Policy("operate", ("zpool_scrub",), (str(POOL_GUID),), path=PATH, scrub_hours=("Mon 10:00-12:00",))
+    here = fleet(replace(NODE, policy=rule))
+
+    def at(text: str):
+        return allowed(zpool_scrub)(replace(here, at=seconds_of(text)), PARAMS)
+
+    assert at("2026-11-23T11:00:00Z").outcome == "pass"
+    closed = at("2026-11-23T12:00:00Z")
+    assert (closed.outcome, closed.by_hand) == ("refuse", False)
+    assert "begin on Mon 10:00 (UTC)" in closed.reason
+    assert "scrub_hours" in closed.reason
+    assert allowed(zpool_scrub)(replace(here, at=Unknown("no clock.")), PARAMS).outcome == "refuse"

@@ -1,22 +1,24 @@
 """What a guard says when it does not pass, read from the guard itself: the words of its `refuse` and `unknown`, and of the functions it asks.
 
-What is only known in a case stands as "…".
+What is only known in a case stands as "…"; a sentence of which nothing else is left is left out.
 """
 
 import ast
 import inspect
+import re
 import textwrap
 from functools import cache
 
 from workflows.engine.core import Guard
 
 AGAINST = ("refuse", "unknown")
+_WORD = re.compile("[a-z]{2}", re.IGNORECASE)
 DEPTH_MAX = 3  # a guard that asks a function that asks another
 
 
 def of(guard: Guard) -> tuple[str, ...]:
     """Every sentence, once, in the order in which the guard asks."""
-    return tuple(dict.fromkeys(_of(inspect.unwrap(guard), DEPTH_MAX)))
+    return tuple(dict.fromkeys(text for text in _of(inspect.unwrap(guard), DEPTH_MAX) if _WORD.search(text)))
 
 
 @cache

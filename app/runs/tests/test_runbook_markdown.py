@@ -53,3 +53,12 @@ def test_what_is_known_only_in_a_case_stands_as_dots():
         return ok("It is free.") if facts else refuse(f"The disk {name} is taken.")
 
     assert guard_refusals.of(the_disk_is_free) == ("The disk … is taken.",)
+
+
+def test_a_refusal_without_a_word_of_its_own_is_left_out():
+    why, where = "it is old", "sda"
+
+    def the_disk_is_new(facts, params):
+        return ok("It is new.") if facts else refuse(f"{where}: {why}")
+
+    assert guard_refusals.of(the_disk_is_new) == ()

@@ -28,7 +28,7 @@ from workflows.runbooks.scrub_due.guards import (
     nothing_but_a_paused_scrub_is_under_way,
     the_pool_was_read_through_lately,
     the_scrub_came_to_its_end,
-    the_scrub_is_not_paused,
+    the_scrub_goes_on_in_its_hours,
     the_scrub_is_over,
 )
 
@@ -109,9 +109,9 @@ RUNBOOK = Runbook(
             slug="scrubbed",
             title="Wait for the scrub",
             why="It is over when it came to its end, was cancelled, or a resilver took its place; what it came to is asked next. "
-            "Where it costs others too much, end this run: the scrub is paused and keeps its place.",
+            "Where it costs others too much, or its hours are over, end this run: the scrub is paused and keeps its place.",
             until=the_scrub_is_over,
-            alarm=the_scrub_is_not_paused,
+            alarm=the_scrub_goes_on_in_its_hours,
             sources=("zpool_status",),
             progress=measured.how_it_goes,
             keeps=measured.during,

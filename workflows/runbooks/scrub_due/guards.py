@@ -6,7 +6,7 @@ from workflows.analysis import read_tail, scrub_result
 from workflows.analysis.last_scrub import WARN_DAYS
 from workflows.analysis.scrubs import last_scrub
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, need
+from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, lookup, need
 from workflows.guards.subject import the_pool
 
 
@@ -51,8 +51,8 @@ def how_reads_wait_was_measured(facts: FleetFacts, params: Params) -> Verdict:
 
 
 @guard
-def the_scrub_is_not_paused(facts: FleetFacts, params: Params) -> Verdict:
-    """A paused scrub never goes on by itself, also not after a reboot."""
+def the_scrub_goes_on_in_its_hours(facts: FleetFacts, params: Params) -> Verdict:
+    """A paused scrub never goes on by itself, also not after a reboot. One that runs is to be paused when the hours for scrubs are over."""
     pool = need(the_pool(facts, params))
     scans = need(pool.scans)
     if any(is_paused(scan) for scan in scans):
@@ -60,7 +60,20 @@ def the_scrub_is_not_paused(facts: FleetFacts, params: Params) -> Verdict:
             f"The scrub of {pool.name} was paused by a person or a program. Type `zpool scrub {pool.name}` when the reason is over, "
             "or end this run; the runbook can be begun again and lets it go on where it stopped."
         )
+    if any(scan.function == "scrub" and scan.state == "running" for scan in scans) and (over := _hours_are_over(facts, params)):
+        return refuse(over)
     return ok(f"The scrub of {pool.name} is not paused.")
+
+
+def _hours_are_over(facts: FleetFacts, params: Params) -> str:
+    """Empty while they are not, and where no hours are known."""
+    node = lookup.node(facts, params["node"])
+    if not known(node) or not known(node.policy) or not known(facts.at) or node.policy.may_scrub(facts.at):
+        return ""
+    return (
+        f"The hours in which {node.node} allows scrubs are over, and the scrub of {params['pool']} runs. {node.policy.scrubs_until(facts.at)} "
+        "End this run: the scrub is paused and keeps its place, and the runbook, begun again in these hours, lets it go on."
+    )
 
 
 @guard

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workflows.analysis import read_tail, scrub_result
 from workflows.engine.core import Params, Progress
-from workflows.facts import FleetFacts, Known, known
+from workflows.facts import FleetFacts, Known, known, lookup
 from workflows.guards import tuning
 from workflows.runbooks._replacing import how_far_the_scrub_is
 
@@ -43,7 +43,14 @@ def _sampled(facts: FleetFacts, params: Params, at: float, first: str, last: str
 
 def how_it_goes(facts: FleetFacts, params: Params) -> Progress:
     shown = how_far_the_scrub_is(facts, params)
-    return replace(shown, lines=tuple(_cost(facts, params)))
+    return replace(shown, lines=(*_hours(facts, params), *_cost(facts, params)))
+
+
+def _hours(facts: FleetFacts, params: Params) -> Iterator[str]:
+    """Until when the policy of the node lets it run; nothing where it may at any time."""
+    node = lookup.node(facts, params["node"])
+    if known(node) and known(node.policy) and known(facts.at) and (until := node.policy.scrubs_until(facts.at)):
+        yield until
 
 
 def how_reads_wait(facts: FleetFacts, params: Params) -> Progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.orders.policy import Policy
 from workflows.facts import ScanFacts
 from workflows.tests.bends import UNREAD, Bad, as_it_is, both, node, pool
 
@@ -17,6 +18,8 @@ def a_scan(function: str, state: str, text: str = ""):
     return pool(scans=(ScanFacts(function, state, text or f"{function} {state}"),))
 
 
+CLOSED = Policy("operate", ("zpool_scrub", "zpool_scrub_pause"), ("*",), path="policy.json", scrub_hours=("Mon 00:00-00:01",))
+
 RUNNING = a_scan("scrub", "running", "scrub in progress since Sat Nov 21 08:01:00 2026")
 PAUSED = a_scan("scrub", "paused", "scrub paused since Sat Nov 21 08:01:00 2026")
 UNREAD_SCANS = pool(scans=UNREAD)
@@ -24,7 +27,8 @@ UNREAD_SCANS = pool(scans=UNREAD)
 REFUSED = (
     Bad("a_scrub_is_due", "one is due after 35 days", scrubbed(NOW)),
     Bad("nothing_but_a_paused_scrub_is_under_way", "A scrub of", RUNNING),
-    Bad("the_scrub_is_not_paused", "was paused by a person or a program", PAUSED),
+    Bad("the_scrub_goes_on_in_its_hours", "was paused by a person or a program", PAUSED),
+    Bad("the_scrub_goes_on_in_its_hours", "allows scrubs are over", both(RUNNING, node(policy=CLOSED))),
     Bad("the_scrub_is_over", "is running", RUNNING),
     Bad("the_scrub_came_to_its_end", "was cancelled", a_scan("scrub", "canceled")),
     Bad("no_scrub_runs", "still runs", RUNNING),
@@ -36,7 +40,7 @@ UNSURE = (
         Bad(guard, "was not read", UNREAD_SCANS)
         for guard in (
             "nothing_but_a_paused_scrub_is_under_way",
-            "the_scrub_is_not_paused",
+            "the_scrub_goes_on_in_its_hours",
             "the_scrub_is_over",
             "the_scrub_came_to_its_end",
             "no_scrub_runs",

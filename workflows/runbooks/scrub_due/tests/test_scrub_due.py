@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.orders.policy import Policy
 from twin.model import Scan
 from twin.scan import pause
 from workflows.engine.core import ask, blockers
@@ -13,6 +14,7 @@ from workflows.facts import ScanFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.scrub_due.tests.stories import FIRST, PAUSED
 from workflows.situations import scrub_paused
+from workflows.tests.bends import node as node_with
 from workflows.tests.incident import PARAMS, with_pool
 from workflows.tests.stories_of_slowness import NOW
 from workflows.tests.walks import Stages, Stuck
@@ -158,6 +160,41 @@ def test_a_scrub_that_somebody_pauses_is_said_to_wait_for_a_person(stages):
     walk.look()
     assert "was paused by a person or a program" in walk.state.alarm
     assert walk.state.step == "scrubbed"
+
+
+def with_hours(walk, *hours):
+    """The walk goes on with a node whose policy names these hours for scrubs."""
+    rule = Policy("operate", ("zpool_scrub", "zpool_scrub_pause"), ("*",), path="policy.json", scrub_hours=hours)
+    facts = walk.facts
+    walk.facts = lambda: node_with(policy=rule)(facts(), walk.state.params)
+
+
+def test_when_the_hours_for_scrubs_are_over_the_run_asks_to_be_ended_and_still_sees_the_end(stages):
+    walk = stages.at("scrubbed")
+    with_hours(walk, "Mon 00:00-00:01")
+    walk.look()
+    assert "allows scrubs are over" in walk.state.alarm
+    with walk.changing() as node:
+        ended()(node)
+    walk.look()
+    assert walk.state.alarm == ""
+    assert walk.state.step != "scrubbed"
+
+
+def test_within_its_hours_the_page_names_their_end(stages):
+    walk = stages.at("scrubbed")
+    with_hours(walk, "00:00-23:59")
+    walk.look()
+    assert walk.state.alarm == ""
+    assert walk.state.progress.lines[0].startswith("The hours for scrubs last until ")
+
+
+def test_outside_its_hours_no_scrub_is_planned(stages):
+    walk = stages.at("check")
+    with_hours(walk, "Mon 00:00-00:01")
+    with pytest.raises(Stuck, match="begin on Mon 00:00"):
+        walk.go()
+    assert walk.commands() == []
 
 
 def ended(function="scrub", state="finished", errors=0):
