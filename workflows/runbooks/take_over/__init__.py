@@ -103,7 +103,7 @@ RETURNING = Loop(
 )
 RETURN_WHY = (
     "A head that boots with its SAS cables and its old cache file imports the pool again, and two hosts write to it. Before its power returns: unplug "
-    "its SAS cables; or boot it from a rescue system, remove /etc/zfs/zpool.cache and /etc/zfs/zfs-list.cache, and mask `zfs-import-cache.service` "
+    "its SAS cables; or boot it from a rescue system, remove /etc/zfs/zpool.cache, and mask `zfs-import-cache.service` "
     "and `zfs-import-scan.service`. Stop a cluster manager from starting the pool there."
 )
 
