@@ -128,8 +128,12 @@ def _of_outlets(by: _Lines, off: bool) -> Known[bool]:
     feeds = by.values("feeds")
     if len(feeds) != 1:
         return Unknown("Add how many power cords the machine has, as `feeds: 2`: each of them hangs on an outlet.")
-    if len({one.line for one in by["outlet"]}) < int(*feeds) or feeds == {"0"}:
-        return Unknown(f"The machine has {int(*feeds)} power cords, and {len(by['outlet'])} outlets are shown. Paste all that it hangs on.")
+    shown = len({one.line for one in by["outlet"]})
+    if shown < int(*feeds) or feeds == {"0"}:
+        return Unknown(
+            f"The machine has {int(*feeds)} power cords, and {shown} different outlets are shown. Paste all that it hangs on; where two strips print the same "
+            "number and name, unplug the machine and scan it instead."
+        )
     return off
 
 

@@ -217,9 +217,9 @@ def _cures_of(foreign: Foreign) -> Iterator[Cure]:
 def _take_over(foreign: Foreign, dead: NodeFacts) -> Cure:
     return Cure(
         "import",
-        f"Where {dead.node} is dead and {foreign.name} is needed, take it over: switch {dead.node} off by its management controller or unplug it, and show that.",
+        f"Where {dead.node} is dead and {foreign.name} is needed, take it over: switch {dead.node} off by its management controller or unplug it, and show that. "
+        f"It must not import {foreign.name} when it returns.",
         needs=f"{dead.node} has no power and gets none by itself, and for a minute nobody wrote to any member.",
-        save_first=f"Nothing; but {dead.node} must not import it when it returns.",
         runbook="take-over",
     )
 

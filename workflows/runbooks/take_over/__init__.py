@@ -1,7 +1,7 @@
 """Take over the pools of a head that is dead: prove that it has no power and that nobody writes, then import by force, once.
 
     the head is silent -> looked -> checked -> shown to have no power -> a minute apart, nobody wrote -> approved -> imported by force
-      -> what is to be started is listed -> the head is kept from it -> the head returns, and cannot import it
+      -> the head is kept from it -> the head returns, and cannot import it
 
 `-f` overrides what protects a pool from two hosts, so everything that it overrides is proven before. That the head has no power is shown by a text
 of its management controller, by its outlets or at the rack, with its serial number, and is good for ten minutes; the portal holds no password of
