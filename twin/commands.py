@@ -35,7 +35,7 @@ def zpool_status(view: View, args: Sequence[str], now: float) -> Answer:
     if missing:
         return refused(1, f"cannot open '{missing[0]}': no such pool")
     pools = [p for p in view.node.imported if not words or p.name in words]
-    style = Style("P" in flags, "g" in flags, "L" in flags, "p" in flags, "s" in flags)
+    style = Style("P" in flags, "g" in flags, "L" in flags, "p" in flags, "s" in flags, "v" in flags)
     if json:
         return Answer(0, status_json.document(view, pools, style, now))
     return _status_text(view, pools, words, style, "x" in flags, now)

@@ -227,7 +227,9 @@ class Pool:
     caches: list[Vdev] = field(default_factory=list)
     scan: Scan | None = None
     suspended: str = ""  # "", "io", "mmp"
-    data_errors: int = 0
+    data_errors: int = 0  # what could not be written while it was suspended
+    error_log: list[str] = field(default_factory=list)  # the entries that `zpool status -v` lists: what the last scrub found, and since
+    damaged: list[str] = field(default_factory=list)  # the entries that a scrub finds: of what is still damaged and not removed
     alloc_bytes: int = 0
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
@@ -241,6 +243,10 @@ class Pool:
     discarded_txg: int = 0  # the newest txg of the timeline that was left
     defers: bool = True  # its feature resilver_defer is enabled
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
+
+    @property
+    def errors_counted(self) -> int:
+        return self.data_errors + len(self.error_log)
 
     def walk(self) -> Iterator[Vdev]:
         for top in self.tops:

@@ -34,12 +34,24 @@ def play(folder: os.PathLike[str], node: str, portal: str, token_file: str) -> N
         move_to(home, portal)  # the demo may start on another port than last time
     else:
         _enrol(host, home, portal, node, token_file)
-    agent = Agent(host, home, str(policy_path(folder, node)))
+    agent, lost = Agent(host, home, str(policy_path(folder, node))), threading.Event()
     if host.view().node.off_since:
-        threading.Timer(LAST_REPORT_SECONDS, agent.stop).start()
+        _lose_power(agent, lost)
     work(agent)
-    if host.view().node.off_since:
-        signal.pause()  # it is without power; what ran the demo ends this process with the others
+    if lost.is_set():
+        signal.pause()  # it is without power; whoever ends the demo ends this process with the others
+
+
+def _lose_power(agent: Agent, lost: threading.Event) -> None:
+    """A node that is to be dead reports for a little while, so that the portal knows it, and then no more."""
+
+    def off() -> None:
+        lost.set()
+        agent.stop()
+
+    timer = threading.Timer(LAST_REPORT_SECONDS, off)
+    timer.daemon = True
+    timer.start()
 
 
 def _enrol(host: TwinHost, home: str, portal: str, node: str, token_file: str) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
+    from agents.collectors.zpool_status_errors import ErrorList
     from agents.orders.policy import Policy
     from workflows.analysis.zfs_refusals import Refusal
     from workflows.facts.fleet.identity import Identity, Remembered
@@ -203,6 +204,7 @@ class PoolFacts:
     action: str = ""
     see: str = ""
     errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_reported`
+    error_list: Known[ErrorList] = Unknown("Its list of damaged data was not read.")  # of a node with an agent; a paste has it in `errors`
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")

@@ -36,6 +36,7 @@ WORDS = {
     "zpool_iostat_w": "zpool iostat -w",
     "zpool_list": "zpool list",
     "zpool_status": "zpool status",
+    "zpool_status_errors": "zpool status -v",
     "zpool_status_guid": "zpool status -g",
     "zpool_status_json": "zpool status -j",
     "zpool_status_slow": "zpool status -s",

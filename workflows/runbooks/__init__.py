@@ -5,6 +5,7 @@ from workflows.engine.lint import load
 from workflows.runbooks import (
     begin_resilver,
     blink_and_replace,
+    damaged_data,
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
@@ -39,6 +40,7 @@ BOOKS = (
     replace_in_place,
     finish_replacement,
     begin_resilver,
+    damaged_data,
     take_over,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)

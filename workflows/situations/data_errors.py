@@ -17,7 +17,7 @@ from workflows.situations import _words, errors_everywhere
 from workflows.situations.vdev_degraded import counts_alone
 
 SLUG = "data-errors"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("damaged-data",)
 GATES = True
 FILES_NAMED = 8
 LEAVES_NAMED = 6
@@ -53,7 +53,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         one
         for node, pool, errors in found
-        if (one := _situation(Damaged(node, pool, errors)) if errors is not None else _unlisted(node, pool)) is not None
+        if (one := _situation(Damaged(node, pool, errors), known(fleet.at)) if errors is not None else _unlisted(node, pool)) is not None
     )
 
 
@@ -94,7 +94,10 @@ def explains(cause: Situation, other: Situation) -> bool:
     return other.slug == "disk-errors" and (other.node, other.subject.get("pool")) == (cause.node, cause.subject["pool"])
 
 
-def _situation(one: Damaged) -> Situation:
+def _situation(one: Damaged, watched: bool) -> Situation:
+    """`watched`: the node is one of the fleet, and the text no paste."""
+    settles = watched and not one.suspended and not one.away
+    why = "It shows what each entry is and what brings it back, and scrubs until the list is empty."
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{one.node.node}:{one.pool.name}",
@@ -105,6 +108,7 @@ def _situation(one: Damaged) -> Situation:
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
         sure=not one.away and not one.suspended,
+        answers=_words.pool_answers(one.node, one.pool, "damaged-data", why) if settles else (),
         cures=tuple(_cures(one)),
         gate=one.all_count,
     )
