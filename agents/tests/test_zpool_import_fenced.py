@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 
@@ -130,3 +131,15 @@ def test_a_member_that_cannot_be_read_or_is_not_here_refuses(twin):
         node.disks.append(away)
         node.faults.hangs.append(away.wwid)
     assert against(twin, good)
+
+
+def test_a_look_at_what_the_kernel_remembers_is_none(twin):
+    good, real = params(twin), twin.run
+
+    def run(argv, *rest, **more):
+        ran = real(argv, *rest, **more)
+        cached = b"failed to invalidate cache '/dev/sda1' : Input/output error\n" if argv[:2] == ("zdb", "-lu") else b""
+        return replace(ran, stdout=cached + ran.stdout)
+
+    twin.run = run
+    assert "what the kernel remembers" in against(twin, good)

@@ -79,3 +79,10 @@ def test_it_forces_nothing_where_it_is_not_so(changes, expected, node):
     ended = run(node, **changes)
     assert (ended.returncode, node.ran) == (1, ""), ended.stdout
     assert expected in ended.stdout
+
+
+def test_what_the_kernel_remembers_is_no_look_at_the_disk(node):
+    (node.folder / "zdb-sdq1").write_text("failed to invalidate cache '/dev/sdq1' : Input/output error\n" + label(guid=1))
+    ended = run(node)
+    assert (ended.returncode, node.ran) == (1, "")
+    assert "not the disk" in ended.stdout

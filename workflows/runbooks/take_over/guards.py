@@ -305,7 +305,7 @@ def the_first_look(facts: FleetFacts, params: Params, at: float) -> Mapping[str,
 @guard
 def a_minute_lies_between_the_looks(facts: FleetFacts, params: Params) -> Verdict:
     at = need(facts.at)
-    first = need(_moment(params, "looked_at", "The rings of uberblocks were not read yet. The node is asked for them."))
+    first = need(_moment(params, "looked_at", "The rings of uberblocks were not read yet. Have the node look again."))
     if at - first < STILL_SECONDS:
         return refuse(f"The first look is {max(at - first, 0):.0f} s old; the second comes after {STILL_SECONDS} s.")
     return ok(f"The first look is {at - first:.0f} s old.")

@@ -143,6 +143,19 @@ def test_evidence_that_runs_out_on_the_way_is_refused_by_the_node(stages):
     assert walk.commands() == []
 
 
+def test_after_the_nodes_refusal_it_is_shown_again_and_goes_on(stages):
+    walk = stages.at("import")
+    facts, real = walk.facts(), walk.facts
+    walk.facts = lambda: facts
+    walk.clock.at += 601
+    with pytest.raises(Stuck):
+        walk.go()
+    walk.facts = real
+    walk.must(ev.Corrected, by=ANN, step="fence", evidence=of_its_controller(walk), facts=walk.facts())
+    walk.to_the_end()
+    assert (walk.state.status, len(walk.commands())) == ("done", 1)
+
+
 def test_a_serial_number_that_two_nodes_share_shows_neither(stages):
     walk = stages.at("check")
     with walk.changing() as node:
