@@ -255,10 +255,12 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     ),
     "zpool_scrub_pause": (_STATUS,),
     "zpool_export_readonly": (_STATUS,),
+    "zpool_export_unused": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_rewind": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_txg": (_STATUS, _CLAIM_IS_LEFT_OUT),
+    "zpool_import_ordinary": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zpool_import_writable": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zpool_import_fenced": (
         _STATUS,

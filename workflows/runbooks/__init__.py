@@ -9,6 +9,7 @@ from workflows.runbooks import (
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
+    import_pool,
     many_disks_offline,
     read_only_import,
     replace_in_place,
@@ -41,6 +42,7 @@ BOOKS = (
     finish_replacement,
     begin_resilver,
     damaged_data,
+    import_pool,
     take_over,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)

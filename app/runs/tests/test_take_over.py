@@ -61,7 +61,11 @@ def walk(head, tmp_path, ann, bob):
     node.report()
     settle_all(timezone.now())
     walk = Walk(node, ann, bob, SCENARIO)
-    walk.typed = {"fence": f"chassis: {SERIALS['chassis_serial']}\nunplugged", "secure": "Its SAS cables are unplugged, by ann."}
+    walk.typed = {
+        "fence": f"chassis: {SERIALS['chassis_serial']}\nunplugged",
+        "start": "Keys loaded, all mounted.",
+        "secure": "Its SAS cables are unplugged, by ann.",
+    }
     return walk
 
 

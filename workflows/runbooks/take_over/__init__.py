@@ -1,7 +1,7 @@
 """Take over the pools of a head that is dead: prove that it has no power and that nobody writes, then import by force, once.
 
     the head is silent -> looked -> checked -> shown to have no power -> a minute apart, nobody wrote -> approved -> imported by force
-      -> the head is kept from it -> the head returns, and cannot import it
+      -> what it serves is started by hand -> the head is kept from it -> the head returns, and cannot import it
 
 `-f` overrides what protects a pool from two hosts, so everything that it overrides is proven before. That the head has no power is shown by a text
 of its management controller, by its outlets or at the rack, with its serial number, and is good for ten minutes; the portal holds no password of
@@ -22,17 +22,15 @@ from workflows.guards.importing import (
     no_other_system_writes_to_it,
     the_listing_shows_the_pool_once,
     the_node_has_a_hostid,
-    the_pool_can_be_read,
-    the_pool_is_imported_here,
     the_pool_is_not_imported_here,
     this_software_can_read_it,
     what_can_be_imported_is_fresh,
 )
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
-from workflows.guards.rewinding import the_pool_is_imported_for_writing
 from workflows.runbooks._imported import AFTERWARDS, SOURCES
 from workflows.runbooks._orders import order, verify
+from workflows.runbooks._starting import SERVES, start
 from workflows.runbooks.take_over.guards import (
     WHAT_TO_PASTE,
     a_minute_lies_between_the_looks,
@@ -125,7 +123,7 @@ RUNBOOK = Runbook(
     title="Take over a pool of a dead head",
     purpose="A head died with its pools imported, and another one at the same shelf is to serve them. This proves that the dead one has no power and gets "
     "none by itself, that its labels stand still, and that no third node has the pool; then two people have it imported by force, once.",
-    states="silent -> checked -> shown to have no power -> nobody writes -> approved -> imported -> the head is kept from it -> the head returned",
+    states="silent -> checked -> shown to have no power -> nobody writes -> approved -> imported -> started by hand -> the head is kept from it -> the head returned",
     point_of_no_return="import",
     params={
         "node": "the node that takes the pool over",
@@ -204,9 +202,10 @@ RUNBOOK = Runbook(
             "verify-import",
             "Verify that it is imported for writing",
             "The node looks again.",
-            (the_pool_is_imported_here, the_pool_is_imported_for_writing, the_pool_can_be_read),
+            SERVES,
             sources=AFTERWARDS,
         ),
+        start(),
         ManualStep(
             slug="secure",
             title="Keep the head from the pool before its power returns",

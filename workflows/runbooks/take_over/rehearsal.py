@@ -70,6 +70,7 @@ def _comes_back_without_it(play: Play) -> str:
 HANDS: Mapping[str, Hand] = {  # step -> what is taken for done there
     "fence": Hand("The dead head is unplugged, and the serial number on its chassis is scanned.", _scans_it),
     "still": Hand(""),
+    "start": Hand("What the pool serves is started by hand.", lambda play: "Keys loaded, all mounted, exports started; taken for done."),
     "secure": Hand(
         "The SAS cables of the dead head are unplugged before its power returns.",
         lambda play: "Its SAS cables are unplugged; taken for done.",

@@ -57,6 +57,7 @@ def story(name: str, shows) -> Story:
         params=lambda facts: answer(facts, "take-over"),
         hands={
             "fence": shows,
+            "start": lambda walk: "Keys loaded, all mounted, exports started.",
             "secure": lambda walk: "Its SAS cables are unplugged, by ann, before it was switched on.",
             "returned": comes_back,
             "returned-after-all": comes_back,
