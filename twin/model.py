@@ -326,6 +326,8 @@ class Node:
     kernel_lines: list[str] = field(default_factory=list)  # what the kernel's log says besides, shortly before a pool was suspended
     phy_rates: dict[str, list[float]] = field(default_factory=dict)  # by how much they grow in an hour
     phys_at: float = 0.0  # when `phys` was counted
+    dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
+    off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)

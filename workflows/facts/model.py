@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.read.disk_service import ServiceFacts
     from workflows.facts.read.enclosures import EnclosureFacts
     from workflows.facts.read.fabric import FabricFacts, LinkFacts
+    from workflows.facts.read.firmware import FirmwareFacts
     from workflows.facts.read.hostids import HostidFacts
     from workflows.facts.read.inquiries import Inquiry
     from workflows.facts.read.kstats import KstatFacts
@@ -422,6 +423,7 @@ class NodeFacts:
     absent: Mapping[str, str] = field(default_factory=dict)  # source/key -> why there is no such thing here: no tool, no hardware
     not_understood: Mapping[str, Unparsed] = field(default_factory=dict)  # source/key -> what its parser says of a text that it refused
     left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
+    firmware: Known[FirmwareFacts] = Unknown("What its firmware calls the machine was not read.")
     hostids: Known[HostidFacts] = Unknown("The hostid was not read.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not read.")
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it
