@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twin import blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, status_json, tables
+from twin import blkid, datasets, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, status_json, tables
 from twin.answer import Answer, refused
 from twin.figures import nicenum
 from twin.model import Pool
@@ -100,6 +100,10 @@ def _list_table(rows: list[tuple[str, ...]]) -> str:
 
 def zpool_get(view: View, args: Sequence[str], now: float) -> Answer:
     return tables.properties(view, args, now) or unknown(("zpool", "get", *args))
+
+
+def zfs_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return datasets.answer(view, args) or unknown(("zfs", "get", *args))
 
 
 def zpool_iostat(view: View, args: Sequence[str], now: float) -> Answer:
@@ -234,6 +238,7 @@ SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "events"): zpool_events,
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
+    ("zfs", "get"): zfs_get,
     ("zfs", "version"): zfs_version,
     ("zfs", "--version"): zfs_version,
 }
