@@ -263,6 +263,7 @@ class Pool:
     written_since: float = 0.0  # not 0: it goes on from a rewind since then, and its txgs run by the clock until `discarded_txg` is passed
     discarded_txg: int = 0  # the newest txg of the timeline that was left
     defers: bool = True  # its feature resilver_defer is enabled
+    datasets: dict[str, dict[str, str]] = field(default_factory=dict)  # name -> the properties that are not the default
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 
     @property

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
     from agents.collectors.zfs_snapshots import Snapshot
+    from agents.collectors.zfs_get import Datasets
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
@@ -206,6 +207,7 @@ class PoolFacts:
     see: str = ""
     errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_reported`
     error_list: Known[ErrorList] = Unknown("Its list of damaged data was not read.")  # of a node with an agent; a paste has it in `errors`
+    datasets: Known[Datasets] = Unknown("Its datasets were not read.")  # what they need before they serve
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")

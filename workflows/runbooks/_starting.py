@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agents.operations import zpool_export_unused
-from workflows.engine.core import Loop, ManualStep, Params, Step, Verdict, ok, refuse
-from workflows.facts import FleetFacts
+from workflows.analysis import starting
+from workflows.engine.core import CheckStep, Loop, ManualStep, Params, Step, Verdict, Warns, ok, refuse
+from workflows.facts import FleetFacts, known
 from workflows.guards.importing import (
     the_pool_can_be_read,
     the_pool_is_imported_here,
@@ -12,9 +13,12 @@ from workflows.guards.importing import (
     what_can_be_imported_is_fresh,
 )
 from workflows.guards.rewinding import the_pool_is_imported_for_writing
-from workflows.runbooks._imported import AFTERWARDS, NOTE_LENGTH_MIN, SOURCES
+from workflows.guards.subject import the_pool
+from workflows.runbooks._imported import AFTERWARDS as OF_THE_IMPORT
+from workflows.runbooks._imported import NOTE_LENGTH_MIN, SOURCES
 from workflows.runbooks._orders import named, order, verify
 
+AFTERWARDS = (*OF_THE_IMPORT, "zfs_get")
 SERVES = (the_pool_is_imported_here, the_pool_is_imported_for_writing, the_pool_can_be_read)
 START_WHY = (
     "Nothing is mounted yet. In this order: load the keys, if datasets are encrypted; mount; start shares and Lustre targets. The keys are "
@@ -36,22 +40,47 @@ def what_was_started(facts: FleetFacts, params: Params, text: str) -> tuple[Verd
     return (ok("It is noted."),)
 
 
-def start() -> ManualStep:
-    """What is started by hand after an import."""
-    return ManualStep(
-        slug="start",
-        title="Load keys, mount, and start what the pool serves",
-        why=START_WHY,
-        guards=SERVES,
-        asks="Say what was started, and what was left out and why.",
-        judges=what_was_started,
+def _line(index: int) -> Warns:
+    """The line that stands there in the list of what is to be started; nothing where the list is shorter. For the page, before the step."""
+
+    def reads(facts: FleetFacts, params: Params) -> str:
+        pool = the_pool(facts, params)
+        found = starting.lines(pool) if known(pool) else (f"Not known: what is to be started. {pool.reason}",)
+        return found[index] if index < len(found) else ""
+
+    reads.__name__ = f"to_be_started_{index + 1}"
+    return reads
+
+
+TO_BE_STARTED = tuple(map(_line, range(starting.LINES_MAX)))
+
+
+def start() -> tuple[Step, ...]:
+    """What is to be started, from what the node reports, and people who start it."""
+    return (
+        CheckStep(
+            slug="see-what-to-start",
+            title="See what is to be started",
+            why="From what the node reports of the pool's datasets. Nothing of it is done by the portal. A line that begins with Not known is looked "
+            "at on the node.",
+            guards=SERVES,
+            warns=TO_BE_STARTED,
+        ),
+        ManualStep(
+            slug="start",
+            title="Load keys, mount, and start what the pool serves",
+            why=START_WHY,
+            guards=SERVES,
+            asks="Say what was started, and what was left out and why.",
+            judges=what_was_started,
+        ),
     )
 
 
 def start_and_verify() -> tuple[Step, ...]:
     """The same, and that the pool serves then. Closes UNSTARTED."""
     return (
-        start(),
+        *start(),
         verify(
             "verify",
             "Verify that it is imported for writing and can be read",

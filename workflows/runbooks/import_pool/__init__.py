@@ -1,6 +1,6 @@
 """Import a pool that nobody has, as the boot would have done, and start what it serves.
 
-    looked -> checked -> imported, nothing mounted -> keys, mounts, shares and targets started by hand -> verified
+    looked -> checked -> imported, nothing mounted -> what to start is listed -> started by hand -> verified
 
 For a pool that was exported, or that this host used last and did not import at boot, as its disks came too late. What another host used
 last, or has, is refused. The import writes labels and replays the log; exporting the pool again is the way back while nothing is mounted.
@@ -18,9 +18,9 @@ from workflows.guards.importing import IMPORT_GUARDS, no_disk_tells_another_stor
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.subject import number, sharing_nodes
-from workflows.runbooks._imported import AFTERWARDS, SOURCES
+from workflows.runbooks._imported import SOURCES
 from workflows.runbooks._orders import order, verify
-from workflows.runbooks._starting import BACK, SERVES, UNSTARTED, start_and_verify, way_back
+from workflows.runbooks._starting import AFTERWARDS, BACK, SERVES, UNSTARTED, start_and_verify, way_back
 from workflows.runbooks.import_pool.guards import every_disk_of_it_is_here, it_was_exported_or_this_host_used_it_last
 
 GUARDS = (
@@ -56,7 +56,7 @@ RUNBOOK = Runbook(
     title="Import a pool that no host has, and start what it serves",
     purpose="A pool is exported, or was not imported at boot because its disks came too late. This proves that no other host has it, imports it "
     "without mounting, and lists what is started by hand then. A pool that another host used last is refused, and nothing is forced.",
-    states="looked -> checked -> imported, nothing mounted -> started by hand -> verified",
+    states="looked -> checked -> imported, nothing mounted -> what to start is listed -> started by hand -> verified",
     point_of_no_return="",
     params={"node": "the node that sees the pool's disks", "pool": "the pool's name", "pool_guid": "the pool's guid"},
     locks=what_must_be_held,

@@ -205,7 +205,7 @@ RUNBOOK = Runbook(
             SERVES,
             sources=AFTERWARDS,
         ),
-        start(),
+        *start(),
         ManualStep(
             slug="secure",
             title="Keep the head from the pool before its power returns",

@@ -8,6 +8,7 @@ import pytest
 
 from twin.scenarios import take_away
 from workflows.engine import events as ev
+from workflows.engine.core import warnings
 from workflows.runbooks.import_pool.tests.stories import FIRST, OF_AN_EXPORTED
 from workflows.situations import import_blocked
 from workflows.tests.walks import ANN, Stages, Stuck, Walk
@@ -34,6 +35,14 @@ def test_an_exported_pool_comes_in_alike(tmp_path):
     walk = Walk(OF_AN_EXPORTED, tmp_path / "walk").to_the_end()
     assert [argv[:2] for argv in walk.commands()] == [["zpool", "import"]]
     assert [pool.name for pool in walk.node.imported] == ["ost_0"]
+
+
+def test_what_is_to_be_started_is_listed_after_the_import(stages):
+    walk = stages.at("see-what-to-start")
+    shown = warnings(walk.step, walk.facts(), walk.state.params)
+    assert [line.split(":")[0] for line in shown] == ["Keys", "Mounts", "Shares", "Lustre targets", "At the next boot"]
+    assert "zfs load-key ost_0/home" in shown[0]
+    assert "demo-OST0000" in shown[3]
 
 
 def used_elsewhere(node):
