@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
 
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
-    from agents.collectors.zfs_snapshots import Snapshot
     from agents.collectors.zfs_get import Datasets
+    from agents.collectors.zfs_snapshots import Snapshot
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
