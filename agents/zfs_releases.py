@@ -289,6 +289,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
             since=("0.8.0",),
         ),
     ),
+    "zfs_destroy_snapshot": (_STATUS,),
     "zpool_export_readonly": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),

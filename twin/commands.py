@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twin import adding, blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, status_json, tables
+from twin import (
+    adding,
+    blkid,
+    drive_logs,
+    importing,
+    kernel,
+    labels,
+    lsscsi,
+    opened,
+    past,
+    ses,
+    smart,
+    smart_json,
+    snapshots,
+    status_json,
+    tables,
+)
 from twin.answer import Answer, refused
 from twin.figures import nicenum
 from twin.model import Pool
@@ -135,6 +151,10 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(0, f"zfs-{view.node.zfs_userland}\nzfs-kmod-{view.node.zfs_module}\n")
 
 
+def zfs_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return snapshots.get(view.node, args) or unknown(("zfs", "get", *args))
+
+
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
     if list(args) == ["-C"]:
         return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
@@ -241,6 +261,7 @@ SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
     ("zfs", "version"): zfs_version,
+    ("zfs", "get"): zfs_get,
     ("zfs", "--version"): zfs_version,
 }
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agents.host.host import LocalHost, Ran, Region
-from twin import adding, drive_logs, hotplug, importer, members, past, replacing, sas, smart, tuning
+from twin import adding, drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
-from twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
 from twin.memory import MemoryStore
 from twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
 from twin.scan import is_due, settle
@@ -88,6 +88,8 @@ class TwinHost:
 
     def _write_command(self, argv: tuple[str, ...], ends: float) -> Answer:
         verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
+        if argv[:2] == ("zfs", "destroy"):
+            return self._destroy(argv)
         if verb in ("replace", "attach"):
             return self._replace(argv, ends)
         if verb == "add":
@@ -113,6 +115,13 @@ class TwinHost:
                     else drive_logs.begin_test(device.disk, smart.heading(node), self.now())
                 )
         return unknown(argv)
+
+    def _destroy(self, argv: tuple[str, ...]) -> Answer:
+        with self._changing() as node:
+            answer = snapshots.destroy(node, argv[2:])
+            if answer and not answer.exit_code:
+                past.record(node, argv, self.now())
+        return answer or unknown(argv)
 
     def _hangs_over(self, pools: Sequence[str]) -> bool:
         """2.1 and 2.4 refuse to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
@@ -217,7 +226,7 @@ class TwinHost:
     @staticmethod
     def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
         hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
-        return any(real.startswith(scsi_folder(node, path.hctl) + "/") for disk in hanging for path in disk.paths)
+        return any(real.startswith(device_folder(node, path) + "/") for disk in hanging for path in disk.paths)
 
 
 def _fault(bay: Bay, asked: int) -> int:

@@ -23,7 +23,7 @@ def dump(view: View, path: str) -> tuple[int, str]:
     if device is None:
         return 1, f"cannot open '{path}': No such file or directory\n"
     label = device.partition.label if device.partition else None
-    if device.path.state != "running":
+    if not device.path.runs:
         return cut_off(view, path, device)
     if label is None or not label.copies:
         return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)

@@ -211,7 +211,7 @@ def _gave_back(pool: Pool, parent: Vdev, leaf: Vdev) -> bool:
 def _opens(node: Node, pool: Pool, leaf: Vdev) -> bool:
     """Whether the stored path leads to a disk that answers and carries the leaf's label. The kernel looks nowhere else."""
     device = View(node).device(leaf.path)
-    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None or device.path.state != "running":
+    if device is None or device.disk.wwid in node.faults.hangs or device.partition is None or not device.path.runs:
         return False
     label = device.partition.label
     return label is not None and (label.pool, label.guid) == (pool.name, leaf.guid)

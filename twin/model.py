@@ -58,7 +58,11 @@ class Path:
     sg: int
     sas_address: str  # of the port, "0x5000c500a6754ab9"; "" for what is no SAS disk
     phys_path: str  # "pci-0000:b3:00.0-sas-0x5000c500a6754ab9-lun-0"
-    state: str = "running"
+    state: str = "running"  # "live" of an NVMe controller
+
+    @property
+    def runs(self) -> bool:
+        return self.state in ("running", "live")
 
 
 @dataclass
@@ -214,6 +218,20 @@ class Deed:
 
 
 @dataclass
+class Snapshot:
+    """A snapshot of which a list of damaged data tells."""
+
+    name: str  # "ost_0/archive@monday"
+    guid: int
+    createtxg: int
+    created: int
+    holds: int = 0
+    clones: list[str] = field(default_factory=list)
+    used: int = 0
+    referenced: int = 0
+
+
+@dataclass
 class Pool:
     """One pool: imported here, or (`imported` false) only known from the labels of disks."""
 
@@ -232,6 +250,7 @@ class Pool:
     data_errors: int = 0  # what could not be written while it was suspended
     error_log: list[str] = field(default_factory=list)  # the entries that `zpool status -v` lists: what the last scrub found, and since
     damaged: list[str] = field(default_factory=list)  # the entries that a scrub finds: of what is still damaged and not removed
+    snapshots: list[Snapshot] = field(default_factory=list)
     alloc_bytes: int = 0
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
@@ -336,7 +355,7 @@ _INSIDE: dict[type, dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed},
+    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed, "snapshots": Snapshot},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from twin import disk_names
 from twin.answer import Answer, refused
 from twin.model import SECTOR, Label, Node, Partition, Pool, Vdev
 from twin.scan import begins_anew, start_resilver
@@ -180,7 +181,7 @@ def new_leaf(node: Node, pool: Pool, path: str, device: Device, create_txg: int)
         type="disk",
         guid=_fresh_guid(pool, path),
         path=path if device.partition else part_path(path, 1),
-        devid=f"scsi-3{device.disk.hex}-part{number}",
+        devid=disk_names.devid(device.disk, number),
         phys_path=device.path.phys_path,
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
         whole_disk=0 if device.partition else 1,

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.collectors import node
+from agents.collectors import block, node
 from agents.collectors.base import Capture
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._member import Question
 from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN
+from agents.operations.base import UNKNOWN, check_wwid
 
 FACTS = (
     *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
@@ -40,9 +40,7 @@ class Scene(_member.Scene):
 def check(params: Mapping[str, str], names: Sequence[str]) -> str:
     """Of parameters that are a pool's name, guids and a WWID."""
     bad = _member.check(params, names)
-    if not bad and (normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None):
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return bad
+    return bad or check_wwid(params["wwid"])
 
 
 def survey(host: Host, params: Mapping[str, str]) -> Scene:
@@ -70,7 +68,7 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
     wwid = params["wwid"]
     return (
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
-        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
+        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
@@ -92,7 +90,7 @@ def incoming(scene: Scene) -> dict[str, str]:
         "by_id": disk.by_id,
         **{name: _candidate.same(disk, name) for name in fields},
         "kernel_name": ", ".join(path.name for path in disk.paths),
-        "bay": known(lambda: _candidate.bay(scene.host, disk)),
+        "bay": known(lambda: _bay(scene.host, disk)),
     }
 
 
@@ -104,7 +102,15 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 def _disk_facts(scene: Scene) -> dict[str, str]:
     if isinstance(scene.candidate, Unread) or isinstance(scene.status, Unread):
         return {}
-    return _candidate.facts(scene.host, scene.candidate, scene.status.pools)
+    return {**_candidate.facts(scene.host, scene.candidate, scene.status.pools), "disk.bay": known(lambda: _bay(scene.host, scene.disk()))}
+
+
+def _bay(host: Host, disk: Candidate) -> str:
+    """NONE of a disk that no enclosure can report: an NVMe disk, one on an ATA port, any on a node without SES. A person has then scanned it."""
+    beside = all(path.name.startswith("nvme") or "/ata" in (path.folder or "") for path in disk.paths) or not host.list(
+        "/sys/class/enclosure/*"
+    )
+    return NONE if beside and not any(path.slot_link for path in disk.paths) else _candidate.bay(host, disk)
 
 
 def _why_no_disk(scene: Scene) -> str:

@@ -8,6 +8,7 @@ from workflows.runbooks import (
     begin_resilver,
     blink_and_replace,
     damaged_data,
+    destroy_damaged_snapshot,
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
@@ -46,6 +47,7 @@ BOOKS = (
     add_auxiliary,
     add_redundancy,
     damaged_data,
+    destroy_damaged_snapshot,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 
