@@ -19,7 +19,7 @@ LINUX_FILESYSTEM = "0fc63daf-8483-4772-8e79-3d69d8477de4"
 
 def probe(node: Node, device: Device, path: str) -> tuple[int, str]:
     """(exit code, text). `path` is the device as it was asked for."""
-    if device.path.state != "running":
+    if not device.path.runs:
         return EXIT_NOTHING, ""
     tags = _disk(device.disk) if device.partition is None else {**_content(node, device.partition), **_entry(node, device)}
     if not tags:
@@ -81,7 +81,9 @@ def _entry(node: Node, device: Device) -> dict[str, object]:
 
 
 def _device_number(name: str) -> str:
-    """Of a whole disk: sda is 8:0, sdb 8:16, sdq 65:0."""
+    """Of a whole disk: sda is 8:0, sdb 8:16, sdq 65:0, nvme0n1 259:0."""
+    if name.startswith("nvme"):
+        return f"259:{int(name[len('nvme') :].partition('n')[0])}"
     index = 0
     for letter in name[len("sd") :]:
         index = 26 * index + ord(letter) - ord("a") + 1

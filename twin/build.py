@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from twin import disk_names
 from twin.model import SECTOR, Disk, Label, Node, Partition, Pool, Vdev
 from twin.vdevs import DRAID_RESERVE_BYTES, leaf_asize, zfs_partitions
 
@@ -33,7 +34,7 @@ def partition(disk: Disk) -> list[Partition]:
 
 
 def by_id(disk: Disk) -> str:
-    return f"/dev/disk/by-id/wwn-0x{disk.hex}-part1"
+    return f"{disk_names.by_id(disk)}-part1"
 
 
 def member(node: Node, disk: Disk, guid: int, path: str = "") -> Vdev:
@@ -43,7 +44,7 @@ def member(node: Node, disk: Disk, guid: int, path: str = "") -> Vdev:
         type="disk",
         guid=guid,
         path=path or by_id(disk),
-        devid=f"scsi-3{disk.hex}-part1",
+        devid=disk_names.devid(disk),
         phys_path=disk.paths[0].phys_path if disk.paths else "",
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
     )

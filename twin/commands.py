@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twin import blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, status_json, tables
+from twin import (
+    adding,
+    blkid,
+    drive_logs,
+    importing,
+    kernel,
+    labels,
+    lsscsi,
+    opened,
+    past,
+    ses,
+    smart,
+    smart_json,
+    snapshots,
+    status_json,
+    tables,
+)
 from twin.answer import Answer, refused
 from twin.figures import nicenum
 from twin.model import Pool
@@ -135,6 +151,10 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(0, f"zfs-{view.node.zfs_userland}\nzfs-kmod-{view.node.zfs_module}\n")
 
 
+def zfs_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return snapshots.get(view.node, args) or unknown(("zfs", "get", *args))
+
+
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
     if list(args) == ["-C"]:
         return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
@@ -171,6 +191,11 @@ def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
     page = {"--page=aes": ses.page, "--page=es": ses.status_page}.get(args[0]) if len(args) == 2 else None
     enclosure = ses.enclosure_at(view.node, args[-1]) if page is not None else None
     return unknown(("sg_ses", *args)) if page is None or enclosure is None else Answer(0, page(view.node, enclosure))
+
+
+def zpool_add_dry_run(view: View, args: Sequence[str], now: float) -> Answer:
+    wanted = adding.parse([word for word in args if word not in ("-n", "-P")])
+    return unknown(("zpool", "add", *args)) if wanted is None or list(args[:2]) != ["-n", "-P"] else adding.dry_run(view, wanted)
 
 
 def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
@@ -226,6 +251,7 @@ TOOLS: dict[str, Command] = {
 }
 SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "status"): zpool_status,
+    ("zpool", "add"): zpool_add_dry_run,
     ("zpool", "import"): zpool_import,
     ("zpool", "list"): zpool_list,
     ("zpool", "get"): zpool_get,
@@ -235,6 +261,7 @@ SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
     ("zfs", "version"): zfs_version,
+    ("zfs", "get"): zfs_get,
     ("zfs", "--version"): zfs_version,
 }
 
@@ -247,6 +274,8 @@ def is_read(argv: Sequence[str]) -> bool:
     """Whether `argv` only looks. `zpool import` with any word after it would change something."""
     if tuple(argv[:2]) == ("zpool", "import"):
         return len(argv) == 2
+    if tuple(argv[:2]) == ("zpool", "add"):
+        return "-n" in argv
     if argv[0] == "smartctl":
         return "-t" not in argv
     if argv[0] == "sdparm":

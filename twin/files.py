@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from twin import kernel, sas
+from agents.domain.wwid import scheme
+from twin import disk_names, kernel, sas
 from twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path
 from twin.tree import Tree
 
@@ -21,7 +22,7 @@ def build(node: Node) -> Tree:
     tree = Tree()
     for disk in node.disks:
         for path in disk.paths:
-            _disk(tree, node, disk, path)
+            (_nvme if disk_names.is_nvme(path) else _disk)(tree, node, disk, path)
     for enclosure in node.enclosures:
         _enclosure(tree, node, enclosure)
     for link, name in dev_links(node).items():
@@ -39,16 +40,12 @@ def dev_links(node: Node) -> dict[str, str]:
             for base in _link_names(disk, path):
                 links[base] = path.name
                 for partition in disk.partitions:
-                    links[f"{base}-part{partition.number}"] = f"{path.name}{partition.number}"
+                    links[f"{base}-part{partition.number}"] = disk_names.part_name(path.name, partition.number)
     return links
 
 
 def _link_names(disk: Disk, path: Path) -> Iterator[str]:
-    yield f"/dev/disk/by-id/wwn-0x{disk.hex}"
-    if path.sas_address:
-        yield f"/dev/disk/by-id/scsi-3{disk.hex}"
-    else:
-        yield f"/dev/disk/by-id/ata-{disk.model.replace(' ', '_')}_{disk.serial}"
+    yield from disk_names.links(disk, path)
     if path.phys_path:
         yield f"/dev/disk/by-path/{path.phys_path}"
 
@@ -57,6 +54,11 @@ def scsi_folder(node: Node, hctl: str) -> str:
     """Where sysfs keeps the SCSI device of an H:C:T:L."""
     host, channel, target, _ = hctl.split(":")
     return f"{sas.end_folder(node, hctl)}/target{host}:{channel}:{target}/{hctl}"
+
+
+def device_folder(node: Node, path: Path) -> str:
+    """Where sysfs keeps the device that a path leads through: the SCSI device, or the NVMe controller."""
+    return disk_names.nvme_folder(path) if disk_names.is_nvme(path) else scsi_folder(node, path.hctl)
 
 
 def bay_folder(node: Node, enclosure: Enclosure, bay: Bay) -> str:
@@ -77,9 +79,18 @@ def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     _block_device(tree, f"{scsi}/block/{path.name}", scsi, disk, path)
 
 
+def _nvme(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
+    controller = device_folder(node, path)
+    for name, value in (("model", disk.model), ("serial", disk.serial), ("firmware_rev", disk.rev), ("state", path.state)):
+        tree.file(f"{controller}/{name}", f"{value}\n")
+    block = f"{controller}/{path.name}"
+    tree.file(f"{block}/wwid", f"{disk_names.kernel_wwid(disk)}\n")
+    _block_device(tree, block, controller, disk, path)
+
+
 def _scsi_device(tree: Tree, scsi: str, vendor: str, model: str, rev: str, sg: int) -> None:
     tree.file(f"{scsi}/vendor", f"{vendor:<8}\n")
-    tree.file(f"{scsi}/model", f"{model:<16}\n")
+    tree.file(f"{scsi}/model", f"{model[: disk_names.SCSI_MODEL]:<{disk_names.SCSI_MODEL}}\n")
     tree.file(f"{scsi}/rev", f"{rev:<4}\n")
     tree.link(f"{scsi}/scsi_generic/sg{sg}/device", scsi)
     tree.link(f"/sys/class/scsi_generic/sg{sg}", f"{scsi}/scsi_generic/sg{sg}")
@@ -102,7 +113,7 @@ def _scsi_attributes(disk: Disk, path: Path) -> Iterator[tuple[str, bytes]]:
         "iodone_cnt": "0x1a2b3c",
         "ioerr_cnt": "0x0",
         "iotmo_cnt": "0x0",
-        "wwid": f"naa.{disk.hex}",
+        "wwid": disk_names.kernel_wwid(disk),
     }
     if path.sas_address:
         texts["sas_address"] = path.sas_address
@@ -118,6 +129,9 @@ def _vpd_page(page: int, body: bytes) -> bytes:
 
 def _designators(disk: Disk, path: Path) -> bytes:
     """Page 0x83: the logical unit's NAA name, then (SAS) the NAA name of the target port."""
+    if scheme(disk.wwid) == "ata":
+        name = disk_names.t10(disk).encode("ascii")
+        return bytes((0x02, 0x01, 0x00, len(name))) + name
     unit = bytes((0x01, 0x03, 0x00, 0x08)) + bytes.fromhex(disk.hex)
     if not path.sas_address:
         return unit
@@ -153,12 +167,13 @@ def _block_attributes(disk: Disk) -> Iterator[tuple[str, object]]:
 
 
 def _partition(tree: Tree, block: str, name: str, partition: Partition) -> None:
-    folder = f"{block}/{name}{partition.number}"
+    here = disk_names.part_name(name, partition.number)
+    folder = f"{block}/{here}"
     for attribute, value in (("partition", partition.number), ("start", partition.start), ("size", partition.sectors), ("ro", 0)):
         tree.file(f"{folder}/{attribute}", f"{value}\n")
     _holders(tree, folder, partition.holders)
-    tree.link(f"/sys/class/block/{name}{partition.number}", folder)
-    tree.file(f"/dev/{name}{partition.number}", b"")
+    tree.link(f"/sys/class/block/{here}", folder)
+    tree.file(f"/dev/{here}", b"")
 
 
 def _holders(tree: Tree, folder: str, holders: list[Any]) -> None:
@@ -233,4 +248,4 @@ def _partitions(node: Node) -> Iterator[tuple[str, Partition]]:
     for disk in node.disks:
         for path in disk.paths[:1]:
             for partition in disk.partitions:
-                yield f"{path.name}{partition.number}", partition
+                yield disk_names.part_name(path.name, partition.number), partition

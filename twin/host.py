@@ -16,17 +16,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agents.host.host import LocalHost, Ran, Region
-from twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, tuning
+from twin import adding, drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
-from twin.files import BAY_ATTRIBUTES, bay_folder, scsi_folder
+from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
 from twin.memory import MemoryStore
 from twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
 from twin.scan import is_due, settle
 from twin.store import Store
 from twin.view import View
 
-MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub", "resilver")
+MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub", "resilver", "remove")
 
 
 class OutOfTime(Exception):
@@ -88,8 +88,12 @@ class TwinHost:
 
     def _write_command(self, argv: tuple[str, ...], ends: float) -> Answer:
         verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
-        if verb == "replace":
+        if argv[:2] == ("zfs", "destroy"):
+            return self._destroy(argv)
+        if verb in ("replace", "attach"):
             return self._replace(argv, ends)
+        if verb == "add":
+            return self._add(argv)
         if verb in ("import", "export"):
             return self._in_or_out(argv)
         if verb == "scrub" and self._hangs_over(argv[2:]):
@@ -111,6 +115,13 @@ class TwinHost:
                     else drive_logs.begin_test(device.disk, smart.heading(node), self.now())
                 )
         return unknown(argv)
+
+    def _destroy(self, argv: tuple[str, ...]) -> Answer:
+        with self._changing() as node:
+            answer = snapshots.destroy(node, argv[2:])
+            if answer and not answer.exit_code:
+                past.record(node, argv, self.now())
+        return answer or unknown(argv)
 
     def _hangs_over(self, pools: Sequence[str]) -> bool:
         """2.1 and 2.4 refuse to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
@@ -140,7 +151,7 @@ class TwinHost:
         return answer or unknown(argv)
 
     def _replace(self, argv: tuple[str, ...], ends: float) -> Answer:
-        wanted = replacing.parse(argv[2:])
+        wanted = replacing.parse(argv[2:], argv[1] == "attach")
         if wanted is None:
             return unknown(argv)
         refusal = replacing.refused_by_tool(self.view(), wanted)
@@ -154,6 +165,16 @@ class TwinHost:
             if not answer.exit_code:
                 past.record(node, argv, self.now())
         self._wait(half, ends)
+        return answer
+
+    def _add(self, argv: tuple[str, ...]) -> Answer:
+        wanted = adding.parse(argv[2:])
+        if wanted is None:
+            return unknown(argv)
+        with self._changing() as node:
+            answer = adding.refused_by_tool(View(node), wanted) or adding.add(node, wanted)
+            if not answer.exit_code:
+                past.record(node, argv, self.now())
         return answer
 
     @contextmanager
@@ -205,7 +226,7 @@ class TwinHost:
     @staticmethod
     def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
         hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
-        return any(real.startswith(scsi_folder(node, path.hctl) + "/") for disk in hanging for path in disk.paths)
+        return any(real.startswith(device_folder(node, path) + "/") for disk in hanging for path in disk.paths)
 
 
 def _fault(bay: Bay, asked: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twin.build import sd_name
-from twin.files import scsi_folder
+from twin.files import device_folder
 from twin.model import Disk, Node
 
 DELETE, SCAN = "delete", "scan"
@@ -27,7 +27,7 @@ def write(node: Node, real: str) -> None:
 
 
 def _disk_at(node: Node, folder: str) -> Disk | None:
-    return next((d for d in node.disks if any(scsi_folder(node, p.hctl) == folder for p in d.paths)), None)
+    return next((d for d in node.disks if any(device_folder(node, p) == folder for p in d.paths)), None)
 
 
 def _delete(node: Node, folder: str) -> None:
@@ -35,7 +35,7 @@ def _delete(node: Node, folder: str) -> None:
     disk = _disk_at(node, folder)
     if disk is None:
         return
-    here = [p for p in disk.paths if scsi_folder(node, p.hctl) == folder]
+    here = [p for p in disk.paths if device_folder(node, p) == folder]
     if len(disk.paths) == len(here):
         node.disks.remove(disk)
         node.deleted.append(disk)

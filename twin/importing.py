@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from twin import disk_names
 from twin.model import Label, Node, Pool, Vdev
 from twin.status import MSG, NAME_WIDTH_MIN, SECTIONS
 from twin.vdevs import kind_name
@@ -143,5 +144,5 @@ def _leaf_name(view: View, pool: Pool, leaf: Vdev) -> str:
     """The by-id name of the disk whose label carries the guid; the stored name of one that is not here."""
     for disk in view.node.disks:
         if any(p.label and p.label.guid == leaf.guid and p.label.pool == pool.name for p in disk.partitions):
-            return f"wwn-0x{disk.hex}"
+            return disk_names.by_id(disk).rpartition("/")[2]
     return leaf.path.rpartition("/")[2].partition("-part")[0]

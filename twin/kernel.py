@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from twin.disk_names import is_scsi
 from twin.model import Node, Pool
 from twin.tree import Tree
 from twin.vdevs import pool_state
@@ -136,7 +137,7 @@ def log_lines(node: Node) -> list[str]:
     """`dmesg`: the module, the disks, and what suspended a pool."""
     lines = [(2.0, f"Linux version {node.kernel} {node.kernel_build}")]
     for disk in node.disks:
-        for path in disk.paths:
+        for path in disk.paths if is_scsi(disk) else ():
             blocks = disk.size_bytes // disk.logical_block_bytes
             text = f"sd {path.hctl}: [{path.name}] {blocks} {disk.logical_block_bytes}-byte logical blocks"
             lines += [(7.0, text), (7.5, f"sd {path.hctl}: [{path.name}] Attached SCSI disk")]

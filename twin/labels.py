@@ -23,7 +23,7 @@ def dump(view: View, path: str) -> tuple[int, str]:
     if device is None:
         return 1, f"cannot open '{path}': No such file or directory\n"
     label = device.partition.label if device.partition else None
-    if device.path.state != "running":
+    if not device.path.runs:
         return cut_off(view, path, device)
     if label is None or not label.copies:
         return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)
@@ -78,6 +78,9 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
     cache = next((v for v in pool.caches if v.guid == label.guid), None)
     yield 1, "version", 5000
+    if label.aside and label.top is not None:
+        yield from _aside(node, label.top, label.aside)
+        return
     aside = spare or cache
     if aside is not None:
         yield from _aside(node, aside, 3 if spare else 4)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from agents.domain.wwid import scheme
+from twin.disk_names import is_scsi
 from twin.figures import si_size
 from twin.model import Disk, Node
 
@@ -24,7 +26,7 @@ def understands(options: Sequence[str]) -> bool:
 
 def _disks(node: Node, chosen: set[str]) -> Iterator[Line]:
     for disk in node.disks:
-        for path in disk.paths:
+        for path in disk.paths if is_scsi(disk) else ():  # as where `nvme` is not loaded: it lists SCSI devices only
             line = _device(path.hctl, "disk", disk.vendor, disk.model, disk.rev) + f"{'/dev/' + path.name:<9}"
             columns = {"i": _scsi_id(disk), "g": f"{f'/dev/sg{path.sg}':<9}", "s": f"{si_size(disk.size_bytes):>6}"}
             yield _order(path.hctl), line + _columns(columns, chosen)
@@ -39,11 +41,11 @@ def _enclosures(node: Node, chosen: set[str]) -> Iterator[Line]:
 
 def _scsi_id(disk: Disk) -> str:
     """The by-id link without its "scsi-"; a SATA disk behind a plain controller has none."""
-    return f"3{disk.hex}" if any(path.sas_address for path in disk.paths) else "-"
+    return f"3{disk.hex}" if any(path.sas_address for path in disk.paths) and scheme(disk.wwid) == "naa" else "-"
 
 
 def _device(hctl: str, kind: str, vendor: str, model: str, rev: str) -> str:
-    return f"{f'[{hctl}]':<13}{kind:<8}{vendor:<8} {model:<16} {rev:<4}  "
+    return f"{f'[{hctl}]':<13}{kind:<8}{vendor:<8} {model[:16]:<16} {rev[:4]:<4}  "
 
 
 def _columns(columns: dict[str, Any], chosen: set[str]) -> str:

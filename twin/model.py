@@ -19,7 +19,8 @@ class Label:
     """What one partition says about itself. `pool` is the name of an entry of `Node.pools`.
 
     `top` is the top-level vdev as it was when the label was written, for a guid the pool does not know any more. A member that ZFS lets go of
-    while it serves gets one more label, with txg 0; no tool takes that for a member's.
+    while it serves gets one more label, with txg 0; no tool takes that for a member's. `aside` is the state of a hot spare's label (3) or a cache
+    device's (4) that no pool lists any more: ZFS leaves it on the disk, and `top` is that leaf.
     """
 
     pool: str
@@ -29,6 +30,7 @@ class Label:
     writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Vdev | None = None
     ring: list[list[int]] = field(default_factory=list)  # [txg, when] of each uberblock; none: they follow from `txg`
+    aside: int = 0
 
     @property
     def is_of_the_past(self) -> bool:
@@ -56,7 +58,11 @@ class Path:
     sg: int
     sas_address: str  # of the port, "0x5000c500a6754ab9"; "" for what is no SAS disk
     phys_path: str  # "pci-0000:b3:00.0-sas-0x5000c500a6754ab9-lun-0"
-    state: str = "running"
+    state: str = "running"  # "live" of an NVMe controller
+
+    @property
+    def runs(self) -> bool:
+        return self.state in ("running", "live")
 
 
 @dataclass
@@ -212,6 +218,20 @@ class Deed:
 
 
 @dataclass
+class Snapshot:
+    """A snapshot of which a list of damaged data tells."""
+
+    name: str  # "ost_0/archive@monday"
+    guid: int
+    createtxg: int
+    created: int
+    holds: int = 0
+    clones: list[str] = field(default_factory=list)
+    used: int = 0
+    referenced: int = 0
+
+
+@dataclass
 class Pool:
     """One pool: imported here, or (`imported` false) only known from the labels of disks."""
 
@@ -230,6 +250,7 @@ class Pool:
     data_errors: int = 0  # what could not be written while it was suspended
     error_log: list[str] = field(default_factory=list)  # the entries that `zpool status -v` lists: what the last scrub found, and since
     damaged: list[str] = field(default_factory=list)  # the entries that a scrub finds: of what is still damaged and not removed
+    snapshots: list[Snapshot] = field(default_factory=list)
     alloc_bytes: int = 0
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
@@ -334,7 +355,7 @@ _INSIDE: dict[type, dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed},
+    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed, "snapshots": Snapshot},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.domain.wwid import scheme
 from twin.figures import ctime
 from twin.model import Disk, Node
 
@@ -43,7 +44,7 @@ def _information(disk: Disk, now: float) -> str:
         f"Logical block size:   {disk.logical_block_bytes} bytes\n"
         f"Physical block size:  {disk.physical_block_bytes} bytes\n"
         f"{rotation}"
-        f"Logical Unit id:      0x{disk.hex}\n"
+        f"{_unit(disk)}"
         f"Serial number:        {disk.serial}\n"
         "Device type:          disk\n"
         "Transport protocol:   SAS (SPL-3)\n"
@@ -52,6 +53,10 @@ def _information(disk: Disk, now: float) -> str:
         "Read Cache is:        Enabled\n"
         "Writeback Cache is:   Disabled\n\n"
     )
+
+
+def _unit(disk: Disk) -> str:
+    return f"Logical Unit id:      0x{disk.hex}\n" if scheme(disk.wwid) == "naa" else ""
 
 
 def _data(disk: Disk) -> str:

@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from agents.domain.wwid import scheme
 from twin import drive_logs, sas
+from twin.disk_names import is_scsi
 from twin.model import Disk, Node
 from twin.smart import ASC, ASCQ, EXIT_FAILING, EXIT_NO_SMART, EXIT_STANDBY, FAILURE
 
@@ -20,7 +22,8 @@ def report(node: Node, disk: Disk, name: str, options: Sequence[str]) -> tuple[i
         return EXIT_STANDBY, _text({"smartctl": {**_head(name, options, EXIT_STANDBY), "messages": sleeps}})
     exit_code = EXIT_NO_SMART if disk.smart.passed is None else 0 if disk.smart.passed else EXIT_FAILING
     is_sas = any(path.sas_address for path in disk.paths)
-    fields = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **(_sas(node, disk) if is_sas else _sata(disk))}
+    of_kind = _nvme(disk) if not is_scsi(disk) else _sas(node, disk) if is_sas else _sata(disk)
+    fields = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **of_kind}
     fields["serial_number"] = disk.serial
     fields["user_capacity"] = {"blocks": disk.size_bytes // disk.logical_block_bytes, "bytes": disk.size_bytes}
     if disk.smart.passed is not None:
@@ -88,12 +91,32 @@ def _link(disk: Disk, address: str, shelf: Any) -> dict[str, Any]:
 
 
 def _sata(disk: Disk) -> dict[str, Any]:
-    value = int(disk.hex, 16)
+    value = int(disk.hex, 16) if scheme(disk.wwid) == "naa" else 0
+    wwn = {"wwn": {"naa": value >> 60, "oui": value >> 36 & 0xFFFFFF, "id": value & 0xFFFFFFFFF}} if value else {}
     return {
         "model_name": disk.model,
         "firmware_version": disk.rev,
-        "wwn": {"naa": value >> 60, "oui": value >> 36 & 0xFFFFFF, "id": value & 0xFFFFFFFFF},
+        **wwn,
         "ata_smart_self_test_log": {"standard": {"revision": 1, "count": 0}},
+    }
+
+
+def _namespace(disk: Disk) -> dict[str, Any]:
+    """The EUI-64 in two parts, an NGUID as text; smartctl prints no UUID."""
+    digits = disk.wwid.partition(":")[2]
+    if scheme(disk.wwid) != "eui":
+        return {}
+    return {"nguid": digits} if len(digits) == 32 else {"eui64": {"oui": int(digits[:6], 16), "ext_id": int(digits[6:], 16)}}
+
+
+def _nvme(disk: Disk) -> dict[str, Any]:
+    return {
+        "device": {"name": f"/dev/{disk.paths[0].name}", "protocol": "NVMe"},
+        "model_name": disk.model,
+        "firmware_version": disk.rev,
+        "nvme_namespaces": [{"id": 1, **_namespace(disk)}],
+        "nvme_smart_health_information_log": {"critical_warning": 0, "media_errors": 0, "percentage_used": 3},
+        "nvme_self_test_log": {"current_self_test_operation": {"value": 0}, "table": []},
     }
 
 

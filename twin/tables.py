@@ -216,7 +216,7 @@ def uberblocks(view: View, path: str) -> tuple[int, str]:
     device = view.device(path)
     if device is None:
         return 1, f"cannot open '{path}': No such file or directory\n"
-    if device.path.state != "running":
+    if not device.path.runs:
         return cut_off(view, path, device)
     label = device.partition.label if device.partition else None
     if label is None or not label.copies:

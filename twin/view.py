@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from twin.disk_names import part_name
 from twin.files import build, dev_links
 from twin.model import Disk, Node, Partition, Path
 from twin.tree import Tree
@@ -35,7 +36,7 @@ class View:
             for path in disk.paths:
                 found[path.name] = Device(path.name, disk, path, None)
                 for partition in disk.partitions:
-                    name = f"{path.name}{partition.number}"
+                    name = part_name(path.name, partition.number)
                     found[name] = Device(name, disk, path, partition)
         return found
 

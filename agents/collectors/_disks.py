@@ -57,7 +57,7 @@ def one_path_each(host: Host, disks: Iterable[str]) -> tuple[str, ...]:
 
 
 def _runs(host: Host, disk: str) -> bool:
-    return any(line.endswith(":running") for line in attribute(host, f"/sys/block/{disk}/device/state"))
+    return any(line.endswith((":running", ":live")) for line in attribute(host, f"/sys/block/{disk}/device/state"))
 
 
 def each(question: Callable[[str], T], disks: Iterable[str]) -> tuple[T, ...]:

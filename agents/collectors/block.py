@@ -15,6 +15,7 @@ from agents.host.host import Host
 
 NAME = "block"
 EVERY_SECONDS = 30
+RUNNING = ("running", "live")  # the kernel's word for a SCSI disk that takes commands, and for an NVMe controller
 SECTOR_BYTES = 512  # sysfs counts in these, whatever the disk's own blocks are
 
 # What changes by itself (counters, queue depth) is not here but in io_counters: this text is to stay the same while nothing happens.

@@ -1,4 +1,8 @@
-"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment."""
+"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment.
+
+A pool may know its members by other names: of a bay (vdev_id.conf), of a partition, or of a mapped device. Those links are listed as well, so that the
+disk behind them is found. /dev/disk/by-partlabel is left out: two partitions may have one label, and udev then keeps one link for both.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from agents.host.host import Host
 NAME = "disk_links"
 EVERY_SECONDS = 30
 ROOT = "/dev/disk/by-id"
+OTHERS = ("/dev/disk/by-vdev", "/dev/disk/by-partuuid", "/dev/mapper")
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -19,10 +24,12 @@ def collect(host: Host) -> tuple[Capture, ...]:
     if not host.list(ROOT):
         return (Capture(NAME, "", "nothing", "", f"{ROOT} is not there"),)
     lines = [line for path in host.list(f"{ROOT}/*") for line in link(host, path)]
+    lines += [line for folder in OTHERS for path in host.list(f"{folder}/*") for line in link(host, path) if _DEVICE.search(line)]
     return (Capture(NAME, "", "data", "".join(f"{line}\n" for line in lines)),)
 
 
-_LINE = re.compile(rf"({ROOT}/.+) -> /dev/(.+)")
+_DEVICE = re.compile(r" -> /dev/[a-z0-9-]+$")  # /dev/mapper/control is no link
+_LINE = re.compile(rf"((?:{'|'.join((ROOT, *OTHERS))})/.+) -> /dev/(.+)")
 
 
 def parse(text: str) -> tuple[tuple[str, str], ...] | Unparsed:
@@ -34,6 +41,6 @@ def parse(text: str) -> tuple[tuple[str, str], ...] | Unparsed:
     for line in filter(None, text.split("\n")):
         found = _LINE.fullmatch(line)
         if found is None:
-            return Unparsed("a link of /dev/disk/by-id cannot be read", line)
+            return Unparsed("a link of /dev/disk cannot be read", line)
         links.append((found.group(1), found.group(2)))
     return tuple(links)

@@ -15,6 +15,7 @@ read without waiting, because it is suspended, is not asked. Each entry is print
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from agents.collectors import _disks
@@ -38,6 +39,21 @@ class ErrorList:
     pool: str
     entries: tuple[str, ...]
     left_out: int = 0
+
+
+WHERE = re.compile(r"(?P<where>.+?):(?P<what>/.*|<[^<>]+>)", re.DOTALL)
+SNAPSHOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.: -]*(?:/[A-Za-z0-9_.: -]+)*@[A-Za-z0-9_.: -]+", re.ASCII)  # module/zcommon/zfs_namecheck.c
+
+
+def snapshot_of(entry: str) -> str:
+    """The snapshot that holds this entry, as "tank/oss@daily"; "" where it is in none."""
+    found = None if entry.startswith(("/", "<")) else WHERE.fullmatch(entry)
+    return str(found["where"]) if found is not None and SNAPSHOT.fullmatch(found["where"]) else ""
+
+
+def snapshots(entries: Iterable[str]) -> tuple[str, ...]:
+    """Every snapshot that the list names, once, in its order."""
+    return tuple(dict.fromkeys(filter(None, map(snapshot_of, entries))))
 
 
 def keys(host: Host) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Which disk is it: every way a WWID is written, brought to one.
 
-Canonical forms: `naa:5000c500a65b207b`, `eui:…`, `t10:…`, `uuid:…` and, by serial only, `ser:MODEL:SERIAL`. Kernel names,
-H:C:T:L, paths and slots are no identity and give None. A SAS port address looks exactly like an LU name: pass such a value
-to `suggest_lu`, never to `normalise`.
+Canonical forms: `naa:5000c500a65b207b`, `eui:…`, `t10:…`, `uuid:…`; by model and serial number `ata:MODEL:SERIAL` (a SATA disk without a
+WWN), `nvme:VENDOR-SERIAL-MODEL-NSID` (in hex, as the kernel names a namespace without an identifier of its own) and, where the bus is not
+known, `ser:MODEL:SERIAL`. Kernel names, H:C:T:L, paths and slots are no identity and give None. A SAS port address looks exactly like an
+LU name: pass such a value to `suggest_lu`, never to `normalise`. How far each form can be trusted, `disk_identity` says.
 """
 
 from __future__ import annotations
@@ -33,9 +34,20 @@ def strip_partition(name: str) -> tuple[str, int | None]:
 
 
 def by_id_path(wwid: str) -> str | None:
-    """The udev link that names the disk by its LU name; None when `wwid` is not an NAA name."""
-    match = re.fullmatch("naa:" + _HEX, wwid)
-    return f"/dev/disk/by-id/wwn-0x{match.group(1)}" if match else None
+    """The one link in /dev/disk/by-id that udev makes of this identity and of no other; None where there is no such link.
+
+    An NVMe namespace is named by what sysfs gives as its `wwid`, never by `nvme-MODEL_SERIAL`: that link is shared by all namespaces of a
+    controller, and udev moves it to the one that was attached last.
+    """
+    for pattern, link in _LINKS:
+        if match := pattern.fullmatch(wwid):
+            return f"/dev/disk/by-id/{link.format(*match.groups())}"
+    return None
+
+
+def scheme(wwid: str) -> str:
+    """ "naa" of "naa:5000…"."""
+    return wwid.partition(":")[0]
 
 
 def suggest_lu(port_address: str) -> str | None:
@@ -68,13 +80,30 @@ def _serial(model: str, serial: str) -> str:
     return f"ser:{model}:{serial}"
 
 
-def _nvme_hex(serial: str, model: str) -> str | None:
-    """`nvme.VENDOR-SERIAL-MODEL-NSID`, the kernel's name for a namespace without EUI; both fields are ASCII in hex."""
+def nvme_serial(wwid: str) -> str | None:
+    """The serial number within `nvme:VENDOR-SERIAL-MODEL-NSID`; None where it is no ASCII in hex."""
     try:
-        plain = [bytes.fromhex(field).decode("ascii").strip(" \0").replace(" ", "_") for field in (model, serial)]
-    except ValueError:
+        return bytes.fromhex(wwid.partition(":")[2].split("-")[1]).decode("ascii").strip(" \0") or None
+    except (ValueError, IndexError):
         return None
-    return _serial(*plain)
+
+
+def _nvme(fields: str) -> str | None:
+    """`nvme.VENDOR-SERIAL-MODEL-NSID`, the kernel's name for a namespace without EUI, NGUID and UUID."""
+    name = f"nvme:{fields.lower()}"
+    return name if nvme_serial(name) else None
+
+
+def _ata(model: str, serial: str) -> str:
+    return f"ata:{model}:{serial}"
+
+
+def _ata_fields(model: str, serial: str) -> str | None:
+    """The T10 name that the kernel makes of IDENTIFY, 40 characters of model and 20 of serial number, as udev writes both in `ata-…`."""
+    if not model.strip(" \0") or not serial.strip(" \0"):
+        return None
+    whole = "_".join("_".join(field.strip(" \0").split()) for field in (model, serial))
+    return normalise("ata-" + re.sub(r"[^A-Za-z0-9#+.=@_-]", "_", whole))
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = tuple(
@@ -87,15 +116,29 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = tuple(
         (r"(?:scsi-|dm-uuid-mpath-|mpath-)?2([0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32})", re.IGNORECASE, _eui),
         (r"(?:nvme-|scsi-8)?eui[.:]([0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32})", re.IGNORECASE, _eui),
         (r"(?:nvme-)?uuid[.:]([0-9a-f-]{32,36})", re.IGNORECASE, lambda digits: f"uuid:{digits.lower()}"),
+        (r"t10[.:]ATA {5}(.{40})(.{20})", 0, _ata_fields),
         (r"t10[.:](\S.*)", 0, lambda text: f"t10:{text}"),
         (r"(?:scsi-|dm-uuid-mpath-|mpath-)?1([A-Z][A-Z0-9_ ]{7}.+)", 0, lambda text: f"t10:{text}"),
-        (r"(?:nvme-)?nvme\.[0-9a-f]{4}-([0-9a-f]+)-([0-9a-f]+)-[0-9a-f]{8}", re.IGNORECASE, _nvme_hex),
+        (r"(?:nvme-)?nvme[.:]([0-9a-f]{4}-[0-9a-f]{2,40}-[0-9a-f]{2,80}-[0-9a-f]{8})", re.IGNORECASE, _nvme),
         (r"nvme-(.+)_([^_]+)_[0-9]{1,2}", 0, _serial),  # newer udev appends the namespace
-        (r"(?:ata|nvme)-(.+)_([^_]+)", 0, _serial),
+        (r"ata-([A-Za-z0-9#+.=@_-]+)_([A-Za-z0-9#+.=@-]+)", 0, _ata),
+        (r"(ata:[A-Za-z0-9#+.=@_-]+:[A-Za-z0-9#+.=@-]+)", 0, lambda same: same),
+        (r"nvme-(.+)_([^_]+)", 0, _serial),
         (r"(?:scsi-)?S[A-Z][^_]*_(.+)_([^_]+)", 0, _serial),
         (r"(ser:[^:]+:[^:]+)", 0, lambda same: same),
         (r"c[0-9]+t" + _HEX + r"d[0-9]+(?:[sp][0-9]+)?", re.IGNORECASE, _naa),  # illumos device
         (r"id1,[a-z]+@n" + _HEX + r"(?:/[a-z]+)?", re.IGNORECASE, _naa),  # illumos devid
+    )
+)
+
+_LINKS = tuple(
+    (re.compile(pattern, re.ASCII), link)
+    for pattern, link in (
+        ("naa:" + _HEX, "wwn-0x{}"),
+        (r"eui:([0-9a-f]{16}|[0-9a-f]{32})", "nvme-eui.{}"),
+        (r"uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", "nvme-uuid.{}"),
+        (r"nvme:([0-9a-f]{4}-[0-9a-f]{2,40}-[0-9a-f]{2,80}-[0-9a-f]{8})", "nvme-nvme.{}"),
+        (r"ata:([A-Za-z0-9#+.=@_-]{1,60}):([A-Za-z0-9#+.=@-]{1,60})", "ata-{}_{}"),
     )
 )
 

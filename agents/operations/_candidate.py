@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from agents.collectors import block, mounts, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.block import BlockDisk
+from agents.domain.disk_identity import doubt
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations._tree import PoolTree, Unread
@@ -55,7 +56,10 @@ def find(host: Host, wwid: str) -> Candidate:
         raise Unread(f"{by_id} leads to {name}, and sysfs does not show which disk that is")
     if there.wwid != wwid:
         raise Unread(f"{by_id} leads to {name}, which is {there.wwid}")
-    return Candidate(wwid, by_id, tuple(disk for disk in disks if disk.wwid == wwid))
+    paths = tuple(disk for disk in disks if disk.wwid == wwid)
+    if why := doubt(wwid, paths):
+        raise Unread(why)
+    return Candidate(wwid, by_id, paths)
 
 
 def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[str, str]:
@@ -63,7 +67,8 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.wwid": candidate.wwid,
         "disk.by_id": candidate.by_id,
         "disk.paths": str(len(candidate.paths)),
-        **{f"disk.{name}": same(candidate, name) for name in ("serial", "vendor", "model", "size_bytes", "logical_block_bytes", "state")},
+        **{f"disk.{name}": same(candidate, name) for name in ("serial", "model", "size_bytes", "logical_block_bytes", "state")},
+        "disk.vendor": _vendor(candidate),
         "disk.read_only": same(candidate, "read_only"),
         "disk.bay": known(lambda: bay(host, candidate)),
         "disk.holders": known(lambda: holders(candidate)),
@@ -105,6 +110,11 @@ def same(candidate: Candidate, field: str) -> str:
     if value is None:
         return f"{UNKNOWN}sysfs does not show it"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _vendor(candidate: Candidate) -> str:
+    """An NVMe disk has no field for it in sysfs: its model begins with the maker."""
+    return NONE if all(disk.hctl is None and disk.name.startswith("nvme") for disk in candidate.paths) else same(candidate, "vendor")
 
 
 def bay(host: Host, candidate: Candidate) -> str:

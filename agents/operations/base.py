@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.base import Capture
+from agents.domain.disk_identity import NAMED_BY
+from agents.domain.wwid import by_id_path, normalise, scheme
 from agents.host.host import Host, Ran
 
 GUID = re.compile(r"[1-9][0-9]{0,19}")
@@ -100,6 +102,12 @@ def check_pool(value: str) -> str:
     if POOL.fullmatch(value) is None:
         return f"{value!r} is no pool name."
     return ""
+
+
+def check_wwid(value: str, schemes: Sequence[str] = tuple(NAMED_BY)) -> str:
+    """The identity of a disk, in its canonical form and of a kind for which there is one link that names it and no other."""
+    named = scheme(value) in schemes and normalise(value) == value and by_id_path(value) is not None
+    return "" if named else f"{value!r} is no WWID a disk can be named by ({', '.join(f'{name}:…' for name in schemes)})."
 
 
 def unknowns(pre: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

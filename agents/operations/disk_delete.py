@@ -11,18 +11,19 @@ from collections.abc import Mapping
 
 from agents.collectors import _disks, block
 from agents.collectors.base import Capture, Unparsed
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate
 from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "disk_delete"
 EFFECT = "at_most_once"
 DESTRUCTIVE = False
 PARAMS = ("pool", "pool_guid", "wwid")
 TIMEOUT_SECONDS = 120.0
+SCSI = ("naa", "ata")  # an NVMe namespace has no `device/delete`
 FACTS = (
     "disk.wwid",
     "disk.paths",
@@ -41,9 +42,7 @@ def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
     if bad:
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return ""
+    return check_wwid(params["wwid"], SCSI)
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from agents.collectors import drive_modes
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.drive_modes import Mode
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._tree import Member, Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "set_drive_mode"
 EFFECT = "at_most_once"
@@ -38,8 +38,8 @@ def check(params: Mapping[str, str]) -> str:
     bad = bad or check_guid("pool_guid", params["pool_guid"]) or check_guid("vdev_guid", params["vdev_guid"])
     if bad:
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
+    if bad := check_wwid(params["wwid"], ("naa",)):
+        return bad
     if params["mode"] not in MODES:
         return f"{params['mode']!r} is no mode that is switched by an order; there are {', '.join(MODES)}."
     if params["value"] in MODES[params["mode"]]:

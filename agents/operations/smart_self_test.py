@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from agents.collectors import sg_logs
 from agents.collectors.base import Capture, Unparsed
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate
 from agents.operations._candidate import known
 from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns
+from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "smart_self_test"
 EFFECT = "idempotent"  # a second one finds the first running, or in the log, and is refused
@@ -29,9 +29,7 @@ def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
     if bad:
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return ""
+    return check_wwid(params["wwid"])
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:

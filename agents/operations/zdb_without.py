@@ -11,12 +11,11 @@ from collections.abc import Mapping
 
 from agents.collectors import zpool_import, zpool_status
 from agents.collectors.base import Capture, decode
-from agents.domain.wwid import by_id_path, normalise
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _importing, _member, _released
 from agents.operations._candidate import NONE, known
 from agents.operations._tree import Unread
-from agents.operations.base import Probe, check_guid, check_names, check_pool
+from agents.operations.base import Probe, check_guid, check_names, check_pool, check_wwid
 
 NAME = "zdb_without"
 EFFECT = "idempotent"
@@ -33,9 +32,7 @@ def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
     if bad:
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return ""
+    return check_wwid(params["wwid"])
 
 
 def zdb(params: Mapping[str, str]) -> tuple[str, ...]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.collectors import zdb_label
+from agents.collectors import block, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.domain.wwid import by_id_path, normalise
+from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._member import Scene
 from agents.operations._tree import Member, Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations.base import UNKNOWN, Probe, check_wwid
 
 NAME = "zpool_set_path"
 EFFECT = "idempotent"
@@ -31,9 +31,7 @@ FACTS = (*_member.FACTS, "disk.wwid", "disk.state", "disk.holders", "disk.mounts
 def check(params: Mapping[str, str]) -> str:
     if bad := _member.check(params, PARAMS):
         return bad
-    if normalise(params["wwid"]) != params["wwid"] or by_id_path(params["wwid"]) is None:
-        return f"{params['wwid']!r} is no WWID a disk can be named by (naa:…)."
-    return ""
+    return check_wwid(params["wwid"])
 
 
 def path(params: Mapping[str, str]) -> str:
@@ -64,7 +62,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         *_member.of_the_pool(params),
         ("target.state", AWAY, f"The member {guid} is {{}}, so it needs no other path."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was meant."),
-        ("disk.state", ("running", "live"), f"The kernel calls the disk {wwid} {{}}. Check its bay and its cable."),
+        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Check its bay and its cable."),
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Find out why before it serves again."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Find out why before it serves again."),
         ("disk.label", (label,), f"The disk {wwid} carries {{}}, not the label of {guid}. No path is set to it."),

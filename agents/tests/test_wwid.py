@@ -2,9 +2,11 @@ import random
 
 import pytest
 
-from agents.domain.wwid import by_id_path, normalise, strip_partition, suggest_lu
+from agents.domain.wwid import by_id_path, normalise, nvme_serial, strip_partition, suggest_lu
 
 SEAGATE = "naa:5000c500a65b207b"
+NVME = "nvme:144d-5335475831-53616d73756e6720535344-00000001"
+IDENTIFY = f"ATA     {'WDC WD40EFRX-68N32N0':<40}{'WD-WCC7K0ABCDEF':>20}"  # as libata makes its T10 name
 
 
 @pytest.mark.parametrize(
@@ -51,13 +53,15 @@ def test_it_does_not_strip_a_3_from_sixteen_bare_digits():
         ("t10.ATA     ST4000NM0035-1V4107             ZC1ABCDE", "t10:ATA     ST4000NM0035-1V4107             ZC1ABCDE"),
         ("scsi-1ATA_ST4000NM0035-1V4107_ZC1ABCDE", "t10:ATA_ST4000NM0035-1V4107_ZC1ABCDE"),
         ("uuid.4E3A0B1C-0000-4000-8000-0123456789AB", "uuid:4e3a0b1c-0000-4000-8000-0123456789ab"),
-        ("ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0ABCDEF", "ser:WDC_WD40EFRX-68N32N0:WD-WCC7K0ABCDEF"),
-        ("ata-ST4000NM0035-1V4107_ZC1ABCDE-part1", "ser:ST4000NM0035-1V4107:ZC1ABCDE"),
+        ("ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0ABCDEF", "ata:WDC_WD40EFRX-68N32N0:WD-WCC7K0ABCDEF"),
+        ("ata-ST4000NM0035-1V4107_ZC1ABCDE-part1", "ata:ST4000NM0035-1V4107:ZC1ABCDE"),
         ("scsi-SATA_ST4000NM0035-1V4_ZC1ABCDE", "ser:ST4000NM0035-1V4:ZC1ABCDE"),
         ("scsi-SSEAGATE_ST10000NM0256_ZA21ABCD", "ser:ST10000NM0256:ZA21ABCD"),
         ("nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0R123456", "ser:Samsung_SSD_980_PRO_1TB:S5GXNX0R123456"),
         ("nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0R123456_1", "ser:Samsung_SSD_980_PRO_1TB:S5GXNX0R123456"),
-        ("nvme.144d-5335475831-53616d73756e6720535344-00000001", "ser:Samsung_SSD:S5GX1"),
+        (NVME.replace(":", "."), NVME),
+        (f"/dev/disk/by-id/nvme-{NVME.replace(':', '.')}-part1", NVME),
+        ("t10." + IDENTIFY, "ata:WDC_WD40EFRX-68N32N0:WD-WCC7K0ABCDEF"),
     ],
 )
 def test_it_names_what_has_no_naa_name(raw, canonical):
@@ -112,11 +116,34 @@ def test_it_strips_a_partition_by_the_rule_of_its_kind(name, parts):
     assert strip_partition(name) == parts
 
 
-def test_only_an_naa_name_has_a_path_that_a_write_may_use():
-    assert by_id_path(SEAGATE) == "/dev/disk/by-id/wwn-0x5000c500a65b207b"
-    assert by_id_path("ser:ST10000NM0256:ZA21ABCD") is None
-    assert by_id_path("sdfl") is None
-    assert by_id_path("naa:../../sda") is None
+@pytest.mark.parametrize(
+    ("wwid", "link"),
+    [
+        (SEAGATE, "wwn-0x5000c500a65b207b"),
+        ("eui:0025385b11b0d0a1", "nvme-eui.0025385b11b0d0a1"),
+        ("eui:000000000000000600a0752342269630", "nvme-eui.000000000000000600a0752342269630"),
+        ("uuid:4e3a0b1c-0000-4000-8000-0123456789ab", "nvme-uuid.4e3a0b1c-0000-4000-8000-0123456789ab"),
+        (NVME, "nvme-nvme.144d-5335475831-53616d73756e6720535344-00000001"),
+        ("ata:WDC_WD40EFRX-68N32N0:WD-WCC7K0ABCDEF", "ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0ABCDEF"),
+    ],
+)
+def test_the_link_that_a_write_names_leads_back_to_the_same_identity(wwid, link):
+    assert by_id_path(wwid) == f"/dev/disk/by-id/{link}"
+    assert normalise(link) == normalise(f"/dev/disk/by-id/{link}-part1") == wwid
+
+
+@pytest.mark.parametrize(
+    "wwid",
+    ["", "sdfl", "naa:../../sda", "ata:../../sda:x", "ata:a/b:c", "ser:ST10000NM0256:ZA21ABCD", "t10:ATA_X_1", "uuid:..", "eui:0025385b"],
+)
+def test_an_identity_without_a_link_of_its_own_has_no_path_that_a_write_may_use(wwid):
+    assert by_id_path(wwid) is None
+
+
+def test_a_serial_number_is_read_out_of_the_name_of_a_namespace():
+    assert nvme_serial(NVME) == "S5GX1"
+    assert nvme_serial("nvme:144d-zz-00-00000001") is None
+    assert normalise("nvme.144d-ff-53616d-00000001") is None
 
 
 @pytest.mark.parametrize(

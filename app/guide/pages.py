@@ -36,6 +36,7 @@ PAGES = (
     "upgrade",
     "api",
     "triage-json",
+    "disk-identities",
     "what-triage-reads",
     "security",
     "faq",

@@ -19,11 +19,12 @@ from agents.tests.fuzz import FOLDER
 
 TWIN = Path(__file__).parent.parent
 # What is shown to people who try Slotlight out, and the fleet of the demo: no tool's words.
-OUR_OWN = {"captured_host.py", "__main__.py", "play.py", "rack.py", "demo.py", "many.py", "store.py", "model.py"}
+OUR_OWN = {"captured_host.py", "__main__.py", "play.py", "rack.py", "demo.py", "many.py", "store.py", "model.py", "disk_kinds.py"}
 # reason -> module -> texts
 UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
     "The twin speaks of itself, or as Python does of a file: no tool's words.": {
         "commands.py": ("the twin has no answer to `",),
+        "disk_names.py": ("is no identity that the twin can play",),
         "scenarios.py": ("new half",),
         "host.py": ("Connection timed out", "Permission denied", "a twin's disks hold no bytes"),
         "labels.py": ("has no vdev", ", and the label does not keep its own"),
@@ -34,12 +35,25 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "stories.py": ("ZFS: pool ost_9: allocation window moved for a reason of a release not yet written",),
     },
     "No scene of the lab was refused so. After OpenZFS's source: lib/libzfs/libzfs_pool.c and libzfs_util.c at 0.8.6, 2.1.16 and 2.3.4.": {
+        "adding.py": ("' to the following configuration:", "cannot add to '", "': pool I/O is currently suspended", "would update '"),
+        "auxiliary.py": (": Pool busy; removal may already be in progress", "cannot remove"),
+        "replacing.py": ("can only attach to mirrors and top-level disks",),
         "members.py": (
             ": scrub is paused; use 'zpool scrub' to resume",
             ": there is no active scrub",
             ": this action requires the resilver_defer feature",
             "cannot pause scrubbing",
             "cannot restart resilver on",
+        ),
+    },
+    "No scene of the lab destroyed a snapshot. After OpenZFS's source: cmd/zfs/zfs_main.c and lib/libzfs/libzfs_dataset.c at 2.1.16.": {
+        "snapshots.py": (
+            "': dataset does not exist",
+            "': snapshot has dependent clones use '-R' to destroy the following datasets:",
+            ": dataset is busy",
+            "cannot destroy '",
+            "cannot destroy snapshot",
+            "could not find any snapshots to destroy; check snapshot names.",
         ),
     },
     "Lines of files and of a history that tell of a machine and of what its people did; each has its own.": {

@@ -6,16 +6,14 @@ The list names a file by its path where its dataset is mounted, else by dataset 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agents.collectors.zpool_status_errors import WHERE, snapshot_of
 from workflows.facts import PoolFacts, known
 from workflows.facts.read.data_errors import DataErrors
 
 NAMED = 6  # entries in a sentence
-_WHERE = re.compile(r"(?P<where>.+?):(?P<what>/.*|<[^<>]+>)", re.DOTALL)
-_SNAPSHOT = re.compile(r"[^@/]+(?:/[^@/]+)*@[^@/]+")
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Group:
 
 
 def kind_of(entry: str) -> Kind:
-    found = _WHERE.fullmatch(entry)
+    found = WHERE.fullmatch(entry)
     if entry.startswith("/") or found is None:
         return FILE
     where, what = found["where"], found["what"]
@@ -83,19 +81,6 @@ def kind_of(entry: str) -> Kind:
     if what in ("<0x0>", "<metadata>"):
         return DATASET
     return IN_SNAPSHOT if snapshot_of(entry) else OBJECT if what.startswith("<") else FILE
-
-
-def snapshot_of(entry: str) -> str:
-    """The snapshot that holds this entry, as "tank/oss@daily"; "" where it is in none."""
-    found = _WHERE.fullmatch(entry)
-    if entry.startswith(("/", "<")) or found is None or not _SNAPSHOT.fullmatch(found["where"]):
-        return ""
-    return str(found["where"])
-
-
-def snapshots(entries: Iterable[str]) -> tuple[str, ...]:
-    """Every snapshot that the list names, once, in its order."""
-    return tuple(dict.fromkeys(filter(None, map(snapshot_of, entries))))
 
 
 def groups(entries: Iterable[str]) -> tuple[Group, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
+from agents.domain.wwid import scheme
 from agents.operations.locate_led import ABSENT, ANY
 
 Lines = tuple[str, ...]
@@ -38,7 +39,14 @@ def _tunable(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     return (f"printf '%s\\n' {value} >{path} || return 1", f"cat {path}")
 
 
+def as_the_kernel_writes(wwid: str) -> str:
+    """naa.5000c500a65b207b, eui.…; of a SATA disk without a WWN what the snippet makes of the kernel's name, ata-MODEL_SERIAL."""
+    return f"ata-{wwid[len('ata:') :].replace(':', '_')}" if scheme(wwid) == "ata" else wwid.replace(":", ".", 1)
+
+
 def _delete(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    if scheme(params["wwid"]) == "ata":
+        return ()  # the kernel pads that name with blanks, and a comparison in one line could match another disk
     return (
         "found=0",
         "for device in /sys/class/block/*; do",
@@ -71,6 +79,8 @@ def _fault(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
 
 def _bay(params: Mapping[str, str], attribute: str, value: str) -> Lines:
     """Over every path to the enclosure, and only where the bay holds what is meant."""
+    if scheme(params["wwid"]) == "ata":
+        return ()  # as with `_delete`
     return (
         "found=0",
         "for slot in /sys/class/enclosure/*/*/slot; do",
@@ -97,8 +107,18 @@ def _holds(params: Mapping[str, str]) -> Lines:
 
 
 def _wwid(params: Mapping[str, str]) -> str:
-    """As sysfs writes it: naa.5000c500a65b207b."""
-    return shlex.quote(params["wwid"].replace(":", ".", 1))
+    return shlex.quote(as_the_kernel_writes(params["wwid"]))
+
+
+def _snapshot(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    """ZFS asks by name alone: guid, txg and holds are read on the spot. Clones are refused by ZFS itself, which is given no -R."""
+    name = shlex.quote(params["snapshot"])
+    wanted = shlex.quote(f"{params['snapshot_guid']} {params['createtxg']} 0 ")
+    return (
+        f"found=$(zfs get -H -p -o value guid,createtxg,userrefs {name} | tr '\\n' ' ') || return 1",
+        f'[ "$found" = {wanted} ] || {{ printf \'%s\\n\' "guid, txg and holds are $found and should be "{wanted}; return 1; }}',
+        shlex.join(argv),
+    )
 
 
 def _none(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
@@ -111,5 +131,6 @@ _WRITTEN: Mapping[str, Callable[[Mapping[str, str], Sequence[str]], Lines]] = {
     "disk_rescan": _rescan,
     "locate_led": _locate,
     "fault_led_off": _fault,
+    "zfs_destroy_snapshot": _snapshot,
     "zdb_without": _none,  # it hides a disk from zdb in a mount namespace; the agent alone does that
 }

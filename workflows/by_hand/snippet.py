@@ -126,9 +126,11 @@ _MEANS = [
     '    differs "pools: zpool list does not answer"',
     "  fi",
     "}",
+    # A SATA disk without a WWN: the kernel pads model and serial number with blanks, udev's link has one underscore for each gap.
+    "as_udev='/^t10\\.ATA /{s/^t10\\.ATA *//;s/ *$//;s/  */_/g;s/[^A-Za-z0-9#+.=@_-]/_/g;s/^/ata-/;}'",
     "wwid_of() {",
     '  for file in "$block/$1/device/wwid" "$block/$1/wwid" "$block/$1/dm/uuid"; do',
-    '    if [ -r "$file" ]; then cat "$file"; return; fi',
+    '    if [ -r "$file" ]; then sed "$as_udev" "$file"; return; fi',
     "  done",
     '  lsblk -dno WWN "/dev/$1" 2>/dev/null',
     "}",
@@ -136,8 +138,8 @@ _MEANS = [
     '  device=$(readlink -f "$1" 2>/dev/null)',
     '  if [ -e "$1" ] && [ -n "$device" ]; then note "disk $1: ${device##*/}"; else differs "disk $1: not there"; return; fi',
     '  case "$(wwid_of "${device##*/}")" in',
-    '    "naa.$2"|"0x$2"|"mpath-3$2") note "disk $1: WWID $2, as planned" ;;',
-    '    *) differs "disk $1: WWID \'$(wwid_of "${device##*/}")\', planned as naa.$2"; return ;;',
+    '    "$2"|"0x${2#naa.}"|"mpath-3${2#naa.}") note "disk $1: WWID $2, as planned" ;;',
+    '    *) differs "disk $1: WWID \'$(wwid_of "${device##*/}")\', planned as $2"; return ;;',
     "  esac",
     '  if [ "$3" = any ]; then return; fi',
     '  whole=$(zdb -l "$1" 2>&1)',
@@ -191,7 +193,7 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
 
 def _disk(disk: Disk, pool_guid: str) -> str:
     label = disk.label if disk.label in (ANY, NONE) else shlex.quote(disk.label)
-    return f"  disk {shlex.quote(disk.path)} {shlex.quote(disk.wwid.partition(':')[2])} {label} {pool_guid}"
+    return f"  disk {shlex.quote(disk.path)} {shlex.quote(commands.as_the_kernel_writes(disk.wwid))} {label} {pool_guid}"
 
 
 def _command(body: commands.Lines) -> Iterator[str]:

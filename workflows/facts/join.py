@@ -15,7 +15,7 @@ from agents.domain.wwid import normalise, strip_partition
 from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, derived, known, need
 from workflows.facts.read.bays import read_bays
 from workflows.facts.read.disk_service import read_service
-from workflows.facts.read.disks import by_disk, label_names, read_disks, read_links
+from workflows.facts.read.disks import by_disk, label_names, mapped, read_disks, read_links
 from workflows.facts.read.enclosures import read_enclosures
 from workflows.facts.read.fabric import read_fabric
 from workflows.facts.read.figures import with_figures
@@ -92,6 +92,7 @@ def node_facts(
         failed_loads=read_failed_loads(sources),
         events=read_events(sources),
         histories=read_histories(sources),
+        snapshots=sources.read("zfs_snapshots", if_nothing=()),
         unplaced=() if known(disks) else tuple(_unplaced(sources)),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
         service=read_service(sources),
@@ -130,12 +131,15 @@ def _by_disk(labels: Mapping[str, Read], devices: Any) -> Iterator[tuple[str, Re
 def _resolver(devices: Known[Any], links: Mapping[str, tuple[str, ...]]) -> Resolve:
     """How a path leads to a disk's key today: by kernel name, or by a link that the kernel's own names confirm."""
     keys = {device.name: device.wwid or device.name for device in devices} if known(devices) else {}
+    inside = {part.name: keys[device.name] for device in devices for part in device.partitions} if known(devices) else {}
+    below = {**inside, **(mapped(devices) if known(devices) else {})}
     linked = {path: keys[name] for name, paths in links.items() if name in keys for path in paths}
+    linked |= {path: below[name] for name, paths in links.items() if name in below for path in paths if path not in linked}
 
     def resolve(path: str) -> str | None:
         base, _ = strip_partition(path)
-        if base in linked:
-            return linked[base]
+        if base in linked or path in linked:
+            return linked.get(base) or linked[path]
         if base.startswith("/dev/disk/"):
             return normalise(base)
         return keys.get(base.removeprefix("/dev/"))

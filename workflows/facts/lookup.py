@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.domain.wwid import normalise, strip_partition
+from agents.domain.wwid import by_id_path, normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
@@ -25,8 +25,8 @@ def wwid_of(leaf: VdevFacts) -> str | None:
     if known(leaf.wwid):
         return leaf.wwid
     name = strip_partition(leaf.was or leaf.name)[0]
-    found = normalise(name) if name.startswith("/dev/disk/by-id/wwn-") else None
-    return found if found and found.startswith("naa:") else None
+    found = normalise(name) if name.startswith("/dev/disk/by-id/") else None
+    return found if found and by_id_path(found) == name else None
 
 
 @dataclass(frozen=True)
@@ -173,11 +173,14 @@ def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
     if not known(here.disks):
         return Unknown(f"The disks of {here.node} are not known: {here.disks.reason}")
     base, _ = strip_partition(path)
-    return next((d for d in here.disks if base.rsplit("/", 1)[-1] in d.names or _linked(d, base)), None)
+    return next((d for d in here.disks if base.rsplit("/", 1)[-1] in d.names or _linked(d, base, path)), None)
 
 
-def _linked(disk: DiskFacts, base: str) -> bool:
-    return base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths)
+def _linked(disk: DiskFacts, base: str, whole: str) -> bool:
+    """A by-vdev name may be that of a disk or of its partition; a partition's or a mapped device's own name is taken as it is."""
+    if base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths):
+        return True
+    return whole.startswith("/dev/") and any(name in path.other_names for path in disk.paths for name in (base, whole))
 
 
 def is_called(here: NodeFacts, name: str, wwid: str) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
 
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zfs_snapshots import Snapshot
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
@@ -288,6 +289,9 @@ class PathFacts:
     by_id: tuple[str, ...]  # "/dev/disk/by-id/wwn-0x5000…"
     sg: str | None = None
     link: Known[LinkFacts] = Unknown("The kernel's way to it was not read.")
+    other_names: tuple[
+        str, ...
+    ] = ()  # of it, its partitions and what is mapped onto it alone: "/dev/disk/by-vdev/A3", "/dev/mapper/luks-…"
 
 
 @dataclass(frozen=True)
@@ -340,6 +344,7 @@ class DiskFacts:
     protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
+    doubt: str = ""  # why no write may name it by its identity, and what to do; "" where one may
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -422,6 +427,7 @@ class NodeFacts:
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it
     failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
+    snapshots: Known[tuple[Snapshot, ...]] = Unknown(not_read("zfs_snapshots"))  # those in which data is damaged
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     unplaced: tuple[Copies, ...] = ()  # labels that were read while no list has the disks they are on
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read name

@@ -28,6 +28,7 @@ WORDS = {
     "zdb_config": "zdb -C",
     "zdb_label": "ZFS label",
     "zdb_uberblocks": "uberblocks",
+    "zfs_snapshots": "zfs get of snapshots",
     "zpool_events": "zpool events",
     "zpool_get": "zpool get",
     "zpool_history": "zpool history",

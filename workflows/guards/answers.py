@@ -86,6 +86,23 @@ def the_serial_that_was_pulled(facts: FleetFacts, params: Params, answer: str) -
     return (refuse(f"{serial_of(answer)} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
 
 
+def the_chosen_disk(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
+    """The serial number on the disk that was chosen, which no other disk of the node may have too."""
+    node = lookup.node(facts, params.get("node", ""))
+    disk = lookup.disk(facts, params.get("node", ""), params.get("wwid", ""))
+    if not known(node) or not known(node.disks):
+        return (unknown(f"The disks of {params.get('node', '')} are not known. Have it look again."),)
+    if not known(disk) or disk is None:
+        return (unknown(f"{params.get('node', '')} does not see the disk that was chosen. Have it look again."),)
+    if not names(answer, disk):
+        return (
+            refuse(f"{serial_of(answer)} is not the disk that was chosen, {title(disk)}. Look for that one, or begin again with another."),
+        )
+    if other := next((each for each in node.disks if each.wwid != disk.wwid and names(answer, each)), None):
+        return (refuse(f"{serial_of(answer)} is {title(disk)} and {title(other)} alike. Take out the one that is not meant."),)
+    return (ok(f"{serial_of(answer)} is the disk that was chosen, {title(disk)}."),)
+
+
 def _is_the_old_disk(params: Params, answer: str) -> bool:
     return same_serial(answer, params.get("old_serial", "")) or wwid_of(answer) == params.get("old_wwid", "-")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from agents.collectors.block import RUNNING
 from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
+from workflows.guards.scanned import names
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
 
 BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
@@ -19,7 +21,7 @@ def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
     for path in disk.paths:
         if not known(path.state):
             return unknown(f"The state of {path.name} is not known: {path.state.reason}")
-        if path.state != "running":
+        if path.state not in RUNNING:
             return refuse(f"The kernel calls {path.name} {path.state}. Check the disk and its cable, or choose another one.")
     return ok(f"{name_of(disk)} is running.") if disk.paths else unknown(f"{name_of(disk)} has no device.")
 
@@ -30,7 +32,9 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
     link = by_id_path(params["wwid"])
     if link is None:
-        return refuse(f"{name_of(disk)} has no NAA name, so no link names it for certain. Choose another disk.")
+        return refuse(f"No link names {name_of(disk)} for certain. Choose a disk with a WWN, an EUI or an ATA serial number.")
+    if disk.doubt:
+        return refuse(f"A command could reach another disk than {name_of(disk)}: {disk.doubt}.")
     if any(link in path.by_id for path in disk.paths):
         return ok(f"{link} leads to {name_of(disk)}.")
     return refuse(
@@ -145,7 +149,10 @@ def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
+    """Where no source gives the bay, a person has scanned the disk at the rack: a node without SES costs one more scan, not the repair."""
     disk = need(the_disk(facts, params))
+    if not known(disk.bay) and params.get("scanned_serial") and names(params["scanned_serial"], disk):
+        return ok(f"No source gives the bay of {name_of(disk)}; its serial number was scanned at the rack.")
     if not known(disk.bay):
         return unknown(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
     if disk.bay.conflict:
@@ -153,6 +160,26 @@ def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
     if disk.bay.evidence > BAY_EVIDENCE_MAX:
         return unknown(f"The bay of {name_of(disk)} is only guessed. Light the bay and look at it first.")
     return ok(f"{name_of(disk)} sits in bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}.")
+
+
+@guard
+def the_disk_can_be_found_at_the_rack(facts: FleetFacts, params: Params) -> Verdict:
+    """While disks are chosen: by its bay, or by a serial number that is scanned in the next step."""
+    disk = need(the_disk(facts, params))
+    if known(disk.bay):
+        return the_disk_sits_in_a_known_bay(facts, params)
+    if not known(disk.serial):
+        return unknown(f"Neither the bay of {name_of(disk)} nor its serial number is known: {disk.serial.reason}")
+    return ok(f"No source gives the bay of {name_of(disk)}. Its serial number {disk.serial} is scanned at the rack next.")
+
+
+@guard
+def the_bay_of_the_disk_is_not_known(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether a person has to scan it."""
+    disk = need(the_disk(facts, params))
+    if known(disk.bay):
+        return refuse(f"{name_of(disk)} sits in bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}, so it need not be scanned.")
+    return ok(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
 
 
 CANDIDATE_GUARDS = (
@@ -169,6 +196,7 @@ CANDIDATE_GUARDS = (
     the_disk_link_is_as_fast_as_others,
     the_disk_sits_in_a_known_bay,
 )
+CHOICE_GUARDS = tuple(the_disk_can_be_found_at_the_rack if each is the_disk_sits_in_a_known_bay else each for each in CANDIDATE_GUARDS)
 
 
 def _use_on(facts: FleetFacts, node: NodeFacts, wwid: str) -> Verdict:

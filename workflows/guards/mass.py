@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.collectors.block import RUNNING
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
@@ -58,7 +59,7 @@ def is_back(node: NodeFacts, leaf: VdevFacts) -> bool:
     """Whether its own disk runs and carries its label."""
     wwid = wwid_of(leaf)
     for disk in node.disks if known(node.disks) else ():
-        running = any(known(p.state) and p.state == "running" for p in disk.paths)
+        running = any(known(p.state) and p.state in RUNNING for p in disk.paths)
         labels = disk.labels if known(disk.labels) else ()
         if running and any(label.guid == leaf.guid for label in labels) and (wwid is None or disk.wwid == wwid):
             return True

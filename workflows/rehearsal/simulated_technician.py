@@ -49,6 +49,13 @@ def _lay_out(play: Play) -> str:
     return new.serial
 
 
+def _scan_the_chosen(play: Play) -> str:
+    disk = next((disk for disk in play.node.disks if disk.wwid == play.params["wwid"]), None)
+    if disk is None or not disk.serial:
+        raise CannotSuppose("The report gives no serial number of the disk that was chosen.")
+    return disk.serial
+
+
 def _lit(play: Play) -> str:
     lit = [bay for e in play.node.enclosures for bay in e.bays if bay.locate]
     if len(lit) != 1:
@@ -205,6 +212,7 @@ LOOKED = Hand("A person looks, and copies out what is needed.")
 HANDED_OVER = Hand("The disks are imaged, and a person has taken over.")
 PULLED = Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted)
 HANDS: dict[tuple[str, str], Hand] = {
+    ("wwid-mismatch-replace", "scan"): Hand("The serial number that the chosen disk reports is scanned off it.", _scan_the_chosen),
     ("blink-and-replace", "spare"): Hand(
         "A new disk lies there, blank, healthy and like the old one, with the serial REHEARSAL.", _lay_out
     ),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.domain.wwid import by_id_path, scheme
 from twin import build, model
 from twin.drive_logs import READ_BYTES
 from workflows.facts import DiskFacts, NodeFacts, known
@@ -21,6 +22,7 @@ Body = Mapping[str, Any]
 NEEDED = ("zpool_status", "zpool_status_guid", "block", "node")
 TIB = 1 << 40
 _HOST = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])/(?:[^/]+/)*?host([0-9]+)/")
+_NVME = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])/nvme/nvme[0-9]+$")
 
 
 class CannotRebuild(Exception):
@@ -109,22 +111,22 @@ def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
     devices = {device.name: device for device in sources.read("block")}
     swaps = _swaps(sources)
     for disk in facts.disks if known(facts.disks) else ():
-        if not known(disk.wwid) or not disk.wwid.startswith("naa:"):
+        if not known(disk.wwid) or by_id_path(disk.wwid) is None:
             made.gaps.append(_left_out(disk))
             continue
         twin = _disk(disk, [devices[name] for name in disk.names], swaps)
         made.node.disks.append(twin)
-        if not known(disk.labels) and any(path.state == "running" for path in twin.paths):
+        if not known(disk.labels) and any(path.runs for path in twin.paths):
             made.node.faults.hangs.append(twin.wwid)
             made.gaps.append(f"{disk.names[0]} answers nothing in the rehearsal, because its label is not known: {disk.labels.reason}")
 
 
 def _left_out(disk: DiskFacts) -> str:
-    """A twin's disks are SCSI disks named by an NAA: every text it prints of one, and every by-id link, has that name in it."""
+    """A twin's disk has the one link that is made of its identity: every text that the twin prints of it has that name in it."""
     names = " and ".join(disk.names)
     if not known(disk.wwid):
         return f"{names} is left out: it gives no WWID, and a twin's disk has one. {disk.wwid.reason}"
-    return f"{names} is left out: its WWID is {disk.wwid}, and a twin plays only SCSI disks, whose WWID is an NAA name."
+    return f"{names} is left out: its WWID is {disk.wwid}, of which udev makes no link of its own, and a twin's disk has one."
 
 
 def _swaps(sources: Sources) -> frozenset[str]:
@@ -138,7 +140,7 @@ def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str]) -> model.D
         wwid=str(disk.wwid),
         serial=one.serial or "",
         vendor=disk.vendor,
-        model=disk.model,
+        model=_model(disk),
         rev=disk.firmware,
         size_bytes=one.size_bytes or 0,
         paths=[_path(disk, device, index) for index, device in enumerate(devices)],
@@ -153,16 +155,22 @@ def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str]) -> model.D
     )
 
 
+def _model(disk: DiskFacts) -> str:
+    """SCSI cuts a SATA disk's model short; the identity of one without a WWN holds the whole of it."""
+    return str(disk.wwid).split(":")[1].replace("_", " ") if scheme(str(disk.wwid)) == "ata" else disk.model
+
+
 def _path(disk: DiskFacts, device: Any, index: int) -> model.Path:
     path = disk.paths[index]
     number = re.search(r"(?<![0-9])[0-9]+$", path.sg or "")
+    nvme = _NVME.search(device.folder or "")
     by_path = [link for link in path.by_id if "/by-path/" in link]
     return model.Path(
         name=device.name,
-        hctl=device.hctl or "0:0:0:0",
+        hctl=device.hctl or ("" if nvme else "0:0:0:0"),
         sg=int(number.group()) if number else 0,
         sas_address=device.sas_address or "",
-        phys_path=by_path[0].rpartition("/")[2] if by_path else "",
+        phys_path=by_path[0].rpartition("/")[2] if by_path else f"pci-{nvme.group(1)}-nvme-1" if nvme else "",
         state=device.state or ("running" if known(disk.labels) else ""),  # whose label was read just now, runs
     )
 

@@ -3,14 +3,18 @@
 from agents.operations import OPERATIONS
 from workflows.engine.lint import load
 from workflows.runbooks import (
+    add_auxiliary,
+    add_redundancy,
     begin_resilver,
     blink_and_replace,
     damaged_data,
+    destroy_damaged_snapshot,
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
     many_disks_offline,
     read_only_import,
+    remove_auxiliary,
     replace_in_place,
     resilver_tuning,
     rewind_import,
@@ -39,7 +43,11 @@ BOOKS = (
     replace_in_place,
     finish_replacement,
     begin_resilver,
+    remove_auxiliary,
+    add_auxiliary,
+    add_redundancy,
     damaged_data,
+    destroy_damaged_snapshot,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from agents.operations import zpool_replace
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
-from workflows.engine.core import Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.engine.core import Guard, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup
 from workflows.facts.fleet.census import size, title
 from workflows.guards import CANDIDATE_GUARDS
@@ -19,12 +20,12 @@ from workflows.guards.subject import the_disk, the_pool, the_target
 RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week a person should look
 
 
-def every_disk(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+def every_disk(facts: FleetFacts, params: Params, guards: tuple[Guard, ...] = CANDIDATE_GUARDS) -> tuple[Option, ...]:
     """All disks the node sees, the fittest first: who looks for a disk that is not offered must find out why."""
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.disks):
         return ()
-    options = [(disk, _option(disk, facts, params)) for disk in node.disks]
+    options = [(disk, _option(disk, facts, params, guards)) for disk in node.disks]
     return tuple(option for _, option in sorted(options, key=lambda pair: (len(blockers(pair[1].verdicts)), _place(pair[0]))))
 
 
@@ -32,11 +33,11 @@ def _place(disk: DiskFacts) -> tuple[str, int, tuple[str, ...]]:
     return (disk.bay.enclosure_id, disk.bay.slot, disk.names) if known(disk.bay) else ("~", 0, disk.names)
 
 
-def _option(disk: DiskFacts, facts: FleetFacts, params: Params) -> Option:
+def _option(disk: DiskFacts, facts: FleetFacts, params: Params, guards: tuple[Guard, ...]) -> Option:
     if not known(disk.wwid):
         nameless = unknown(f"{title(disk)} has no identity that can be trusted: {disk.wwid.reason}")
         return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), _described(disk), (nameless,))
-    verdicts = ask(CANDIDATE_GUARDS, facts, {**params, "wwid": disk.wwid})
+    verdicts = ask(guards, facts, {**params, "wwid": disk.wwid})
     return Option(disk.wwid, title(disk), _described(disk), verdicts)
 
 
@@ -53,15 +54,29 @@ def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 def plan_is_for_what_was_chosen(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
     """Whether the node means the same vdev, the same disk, the same bay and the same command as we do."""
     wanted = replace_params(facts, params)
-    outgoing, incoming = _part(plan, "outgoing"), _part(plan, "incoming")
-    if bad := zpool_replace.check(wanted):
+    goes = _same("the vdev that goes", params["vdev_guid"], _part(plan, "outgoing").get("vdev_guid"))
+    return (*_command(zpool_replace, wanted, plan), goes, *the_disk_that_comes(facts, params, plan))
+
+
+def takes_in(operation: ModuleType) -> Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]]:
+    """The same of an operation that takes a disk into a pool for no other."""
+
+    def the_node_means_the_same_disk(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        wanted = {name: params.get(name, "") for name in operation.PARAMS}
+        return (*_command(operation, wanted, plan), *the_disk_that_comes(facts, params, plan))
+
+    return the_node_means_the_same_disk
+
+
+def _command(operation: ModuleType, wanted: Mapping[str, str], plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+    if bad := operation.check(wanted):
         return (refuse(bad),)
-    return (
-        _same("the command", list(zpool_replace.argv(wanted)), plan.get("argv")),
-        _same("the vdev that goes", params["vdev_guid"], outgoing.get("vdev_guid")),
-        _same("the disk that comes", params["wwid"], incoming.get("wwid")),
-        *_same_as_seen(facts, params, incoming),
-    )
+    return (_same("the command", list(operation.argv(wanted)), plan.get("argv")),)
+
+
+def the_disk_that_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+    incoming = _part(plan, "incoming")
+    return (_same("the disk that comes", params.get("wwid", ""), incoming.get("wwid")), *_same_as_seen(facts, params, incoming))
 
 
 def _same_as_seen(facts: FleetFacts, params: Params, incoming: Mapping[str, Any]) -> tuple[Verdict, ...]:

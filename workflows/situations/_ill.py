@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from agents.domain.wwid import normalise, strip_partition
+from agents.domain.wwid import by_id_path, normalise, strip_partition
 from workflows.analysis import redundancy
 from workflows.analysis.pool_fate import fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
@@ -274,7 +274,7 @@ def pool_first(ill: Ill) -> Cure | None:
 
 
 def self_test(ill: Ill) -> Cure:
-    device = f"/dev/disk/by-id/wwn-0x{ill.identity[len('naa:') :]}" if ill.identity.startswith("naa:") else "the disk"
+    device = by_id_path(ill.identity) or "the disk"
     argv = (("smartctl", "-t", "long", device),) if device != "the disk" else ()
     return Cure("look", f"Run its long self-test (`smartctl -t long`) and read the result with `smartctl -l selftest {device}`.", argv=argv)
 

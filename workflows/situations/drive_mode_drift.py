@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.domain.wwid import by_id_path
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.fleet.mode_drift import MODES, Deviation, deviations
@@ -65,7 +66,7 @@ def _cures_of(node: NodeFacts, disk: DiskFacts, unflushed: bool) -> Iterator[Cur
             runbook=RUNBOOK,
         )
     else:
-        path = f"/dev/disk/by-id/wwn-0x{disk.wwid[len('naa:') :]}" if known(disk.wwid) and disk.wwid.startswith("naa:") else ""
+        path = (by_id_path(disk.wwid) if known(disk.wwid) else "") or ""
         off = (("sdparm", "--clear=WCE", "--save", path),) if unflushed and path else ()
         yield Cure("other", f"{what}. No pool here serves from it.", off, save_first="What `sdparm --get=WCE` prints of it now.")
     if unflushed:

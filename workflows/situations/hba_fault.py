@@ -15,6 +15,7 @@ from bisect import bisect_left as bisect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.collectors.block import RUNNING
 from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import strip_partition
 from workflows.engine.core import Cure, Situation
@@ -46,7 +47,6 @@ HIT = (
 )
 LOSING = tuple(kind for kind in HIT if kind not in ("reset-occurred", "unblocked"))  # kinds by which a disk lost commands, or itself
 LIST_OF_DISKS = "block"  # the source that lists which disks the kernel has
-IN_USE = ("running", "live")  # of a SCSI disk, and of an NVMe controller
 DISK = re.compile(r"sd[a-z]+|nvme\d+n\d+")
 HOST_RESET = ("host", "bus", "target")
 
@@ -221,7 +221,7 @@ def _lost_disks(log: Log) -> int:
     struck = {one for event in log.recent(*LOSING) if (one := _disk_of(event, addresses))}
     if not known(log.node.disks):
         return _least_count(struck)
-    unusable = {path.hctl or path.name for path in paths if known(path.state) and path.state not in IN_USE}
+    unusable = {path.hctl or path.name for path in paths if known(path.state) and path.state not in RUNNING}
     return len((struck | unusable) & here) + _least_count(named - here)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agents.collectors.block import RUNNING
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, VdevFacts, known, lookup
 from workflows.facts.lookup import wwid_of
@@ -216,7 +217,7 @@ def _alive(node: NodeFacts, lost: list[Lost]) -> frozenset[Thing]:
 
 
 def _runs(disk: DiskFacts) -> bool:
-    return any(known(path.state) and path.state == "running" for path in disk.paths)
+    return any(known(path.state) and path.state in RUNNING for path in disk.paths)
 
 
 def _situation(group: Group) -> Situation:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.collectors.block import RUNNING
 from workflows.engine.core import Cure, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, OnPath, known
 from workflows.situations import _words
@@ -17,7 +18,6 @@ SLUG = "path-lost"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)
 TOGETHER_MIN = 3  # disks that lost a path of one HBA: then it is not the disks
 PEERS_MIN = 3  # disks with two paths that make one with a single path odd
-RUNNING = "running"
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def _of_states(node: NodeFacts) -> Iterator[Lost]:
     """Disks behind no map, of which the kernel has one path that runs and one that does not."""
     mapped: Mapping[str, OnPath] = node.service.paths if known(node.service) and known(node.service.paths) else {}
     for disk in node.disks if known(node.disks) else ():
-        failed = tuple(path.name for path in disk.paths if known(path.state) and path.state != RUNNING)
+        failed = tuple(path.name for path in disk.paths if known(path.state) and path.state not in RUNNING)
         if not failed:
             continue  # as nearly always
         states = {path.name: path.state for path in disk.paths if known(path.state)}
-        if any(state == RUNNING for state in states.values()) and not any(name in mapped for name in disk.names):
-            working = sum(state == RUNNING for state in states.values())
+        if any(state in RUNNING for state in states.values()) and not any(name in mapped for name in disk.names):
+            working = sum(state in RUNNING for state in states.values())
             line = ", ".join(f"{name} {states[name]}" for name in failed)
             yield Lost(disk.names[0], disk, failed, working, _hosts(node, failed), "block", line)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from twin import scenarios
-from twin.model import Node
+from twin.build import add_pool, by_id, guid_of, member, top
+from twin.disk_kinds import nvme, sata_without_wwn, turned
+from twin.model import Node, Pool
 from workflows.facts import FleetFacts
 from workflows.situations import detect_all
 from workflows.tests.walks import Story, Walk
@@ -44,6 +46,12 @@ def insert(walk: Walk) -> str:
     return ""
 
 
+def insert_sata(walk: Walk) -> str:
+    with walk.changing() as node:
+        scenarios.plug(node, sata_without_wwn(scenarios.shelf_disk()), bay(node, SICK_BAY))
+    return ""
+
+
 def put_the_old_one_back(walk: Walk) -> str:
     old = walk.state.params["old_wwid"]
     with walk.changing() as node:
@@ -78,6 +86,16 @@ BLINK = Story(
 )
 BLINK_A_FAULTED_DISK = Story(
     **{**vars(BLINK), "twins": faulted, "name": "blink-and-replace, ZFS gave the disk up"},
+)
+
+BLINK_SATA = Story(
+    **{
+        **vars(BLINK),
+        "twins": lambda: {"oss01": turned(scenarios.sick_disk(), sata_without_wwn)},
+        "choices": {"take": lambda options: sata_without_wwn(scenarios.shelf_disk()).wwid},
+        "hands": {**BLINK.hands, "spare": lambda walk: sata_without_wwn(scenarios.shelf_disk()).serial, "insert": insert_sata},
+        "name": "blink-and-replace, SATA disks without a WWN",
+    },
 )
 
 
@@ -142,4 +160,39 @@ MEMBER_BACK = Story(
     restored=old_path,
     name="wwid-mismatch-replace, the member itself is back",
 )
-STORIES = (MISMATCH, MEMBER_BACK, BLINK, BLINK_A_FAULTED_DISK, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)
+
+
+def lost_nvme() -> Mapping[str, Node]:
+    """Half of a mirror of two NVMe disks is gone since the boot; a blank one is in the third slot, and no enclosure knows of any."""
+    disks = [scenarios.lab_disk(number, number) for number in range(3)]
+    node = scenarios.lab_node(disks=disks)
+    leaves = [member(node, disk, guid_of("fast", disk.wwid)) for disk in disks[:2]]
+    mirror = top("mirror", guid_of("fast", "mirror"), leaves, disks[0].size_bytes)
+    add_pool(node, Pool("fast", guid_of("fast"), [mirror], int(node.hostid, 16), node.hostname, alloc_bytes=65396736), disks, leaves)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    turned(node, nvme)
+    scenarios.lose(node, node.disks[1].wwid, f"{by_id(node.disks[1])}")
+    return {"oss01": node}
+
+
+def lost_sata() -> Mapping[str, Node]:
+    """A member of a raidz2 of SATA disks on the mainboard's ports is gone; a blank one is beside it, and there is no enclosure."""
+    node = turned(scenarios.tiny(), sata_without_wwn)
+    node.enclosures, node.mounts = [], ["sysfs /sys sysfs rw,nosuid 0 0"]
+    for leaf in node.pool("ost_0").leaves():
+        leaf.enc_path = ""
+    scenarios.lose(node, node.disks[2].wwid, by_id(node.disks[2]))
+    return {"oss01": node}
+
+
+def scanned(walk: Walk) -> str:
+    return walk.node.disk(walk.state.params["wwid"]).serial
+
+
+def without_enclosure(name: str, twins) -> Story:
+    return Story(**{**vars(MISMATCH), "twins": twins, "hands": {"scan": scanned}, "name": f"wwid-mismatch-replace, {name}"})
+
+
+NVME_LOST = without_enclosure("an NVMe mirror", lost_nvme)
+SATA_LOST = without_enclosure("SATA disks without a WWN", lost_sata)
+STORIES = (MISMATCH, NVME_LOST, SATA_LOST, MEMBER_BACK, BLINK, BLINK_A_FAULTED_DISK, BLINK_SATA, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)

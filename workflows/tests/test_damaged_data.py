@@ -2,7 +2,8 @@
 
 import pytest
 
-from workflows.analysis.damaged_data import DATASET, FILE, GONE, IN_SNAPSHOT, NAMED, OBJECT, POOL, groups, kind_of, snapshots
+from agents.collectors.zpool_status_errors import snapshots
+from workflows.analysis.damaged_data import DATASET, FILE, GONE, IN_SNAPSHOT, NAMED, OBJECT, POOL, groups, kind_of
 
 
 @pytest.mark.parametrize(

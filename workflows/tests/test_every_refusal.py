@@ -115,6 +115,7 @@ ANSWERS = {
     "every_disk_was_imaged": "Say that all 6 are imaged",
     "it_was_done_on_the_partners": "Set it alike on both",
     "the_bay_that_blinks": "You see bay 999 blink",
+    "the_chosen_disk": "is not the disk that was chosen",
     "the_end_that_was_touched": "not at 999",
     "the_other_pools_are_named": "What else lives on oss01 is",
     "the_partners_are_named": "was not named",

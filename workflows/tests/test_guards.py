@@ -192,7 +192,7 @@ WRONG = {
         "the-disk-answers-to-its-wwid",
         with_disk(BLANK_WWID, wwid="ser:QEMU:7"),
         choose("ser:QEMU:7"),
-        "no NAA name",
+        "No link names sdcx (ser:QEMU:7) for certain",
     ),
     "a disk that smartctl knows as another one": (
         "nothing-contradicts-who-the-disk-is",

@@ -11,8 +11,10 @@ from functools import cache
 import pytest
 
 from agents.collectors import COLLECTORS
+from agents.domain.wwid import by_id_path
 from agents.tests.scenarios import STEPS
 from twin import demo, scenarios
+from twin.disk_kinds import sata_without_wwn
 from twin.host import TwinHost
 from twin.memory import MemoryStore
 from twin.scenarios import Clock
@@ -42,6 +44,7 @@ SUPPOSED = {
     **dict.fromkeys((f"rewind-import, {name}" for name in ("copied out", "it lands further back", "too far back for good")), "older"),
     **dict.fromkeys(("device-delete-reimport, it was not this disk alone", "rewind-import, no point can be loaded"), "never"),
 }
+FROM_THE_SHELF = (scenarios.shelf_disk().wwid, sata_without_wwn(scenarios.shelf_disk()).wwid)
 UNHEARD_OF = ["write", "/sys/class/scsi_host/host3/scan", "- - -"]  # no disk and no HBA in the report tells of this host
 
 
@@ -68,7 +71,7 @@ def chosen_on_the_way(walk: Walk) -> dict[str, str]:
     while walk.state.status not in ENDED:
         if walk.step.kind == "DECIDE":
             wwid = walk._choice()
-            picked[walk.state.step] = NEW_WWID if wwid == scenarios.shelf_disk().wwid else wwid
+            picked[walk.state.step] = NEW_WWID if wwid in FROM_THE_SHELF else wwid
         walk.go()
     return picked
 
@@ -81,8 +84,8 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     before = copy.deepcopy({name: report.bodies for name, report in known.items()})
     rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(known, facts, at))
     assert (rehearsed.ending, walk.state.status) == ("done", "done")
-    new = str(scenarios.shelf_disk().wwid).removeprefix("naa:")
-    ran = [[word.replace(new, NEW_WWID.removeprefix("naa:")) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
+    links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
+    ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
     assert rehearsed.commands == ran
     assert rehearsed.loops == []
     assert [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE] == [
@@ -323,7 +326,7 @@ def test_a_disk_that_a_twin_cannot_name_is_left_out_and_it_is_said_why():
     blank = next(disk for disk in report.facts.disks if not disk.labels and not disk.in_use)
     unnamed = replace(blank, wwid=Unknown("It answers no page 83h."))
     for odd, why in (
-        (replace(blank, wwid="eui:0025385b71b0a1d3"), "its WWID is eui:0025385b71b0a1d3"),
+        (replace(blank, wwid="ser:QEMU:7"), "its WWID is ser:QEMU:7"),
         (unnamed, "It answers no page 83h."),
     ):
         disks = tuple(odd if disk is blank else disk for disk in report.facts.disks)

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from agents.collectors import by_hand
+from agents.domain.wwid import by_id_path
 from workflows.by_hand import snippet
 from workflows.by_hand.tests.node import DISK, NO_LABEL, NONCE, OTHER_GUID, POOL_GUID, STATUS, UNTIL, VDEV_GUID, WWID, FakeNode, plan
 
@@ -88,6 +89,28 @@ def test_another_disk_behind_the_link_is_seen(node, shell):
     ended = node.run(made(node, shell))
     assert (ended.returncode, node.ran) == (snippet.DIFFERS, "")
     assert "5000c500ffffffff" in ended.stdout
+
+
+KINDS = {
+    "eui": ("eui:0025385b11b0d0a1", "eui.0025385b11b0d0a1", "eui.0025385b11b0d0a2"),
+    "nvme": ("nvme:8086-4356-494e-00000001", "nvme.8086-4356-494e-00000001", "nvme.8086-4356-494e-00000002"),
+    "ata": (
+        "ata:WDC_WD40EFRX-68N32N0:WD-WCC7K0ABCDEF",
+        f"t10.ATA     {'WDC WD40EFRX-68N32N0':<40}{'WD-WCC7K0ABCDEF':>20}",
+        f"t10.ATA     {'WDC WD40EFRX-68N32N0':<40}{'WD-WCC7K0ABCDEE':>20}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("wwid", "kernel", "other"), KINDS.values(), ids=KINDS)
+def test_a_disk_without_a_wwn_is_compared_by_what_the_kernel_calls_it(node, shell, wwid, kernel, other):
+    link = by_id_path(wwid)
+    changes = {"by_hand": plan()["by_hand"] | {"disks": [[link, wwid, "none"]]}, "argv": ["zpool", "replace", "tank", VDEV_GUID, link]}
+    node.set_wwid(other)
+    assert node.run(made(node, shell, **changes), tuple(shell.split())).returncode == snippet.DIFFERS
+    node.set_wwid(kernel)
+    ended = node.run(made(node, shell, **changes), tuple(shell.split()))
+    assert (ended.returncode, node.ran) == (0, f"replace tank {VDEV_GUID} {link}\n"), ended.stdout
 
 
 def test_the_label_of_a_member_is_compared_guid_by_guid(node, shell):

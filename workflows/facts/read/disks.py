@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
+from agents.domain.disk_identity import doubt
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, Unknown, derived, known, need
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
@@ -17,6 +18,8 @@ from workflows.facts.read.labels import Copies, Labels, Read
 from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
 from workflows.facts.read.sources import Sources
 from workflows.facts.read.witnesses import Lists, identity, lists
+
+BY_ID = "/dev/disk/by-id/"
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Around:
     bays: Known[tuple[BayFacts, ...]]
     places: Map
     lists: Lists
+    mapped: Mapping[str, str]  # "dm-0" -> the key of the one disk below it
 
 
 def read_disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
@@ -48,7 +52,15 @@ def _around(sources: Sources) -> Around:
 
 def _read_around(sources: Sources) -> Around:
     links = read_links(sources)
-    return Around(links, _sg(sources), _use(sources), read_bays(sources), read_map(sources), lists(sources, links))
+    return Around(
+        links,
+        _sg(sources),
+        _use(sources),
+        read_bays(sources),
+        read_map(sources),
+        lists(sources, links),
+        mapped(need(sources.read("block"))),
+    )
 
 
 def _groups(sources: Sources) -> dict[str, list[Any]]:
@@ -94,6 +106,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         modes=read_modes(sources, devices),
         protection_type=_same(devices, "protection_type", "protection type"),
         copies=_copies(places),
+        doubt=doubt(one.wwid, devices) if one.wwid else "",
         identity=identity(sources, about.lists, devices, [read for read in places.values() if read is not None]),
     )
 
@@ -106,10 +119,33 @@ def _path(about: Around, device: Any) -> PathFacts:
         sas_address=device.sas_address,
         holders=_holders(device),
         partitions=tuple(p.name for p in device.partitions),
-        by_id=about.links.get(device.name, ()),
+        by_id=tuple(link for link in about.links.get(device.name, ()) if link.startswith(BY_ID)),
+        other_names=_other_names(about, device),
         sg=about.sg.get(device.name),
         link=link_of(device.folder),
     )
+
+
+def _other_names(about: Around, device: Any) -> tuple[str, ...]:
+    """Links that do not name the whole disk in /dev/disk/by-id. What is mapped onto several disks names none of them."""
+    inside = (*(p.name for p in device.partitions), *(dm for dm, key in about.mapped.items() if key == (device.wwid or device.name)))
+    whole = tuple(link for link in about.links.get(device.name, ()) if not link.startswith(BY_ID))
+    return (*whole, *(link for name in inside for link in about.links.get(name, ()) if not _of_partition(link)))
+
+
+def _of_partition(link: str) -> bool:
+    """A by-id link of a partition is known by that of its disk."""
+    return link.startswith(BY_ID) and "/dm-" not in link
+
+
+def mapped(devices: Iterable[Any]) -> dict[str, str]:
+    """Mapped device -> the one disk below it: a LUKS container, a multipath map. One that lies on several disks is left out."""
+    found: dict[str, set[str]] = {}
+    for device in devices:
+        for part in (device, *device.partitions):
+            for holder in part.holders or ():
+                found.setdefault(holder, set()).add(device.wwid or device.name)
+    return {holder: keys.pop() for holder, keys in found.items() if len(keys) == 1}
 
 
 def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None]:

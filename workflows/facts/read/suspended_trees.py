@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agents.collectors.block import RUNNING
 from workflows.facts.lookup import IN_SERVICE, wwid_of
 from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFacts, known
 
@@ -50,6 +51,6 @@ def _gone(leaf: VdevFacts, runs: Mapping[str, Known[bool]], why: str) -> Known[b
 
 def _runs(disk: DiskFacts) -> Known[bool]:
     states = [path.state for path in disk.paths]
-    if any(known(state) and state == "running" for state in states):
+    if any(known(state) and state in RUNNING for state in states):
         return True
     return next((state for state in states if not known(state)), False)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
-from agents.domain.wwid import normalise
+from agents.domain.wwid import normalise, scheme
 from workflows.facts.fleet.identity import Identity, Statement, plain, weigh
 from workflows.facts.model import Known, LabelFacts, known
 from workflows.facts.read.labels import Read
 from workflows.facts.read.sources import Sources
 
 ACTIVE, EXPORTED, DESTROYED = 0, 1, 2
+BY_SERIAL = ("ser", "ata", "nvme")  # a disk may have such a name beside a WWN
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,9 @@ def _links_of(reported: Lists, name: str) -> Iterator[tuple[str, str, str]]:
 
 def _comparable(value: str, wwid: str) -> bool:
     """A disk may have names in several schemes, all true; only names of one scheme and length contradict each other."""
-    scheme = value.partition(":")[0]
-    if scheme == "ser":
+    if scheme(value) in BY_SERIAL and scheme(value) != scheme(wwid):
         return False
-    return not wwid or (scheme == wwid.partition(":")[0] and (scheme != "naa" or len(value) == len(wwid)))
+    return scheme(value) != "ser" and (not wwid or (scheme(value) == scheme(wwid) and (scheme(value) != "naa" or len(value) == len(wwid))))
 
 
 def _serials(reported: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]:
@@ -92,7 +92,7 @@ def _serials(reported: Lists, device: Any, smart: Known[Any]) -> Iterator[Statem
         yield Statement("serial", plain(device.serial), "block", f"the kernel ({device.name})", "kernel")
     for source, by, link in _links_of(reported, device.name):
         value = normalise(link) or ""
-        if value.startswith("ser:"):
+        if scheme(value) in ("ser", "ata"):
             yield Statement("serial", plain(value.rsplit(":", 1)[-1]), source, by, "udev")
     if known(smart) and smart.serial and smart.wwid in (None, device.wwid):  # a report about another disk was heard above
         yield Statement("serial", plain(smart.serial), f"smart/{device.name}", f"smartctl ({device.name})", "disk")
@@ -128,7 +128,7 @@ def _labels(reported: Lists, reads: Iterable[Read], bays: set[str]) -> Iterator[
 def _strings(reported: Lists, label: LabelFacts, source: str, by: str, bays: set[str]) -> Iterator[Statement]:
     """What a label says of its own disk. All of it is as old as the last import that found the disk."""
     stored = normalise(label.devid) if label.devid else None
-    if stored and not stored.startswith("ser:"):
+    if stored and scheme(stored) not in BY_SERIAL:
         yield Statement("wwid", stored, source, f"the device id in {by}", "label", hint=True)
     if port := _port(label.phys_path or ""):
         yield Statement("port", port, source, f"the path in {by}", "label", hint=True)

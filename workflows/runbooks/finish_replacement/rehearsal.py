@@ -58,6 +58,22 @@ def by_itself(now: float) -> Node:
     return node
 
 
+def half_of_a_mirror(now: float) -> Node:
+    """The disk that was to take the place of one half of a mirror was lost while it was filled; both halves serve."""
+    disks = [lab_disk(number, number) for number in range(3)]
+    node = lab_node(disks=disks)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    first, old, new = (member(node, disk, guid_of("half", number)) for number, disk in enumerate(disks))
+    mirror = top("mirror", guid_of("half", "mirror"), [first, old], disks[0].size_bytes)
+    pool = Pool("fast", guid_of("half"), [mirror], int(node.hostid, 16), node.hostname, alloc_bytes=65396736)
+    add_pool(node, pool, disks, [first, old, new])
+    mirror.children[1] = Vdev("replacing", guid_of("half", "pair"), [old, new], create_txg=4)
+    new.state, new.resilver_txg = "REMOVED", pool.txg
+    take_away(node, disks[2].wwid)
+    pool.scan = Scan("resilver", "canceled", now - 7200.0, 3600.0, pool.alloc_bytes, 0)
+    return node
+
+
 def two_spares(now: float) -> Node:
     """The third disk is lost, and so is the spare that stood in for it; a second spare stands in now, and is filled."""
     node = tiny()

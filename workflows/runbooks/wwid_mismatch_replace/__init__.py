@@ -1,6 +1,6 @@
 """Replace a lost pool member whose old name now belongs to another disk.
 
-    lost -> disk chosen -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified
+    lost -> disk chosen (-> scanned) -> checked -> planned -> confirmed -> approved -> replacing -> resilvered -> verified
                       \\-> (it is the lost member itself) brought back -> ZFS gets its new name where it does not find it -> caught up -> verified
 
 The lost member is known by its vdev guid alone: its old name and its devid prove nothing. The new disk is known by
@@ -23,6 +23,7 @@ from workflows.engine.core import (
     ConfirmStep,
     DecideStep,
     ExecuteStep,
+    ManualStep,
     Option,
     Params,
     PlanStep,
@@ -35,9 +36,12 @@ from workflows.engine.core import (
 from workflows.facts import FleetFacts, known
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
+from workflows.guards.answers import the_chosen_disk
 from workflows.guards.candidate import (
+    CHOICE_GUARDS,
     nothing_contradicts_who_the_disk_is,
     nothing_else_uses_the_disk,
+    the_bay_of_the_disk_is_not_known,
     the_disk_answers_to_its_wwid,
     the_disk_is_seen_and_running,
 )
@@ -45,6 +49,7 @@ from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
+from workflows.guards.scanned import serial_of
 from workflows.guards.subject import number, the_disk
 from workflows.guards.target import (
     its_siblings_read_true,
@@ -92,7 +97,7 @@ path_params = named(*zpool_set_path.PARAMS)
 
 def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     """Every disk; one that is the lost member itself stands first, and leads to bringing it back."""
-    options = [_itself(option, facts, params) for option in every_disk(facts, params)]
+    options = [_itself(option, facts, params) for option in every_disk(facts, params, CHOICE_GUARDS)]
     return tuple(sorted(options, key=lambda option: option.leads_to != BACK))
 
 
@@ -112,9 +117,10 @@ def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """The pool, the disk and its bay: two runs must not meet in any of them."""
     disk = the_disk(facts, params)
-    if not known(disk) or not known(disk.bay):
+    if not known(disk):
         return ()
-    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}")
+    bays = (f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}",) if known(disk.bay) else ()
+    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", *bays)
 
 
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
@@ -142,11 +148,23 @@ RUNBOOK = Runbook(
             slug="choose",
             title="Choose the new disk",
             why="Every disk the node sees is listed, with the checks it passes and fails. A disk that is the lost member itself is brought "
-            "back; else only a blank disk of fitting size in a known bay can be chosen. Nothing changes on the node.",
+            "back; else only a blank disk of fitting size can be chosen. One whose bay no source gives is scanned at the rack next. Nothing "
+            "changes on the node.",
             guards=(facts_are_fresh,),
             param="wwid",
             options=disks_there_are,
             branches=(BACK,),
+        ),
+        ManualStep(
+            slug="scan",
+            title="Scan the new disk",
+            why="No enclosure gives the bay of this disk, so a person makes sure which one it is before anything is written to it. Take nothing out.",
+            guards=(facts_are_fresh, the_disk_is_seen_and_running),
+            needed=the_bay_of_the_disk_is_not_known,
+            asks="Scan or type the serial number on the new disk.",
+            judges=the_chosen_disk,
+            param="scanned_serial",
+            reads=serial_of,
         ),
         CheckStep(
             slug="check",

@@ -10,7 +10,6 @@ LISTED = ErrorList("ost_0", ("/ost_0/a", "ost_0/b@monday:/c", "<metadata>:<0x1f>
 
 REFUSED = (
     Bad("the_damage_is_listed", "lists no damaged data", pool(errors="No known data errors")),
-    Bad("something_is_still_listed", "no damaged data any more", pool(errors="No known data errors")),
     Bad(
         "nothing_is_listed_any_more",
         "still lists 1 record of the pool itself, 1 file, 1 file of a snapshot",
@@ -21,7 +20,7 @@ UNSURE = (
     Bad("the_damage_is_listed", "Which data of ost_0 is damaged is not known", pool(errors=THREE, error_list=UNREAD)),
     *(
         Bad(guard, "is not known: no errors: line was read.", pool(errors=""))
-        for guard in ("the_damage_is_listed", "something_is_still_listed", "nothing_is_listed_any_more")
+        for guard in ("the_damage_is_listed", "nothing_is_listed_any_more")
     ),
 )
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why

@@ -76,5 +76,5 @@ def test_while_data_may_only_be_out_of_reach_nothing_is_begun(stages, change, wh
 
 def test_its_situation_offers_it(stages):
     (found,) = data_errors.detect(stages.at("check").facts())
-    assert [answer.runbook for answer in found.answers] == ["damaged-data"]
+    assert [answer.runbook for answer in found.answers] == ["damaged-data", "destroy-damaged-snapshot"]
     assert "3 places" in found.title

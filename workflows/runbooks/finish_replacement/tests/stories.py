@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from twin.disk_kinds import nvme, sata_without_wwn, turned
 from twin.model import Node
 from workflows.engine.core import Option
 from workflows.runbooks.finish_replacement import rehearsal
@@ -57,4 +58,6 @@ WAITS = Story(
         "params": of_the_halves,
     }
 )
-STORIES = (FIRST, CALLED_OFF, BY_ITSELF, OLD_LOST, TWO_SPARES, WAITS)
+NVME = story("finish-replacement, an NVMe mirror", lambda now: turned(rehearsal.half_of_a_mirror(now), nvme), UNDO)
+SATA = story("finish-replacement, SATA disks without a WWN", lambda now: turned(rehearsal.new_one_lost(now), sata_without_wwn), UNDO)
+STORIES = (FIRST, CALLED_OFF, BY_ITSELF, OLD_LOST, TWO_SPARES, WAITS, NVME, SATA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from twin import scenarios
+from twin.disk_kinds import sata_without_wwn, turned
 from twin.model import Node
 from workflows.runbooks.replace_in_place import rehearsal
 from workflows.tests.stories_of_disks import answer
@@ -55,4 +56,5 @@ BY_ITSELF = story("replace-in-place, a vdev by itself", {"oss01": rehearsal.by_i
 MIRROR = story("replace-in-place, a half of a mirror", {"oss01": rehearsal.half_of_a_mirror(NOW)})
 DRAID = story("replace-in-place, a member of a dRAID", {"oss01": rehearsal.of_a_draid(NOW)})
 SEVERAL = story("replace-in-place, the first of two", {"oss01": rehearsal.two_of_a_raidz(NOW)})
-STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL)
+SATA = story("replace-in-place, SATA disks without a WWN", {"oss01": turned(rehearsal.needs_it(NOW), sata_without_wwn)})
+STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL, SATA)

@@ -1,0 +1,74 @@
+"""The disks of a node turned into those of another kind: what a home server or a Proxmox host has, where the lab's nodes have SAS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from agents.domain.wwid import normalise, scheme
+from twin import disk_names
+from twin.model import Disk, Node, Path, Vdev
+
+Change = Callable[[Disk], Disk]
+SATA_MODEL, NVME_MODEL = "WDC WD40EFRX-68N32N0", "Samsung SSD 980 PRO 1TB"
+
+
+def _number(disk: Disk) -> int:
+    """Of a lab disk: its WWNs are 0x10 apart."""
+    return (int(disk.hex, 16) >> 4) & 0xFF
+
+
+def sata_without_wwn(disk: Disk) -> Disk:
+    """On an AHCI port or behind an HBA: no WWN, so it is known by its model and serial number."""
+    serial = f"WD-WCC7K{_number(disk):05d}X"
+    paths = [Path(p.name, p.hctl, p.sg, "", f"pci-0000:00:17.0-ata-{int(p.hctl.split(':')[2]) + 1}", p.state) for p in disk.paths]
+    wwid = f"ata:{SATA_MODEL.replace(' ', '_')}:{serial}"
+    return replace(disk, wwid=wwid, serial=serial, vendor="ATA", model=SATA_MODEL, rev="82.00A82", paths=paths, physical_block_bytes=4096)
+
+
+def nvme(disk: Disk) -> Disk:
+    """A namespace with an EUI-64 of its own, in no enclosure that the kernel knows of."""
+    number = _number(disk)
+    place = f"pci-0000:{number & 0xFF:02x}:00.0-nvme-1"
+    paths = [Path(f"nvme{number}n1", "", -1, "", place, "live" if p.state == "running" else p.state) for p in disk.paths]
+    return replace(
+        disk,
+        wwid=f"eui:0025385b71b{number:05x}",
+        serial=f"S5GXNX0R{number:06d}",
+        vendor="",
+        model=NVME_MODEL,
+        rev="5B2QGXA7",
+        paths=paths,
+        rotational=False,
+    )
+
+
+def turned(node: Node, change: Change) -> Node:
+    """Every disk of another kind, with the names under which the pools know it. An NVMe disk leaves its bay, and the node its enclosure."""
+    pattern, names = node.disks[0], dict[str, Disk]()
+    for disks in (node.disks, node.deleted):
+        for index, disk in enumerate(disks):
+            disks[index] = names[disk.wwid] = change(disk)
+    _rename_leaves(node, names, lambda wwid: change(replace(pattern, wwid=wwid)))
+    if change is nvme:
+        node.enclosures = []
+    for bay in (bay for enclosure in node.enclosures for bay in enclosure.bays if bay.wwid):
+        bay.wwid = names[bay.wwid].wwid
+    return node
+
+
+def _rename_leaves(node: Node, names: dict[str, Disk], like: Callable[[str], Disk]) -> None:
+    """By the label, which says whose a disk is, or by its name where its disk is away."""
+    owners = {part.label.guid: disk for disk in names.values() for part in disk.partitions if part.label}
+    for pool in node.pools:
+        for leaf in [*pool.leaves(), *pool.spares, *pool.caches]:
+            if disk := owners.get(leaf.guid) or _away(leaf, like):
+                leaf.path, leaf.devid = f"{disk_names.by_id(disk)}-part1", disk_names.devid(disk)
+                leaf.phys_path = disk.paths[0].phys_path if disk.paths else ""
+                leaf.enc_path = leaf.enc_path if node.bay_of(disk.wwid) or disk.vendor == "ATA" else ""
+
+
+def _away(leaf: Vdev, like: Callable[[str], Disk]) -> Disk | None:
+    """What the disk of a lost member would be: one like the others, by the WWN in its name."""
+    wwid = normalise(leaf.path)
+    return like(wwid) if wwid and scheme(wwid) == "naa" else None

@@ -1,0 +1,68 @@
+"""The names that a disk has on a node, by its kind: a WWN, a SATA disk without one, an NVMe namespace.
+
+`Disk.wwid` is the canonical identity and decides the kind: "naa:…", "ata:MODEL:SERIAL", or "eui:…", "uuid:…" and "nvme:…". An NVMe disk has no H:C:T:L; its place is
+`Path.phys_path`, as udev writes it: "pci-0000:01:00.0-nvme-1".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agents.domain.wwid import by_id_path, scheme
+from twin.model import Disk, Path
+
+ATA_MODEL, ATA_SERIAL, SCSI_MODEL = 40, 20, 16  # characters of IDENTIFY, and of INQUIRY
+
+
+def is_nvme(path: Path) -> bool:
+    return path.name.startswith("nvme")
+
+
+def is_scsi(disk: Disk) -> bool:
+    return not any(map(is_nvme, disk.paths))
+
+
+def part_name(name: str, number: int) -> str:
+    """sda1, nvme0n1p1."""
+    return f"{name}p{number}" if name[-1].isdigit() else f"{name}{number}"
+
+
+def by_id(disk: Disk) -> str:
+    """The link that names this disk and no other."""
+    link = by_id_path(disk.wwid)
+    assert link is not None, f"{disk.wwid} is no identity that the twin can play"
+    return link
+
+
+def links(disk: Disk, path: Path) -> Iterator[str]:
+    """All of them in /dev/disk/by-id. udev makes the two `nvme-MODEL_SERIAL` links beside the one of the namespace's own identifier."""
+    yield by_id(disk)
+    model = f"{disk.model.replace(' ', '_')}_{disk.serial}"
+    if scheme(disk.wwid) == "naa":
+        yield f"/dev/disk/by-id/scsi-3{disk.hex}" if path.sas_address else f"/dev/disk/by-id/ata-{model}"
+    elif is_nvme(path):
+        yield f"/dev/disk/by-id/nvme-{model}"
+        yield f"/dev/disk/by-id/nvme-{model}_1"
+
+
+def t10(disk: Disk) -> str:
+    """What libata makes of IDENTIFY."""
+    return f"ATA     {disk.model:<{ATA_MODEL}}{disk.serial:>{ATA_SERIAL}}"
+
+
+def kernel_wwid(disk: Disk) -> str:
+    return f"t10.{t10(disk)}" if scheme(disk.wwid) == "ata" else disk.wwid.replace(":", ".", 1)
+
+
+def devid(disk: Disk, number: int = 1) -> str:
+    """What ZFS stores: the first link of the disk's bus (zfs_device_get_devid in lib/libzutil/os/linux/zutil_import_os.c)."""
+    link = f"scsi-3{disk.hex}" if scheme(disk.wwid) == "naa" else by_id(disk).rpartition("/")[2]
+    return f"{link}-part{number}"
+
+
+def nvme_folder(path: Path) -> str:
+    """Where sysfs keeps the controller."""
+    address = path.phys_path.partition("pci-")[2].partition("-nvme")[0]
+    controller = re.sub("n[0-9]+$", "", path.name)
+    return f"/sys/devices/pci0000:00/{address}/nvme/{controller}"
