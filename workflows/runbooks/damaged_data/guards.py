@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import damaged_data
-from workflows.engine.core import Option, Params, Verdict, guard, ok, refuse, unknown
+from workflows.engine.core import Option, Params, Verdict, Warns, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, need
 from workflows.facts.read.data_errors import NONE, DataErrors, data_errors
 from workflows.guards.subject import the_pool
@@ -67,7 +67,7 @@ def what_was_done(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     )
 
 
-def what_brings_it_back(index: int):
+def what_brings_it_back(index: int) -> Warns:
     """The kind of entry that stands there in the list, with what helps; nothing where there are fewer kinds. For the page, before the step."""
 
     def reads(facts: FleetFacts, params: Params) -> str:
