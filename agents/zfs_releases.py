@@ -254,6 +254,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         ),
     ),
     "zpool_scrub_pause": (_STATUS,),
+    "zfs_destroy_snapshot": (_STATUS,),
     "zpool_export_readonly": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),

@@ -122,7 +122,7 @@ def _write(root: Path, skeleton: str, where: str, name: str, module: str) -> str
     text = (SKELETONS / f"{skeleton}.txt").read_text()
     path = root / where
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.replace("NAME", name).replace("MODULE", module))
+    path.write_text(text.replace("THE_NAME", name).replace("MODULE", module))
     return where
 
 

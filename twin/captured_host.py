@@ -61,6 +61,8 @@ class CapturedHost:
             return Ran(tuple(argv), 0, self._text("zpool-version.txt").encode(), b"", 0.0)
         if asked.startswith("zpool history -il "):
             return self._history(argv)
+        if asked.startswith("zpool status -v "):
+            return self._errors(argv)
         if asked.startswith(("smartctl -j -x -n standby ", "smartctl -x -n standby ")):
             asked = asked.replace(" -n standby", "").replace("-j -x", "-x -j")
         found = next((self._files[command] for command in (asked, *NEAREST.get(asked, ())) if command in self._files), None)
@@ -83,6 +85,12 @@ class CapturedHost:
         """`zpool history -i` was recorded, for all pools at once and without the users that `-l` adds."""
         parts = re.split("^(?=History for ')", self._text("zpool-history-i.txt"), flags=re.MULTILINE)
         mine = [section for section in parts if section.startswith(f"History for '{argv[-1]}':\n")]
+        return Ran(tuple(argv), 0, mine[0].encode(), b"", 0.0) if mine else Ran(tuple(argv), None, b"", b"", 0.0, "not found")
+
+    def _errors(self, argv: Sequence[str]) -> Ran:
+        """`zpool status -v` was recorded of all pools at once, in some steps with the names of devices resolved."""
+        text = self._text("zpool-status-v.txt") or self._text("zpool-status-LPv.txt")
+        mine = [section for section in re.split("^(?=  pool: )", text, flags=re.MULTILINE) if section.startswith(f"  pool: {argv[-1]}\n")]
         return Ran(tuple(argv), 0, mine[0].encode(), b"", 0.0) if mine else Ran(tuple(argv), None, b"", b"", 0.0, "not found")
 
     def read(self, path: str) -> bytes:

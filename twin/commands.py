@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twin import blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, status_json, tables
+from twin import blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, snapshots, status_json, tables
 from twin.answer import Answer, refused
 from twin.figures import nicenum
 from twin.model import Pool
@@ -35,7 +35,7 @@ def zpool_status(view: View, args: Sequence[str], now: float) -> Answer:
     if missing:
         return refused(1, f"cannot open '{missing[0]}': no such pool")
     pools = [p for p in view.node.imported if not words or p.name in words]
-    style = Style("P" in flags, "g" in flags, "L" in flags, "p" in flags, "s" in flags)
+    style = Style("P" in flags, "g" in flags, "L" in flags, "p" in flags, "s" in flags, "v" in flags)
     if json:
         return Answer(0, status_json.document(view, pools, style, now))
     return _status_text(view, pools, words, style, "x" in flags, now)
@@ -133,6 +133,10 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     if args:
         return unknown(("zfs", "version", *args))
     return Answer(0, f"zfs-{view.node.zfs_userland}\nzfs-kmod-{view.node.zfs_module}\n")
+
+
+def zfs_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return snapshots.get(view.node, args) or unknown(("zfs", "get", *args))
 
 
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
@@ -235,6 +239,7 @@ SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
     ("zfs", "version"): zfs_version,
+    ("zfs", "get"): zfs_get,
     ("zfs", "--version"): zfs_version,
 }
 

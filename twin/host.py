@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agents.host.host import LocalHost, Ran, Region
-from twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, tuning
+from twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
@@ -88,6 +88,8 @@ class TwinHost:
 
     def _write_command(self, argv: tuple[str, ...], ends: float) -> Answer:
         verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
+        if argv[:2] == ("zfs", "destroy"):
+            return self._destroy(argv)
         if verb == "replace":
             return self._replace(argv, ends)
         if verb in ("import", "export"):
@@ -111,6 +113,13 @@ class TwinHost:
                     else drive_logs.begin_test(device.disk, smart.heading(node), self.now())
                 )
         return unknown(argv)
+
+    def _destroy(self, argv: tuple[str, ...]) -> Answer:
+        with self._changing() as node:
+            answer = snapshots.destroy(node, argv[2:])
+            if answer and not answer.exit_code:
+                past.record(node, argv, self.now())
+        return answer or unknown(argv)
 
     def _hangs_over(self, pools: Sequence[str]) -> bool:
         """2.1 and 2.4 refuse to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""

@@ -139,7 +139,7 @@ def _scrub(node: Node, pool: Pool, now: float) -> Answer:
     if pool.scan and pool.scan.state == "paused":
         resume(pool, now)
         return Answer(0)
-    pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors)
+    pool.scan = Scan("scrub", "running", now, node.knobs.resilver_seconds, pool.alloc_bytes, 0, errors=pool.data_errors + len(pool.damaged))
     return Answer(0)
 
 

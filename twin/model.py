@@ -216,6 +216,20 @@ class Deed:
 
 
 @dataclass
+class Snapshot:
+    """A snapshot of which a list of damaged data tells."""
+
+    name: str  # "ost_0/archive@monday"
+    guid: int
+    createtxg: int
+    created: int
+    holds: int = 0
+    clones: list[str] = field(default_factory=list)
+    used: int = 0
+    referenced: int = 0
+
+
+@dataclass
 class Pool:
     """One pool: imported here, or (`imported` false) only known from the labels of disks."""
 
@@ -231,7 +245,10 @@ class Pool:
     caches: list[Vdev] = field(default_factory=list)
     scan: Scan | None = None
     suspended: str = ""  # "", "io", "mmp"
-    data_errors: int = 0
+    data_errors: int = 0  # what could not be written while it was suspended
+    error_log: list[str] = field(default_factory=list)  # the entries that `zpool status -v` lists: what the last scrub found, and since
+    damaged: list[str] = field(default_factory=list)  # the entries that a scrub finds: of what is still damaged and not removed
+    snapshots: list[Snapshot] = field(default_factory=list)
     alloc_bytes: int = 0
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
@@ -245,6 +262,10 @@ class Pool:
     discarded_txg: int = 0  # the newest txg of the timeline that was left
     defers: bool = True  # its feature resilver_defer is enabled
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
+
+    @property
+    def errors_counted(self) -> int:
+        return self.data_errors + len(self.error_log)
 
     def walk(self) -> Iterator[Vdev]:
         for top in self.tops:
@@ -332,7 +353,7 @@ _INSIDE: dict[type, dict[str, type]] = {
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},
-    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed},
+    Pool: {"tops": Vdev, "spares": Vdev, "caches": Vdev, "scan": Scan, "deeds": Deed, "snapshots": Snapshot},
     Vdev: {"children": Vdev},
     Faults: {"slow": Slow},
 }

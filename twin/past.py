@@ -6,6 +6,7 @@ what the node is: pools imported, leaves that left ONLINE, scans begun and ended
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 
@@ -18,8 +19,8 @@ VDEV_STATES = {"OFFLINE": 2, "REMOVED": 3, "UNAVAIL": 4, "FAULTED": 5, "DEGRADED
 
 
 def record(node: Node, argv: Sequence[str], at: float) -> None:
-    """Keep a `zpool` command that succeeded in the history of its pool."""
-    pool = next((p for p in node.imported if p.name in argv[2:3]), None)
+    """Keep a `zpool` or `zfs` command that succeeded in the history of its pool."""
+    pool = next((p for p in node.imported if p.name == re.split("[/@]", argv[2])[0]), None) if len(argv) > 2 else None
     if pool is not None:
         pool.deeds.append(Deed(at, " ".join(argv)))
 

@@ -151,6 +151,9 @@ def _finish(node: Node, pool: Pool) -> None:
     scan = pool.scan
     assert scan is not None
     pool.scan = replace(scan, state="finished")
+    pool.error_log = list(
+        pool.damaged
+    )  # spa_errlog_rotate, module/zfs/spa_errlog.c: what this scan found takes the place of what was listed
     pool.txg += int(scan.seconds // 5) + 1  # a txg is written every five seconds
     for leaf in pool.leaves():
         if leaf.state in ("ONLINE", "DEGRADED"):

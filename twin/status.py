@@ -107,7 +107,7 @@ def why(pool: Pool, release: tuple[int, ...]) -> Why | None:
         (pool.suspended == "mmp", MAY_BE_CLEARED if release >= (2, 2, 4) else SUSPENDED_MMP),
         (pool.suspended == "io", SUSPENDED_IO),
         (pool_state(pool) == "UNAVAIL", NO_REPLICAS),
-        (pool.data_errors > 0, DATA_ERRORS),
+        (pool.errors_counted > 0, DATA_ERRORS),
         (any(leaf.state == "FAULTED" and leaf.aux not in CANNOT_OPEN for leaf in leaves), FAULTED),
         (any(leaf.aux == "open_failed" and leaf.state == "UNAVAIL" for leaf in leaves), MISSING),
         (any(leaf.aux in CANNOT_OPEN and leaf.state in ("FAULTED", "UNAVAIL") for leaf in leaves), BAD_LABEL),
@@ -121,13 +121,14 @@ def why(pool: Pool, release: tuple[int, ...]) -> Why | None:
 
 @dataclass(frozen=True)
 class Style:
-    """How names and counters are to be printed: -P, -g, -L, -p, -s."""
+    """How names and counters are to be printed: -P, -g, -L, -p, -s. And whether damaged data is listed: -v."""
 
     full_paths: bool = False
     guids: bool = False
     real_paths: bool = False
     exact: bool = False
     slow: bool = False
+    lists: bool = False
 
 
 def leaf_name(view: View, leaf: Vdev, style: Style) -> str:
@@ -226,12 +227,17 @@ def pool_text(view: View, pool: Pool, style: Style, now: float) -> str:
         parts.append(f"   see: {MSG}{reason.msgid}\n" if reason.msgid else "")
     if pool.scan:
         parts.append(scan_lines(pool.scan, now, view.node.release))
-    parts.append(f"config:\n\n{table(view, pool, style, now)}\nerrors: {_errors(pool)}\n")
+    parts.append(f"config:\n\n{table(view, pool, style, now)}\nerrors: {_errors(pool, style.lists)}\n")
     return "".join(parts)
 
 
-def _errors(pool: Pool) -> str:
-    return f"{pool.data_errors} data errors, use '-v' for a list" if pool.data_errors else "No known data errors"
+def _errors(pool: Pool, lists: bool) -> str:
+    """A list has an empty line before it, and each entry eight spaces (cmd/zpool/zpool_main.c:print_error_log)."""
+    if not pool.errors_counted:
+        return "No known data errors"
+    if not lists or not pool.error_log:
+        return f"{pool.errors_counted} data errors, use '-v' for a list"
+    return "\n".join(("Permanent errors have been detected in the following files:", "", *(f"        {entry}" for entry in pool.error_log)))
 
 
 def is_healthy(view: View, pool: Pool) -> bool:

@@ -43,7 +43,7 @@ def pool_object(view: View, pool: Pool, style: Style, now: float) -> dict[str, A
     for heading, cls, those in (("l2cache", "l2cache", pool.caches), ("spares", "spare", pool.spares)):
         if those:
             out[heading] = {leaf_name(view, one, style): _aside(view, one, cls, style) for one in those}
-    out["error_count"] = pool.data_errors
+    out["error_count"] = pool.errors_counted
     return out
 
 

@@ -28,6 +28,8 @@ PATTERNS = {
         r"(?:.*?\bsc(?:md\(|=)(?P<scmd>\w+)\b.*|.*)"
     ),
     "target": r".*\bhandle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\((?P<sas_address>0x[0-9a-f]{16})\), phy\((?P<phy>\d+)\).*",
+    # mpt3sas_scsih.c, _scsih_mark_responding_sas_device: only after a reset of the HBA
+    "found-again": r"scsi target(?P<target>\d+:\d+:\d+): handle\((?P<handle>0x[0-9a-f]+)\), sas_addr\((?P<sas_address>0x[0-9a-f]{16})\)",
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
     "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
@@ -60,9 +62,13 @@ PATTERNS = {
         r"|I/O to pool '(?P<zpool>.+)' appears to be hung(?: on vdev guid (?P<vdev_guid>\d+)(?!\d)(?: at '(?P<vdev>[^']+)')?)?.*)"
     ),
     "panic": (
-        r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*|Kernel panic - not syncing.*"
-        r"|panic: .*|panic\[cpu\d+\].*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
+        r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*"
+        r"|(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]).*(?:VERIFY|ASSERT|assert|\b[Zz][Ff][Ss]|ZFS|blkptr|range tree|avl_find|\bspa_|zio).*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
         r"|RIP: .* \[(?:zfs|spl)\].*)"
+    ),
+    "kernel-fault": (
+        r"(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|BUG: (?!unable to handle (?:page|kernel NULL).* userspace)|kernel BUG at |Oops: "
+        r"|general protection fault|watchdog: BUG: soft lockup|NMI watchdog: .*lockup|Internal error: Oops).*"
     ),
     "hung-task": rf"(?:INFO: )?task (?P<task>{_TASKS}[^: ]*(?: [^: ]+)?):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds.*",
     "oom": r".*(?:Out of memory|out of memory|oom-kill).*\b(?P<task>zfs|zpool|zed|zdb)\b.*",
@@ -83,6 +89,27 @@ PATTERNS = {
         r"(?: vdev(?:_path|_guid)?=(?P<vdev>\S+)(?!\S))?"
         r"(?:.*? vdev_state=(?P<state>[A-Z]+)(?![A-Z]))?.*"
     ),
+    # zed itself, in the system log and as `zed -F` and -v print it; cmd/zed of OpenZFS
+    "zed-fault": r"(?:zed: )?(?:Retire Agent: )?zpool_vdev_(?P<what>fault|degrade): vdev (?P<vdev>\d+) on '(?P<pool>[^']+)'.*",
+    "zed-spare": (
+        r"(?:zed: )?(?:Retire Agent: )?(?:zpool_vdev_replace '(?P<vdev>[^']+)' with spare '(?P<spare>[^']+)'.*|(?P<none>no spare) for '(?P<lost>[^']+)'.*)"
+    ),
+    "zed-lost": (
+        r"(?:zed: )?(?:Missed \d+ events|Failed to (?:seek|service zevent|fork|wait for|lookup|open state|read state|create PID|lock).*|Exceeded buffer size.*)"
+    ),
+    "zed-case": (
+        r"(?:zed: )?(?:Diagnosis Engine: (?:opening case for vdev (?P<vdev>\d+) due to '(?P<class>[\w.]+)'.*|error event '(?P<ereport>[\w.]+)'.*|solving fault .*)"
+        r"|Invoking \"[^\"]{1,200}\" eid=\d+ class=(?P<invoked>ereport[\w.]+) .*)"
+    ),
+    "zed-changed": (
+        r"(?:zed: )?(?:Diagnosis Engine: (?:discarding|resource event) 'resource\.fs\.zfs\.(?:statechange|removed)\b.*"
+        r"|Retire Agent: zfs_retire_recv: 'resource\.fs\.zfs\.(?:statechange|removed)'.*)"
+    ),
+    "zed-run": (
+        r"(?:zed: )?(?:(?:Invoking|Finished|Registered zedlet|Ignoring) \"[^\"]{1,200}\".*|ZFS Event Daemon \d.*|Processing events (?:since|after) eid=\d+"
+        r"|Waiting for new udev disk events.*|zed_(?:disk_event|udev_monitor|fault_event)\w*(?::.*)?|Locked all pages in memory|Bumping queue length.*"
+        r"|(?:Diagnosis Engine|Retire Agent|Add Agent): .*|zfs_(?:agent|deliver|process|mod|iter|retire|slm|unavail)\w*: .*|zfsdle_\w+: .*|agent post event: .*)"
+    ),
     "fma": r"SUNW-MSG-ID: (?P<id>(?:ZFS|DISK|SCSI)-8000-\w\w), TYPE: (?P<type>[\w ]+)(?![\w ]).*",
     # disks
     "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
@@ -102,10 +129,23 @@ PATTERNS = {
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
     "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
+    # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
+    "path-down": (
+        r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"
+        r"|device-mapper: multipath: (?:\d+:\d+: )?Failing path (?P<number>\d+:\d+)\.?"
+    ),
+    # over a network, drivers/nvme/host/tcp.c, rdma.c, fc.c, fabrics.c
+    "nvme-path": (
+        r"nvme (?P<disk>nvme\d+): (?:NVME-FC\{\d+\}: |NVME-FC\{\d+\.\d+\}: )?(?:starting error recovery|Reconnecting in \d+ seconds.*|Failed reconnect attempt \d+.*"
+        r"|queue \d+: timeout request .*|queue \d+ connection .*|failed to (?:connect (?:socket|queue)|send request|recv).*|failed nvme_keep_alive.*|rdma connection establishment failed.*"
+        r"|Property (?:Set|Get) error.*|Connect (?:command failed|Invalid|rejected|Failed).*|qid \d+: authentication (?:setup )?failed.*"
+        r"|io timeout: .*|transport association event: .*|controller connectivity lost.*|resetting controller|(?:reset: )?Reconnect attempt .*|connect attempt failed.*)"
+        r"|block (?P<nvme>nvme\d+n\d+): no (?:usable )?path available.*"
+    ),
     "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|Abort status.*)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
     "nvme-down": (
         r"nvme (?P<disk>nvme\d+): (?:controller is down.*|Removing after probe failure.*|Device not ready.*|Disabling device after reset failure.*"
-        r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*)"
+        r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*|Duplicate cntlid \d+ with .*)"
         r"|(?P<nvme>nvme\d+): (?:controller ready did not become .*|failing outstanding i/o.*|failed to .*)"
     ),
     "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
@@ -115,9 +155,9 @@ PATTERNS = {
     "illumos-disk": r"WARNING: (?P<path>/\S+) \((?P<disk>s?sd\d+)\):(?P<said>.*)",
     # HBAs, and what stands between
     "hba-other": (
-        r"(?P<hba>megaraid_sas|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
+        r"(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
         r"(?:FAULT|IOC Fault|lockup|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
-        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding).*"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
@@ -129,6 +169,31 @@ PATTERNS = {
 }  # fmt: skip
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 _HINTS = (
+    *(
+        "zed",
+        "Event Daemon",
+        " Agent: ",
+        "Diagnosis Engine",
+        "zfs_",
+        "zfsdle_",
+        "zpool_vdev_",
+        "no spare for",
+        "Missed ",
+        "Failed to ",
+        "Exceeded buffer",
+    ),
+    *(
+        "Invoking ",
+        "Finished ",
+        "Ignoring ",
+        "Waiting for new udev",
+        "Locked all",
+        "Bumping queue",
+        "Processing events",
+        "agent post event",
+    ),
+    *("checker", "mark as failed", "Failing path"),
+    *("BUG", "Oops", "protection fault", "lockup", "megasas", "mr_sas"),
     *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
     *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
     *("mpt", "MMP writes", "Pool '", "zio pool=", "unknown parameter", "catastrophic pool", "I/O to pool", "VERIFY", "ASSERT", "PANIC"),
@@ -186,6 +251,8 @@ _EXPECTED = re.compile(
     r"|ZFS: Posix ACLs disabled|ZFS NOTICE: |zfs: (?:module|loading)|spl: (?:module|loading|Kicked taskq)|z(?:common|nvpair|avl|unicode|lua|zstd): (?:module|loading)"
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
     r"|CPU: \d+ PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
+    r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \"nqn\.2014-08\.org\.nvmexpress\.discovery\"|resetting controller$)"
+    r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*no pending cmds after reset|.*reset successful)"
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
@@ -230,7 +297,15 @@ def _classified(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     return None
 
 
-_NAMES = {"zpool": "pool", "nvme": "disk", "reset": "what", "driver_of": "hba"}  # a name may stand once in a pattern
+_NAMES = {
+    "number": "disk",
+    "ereport": "class",
+    "invoked": "class",
+    "zpool": "pool",
+    "nvme": "disk",
+    "reset": "what",
+    "driver_of": "hba",
+}  # a name may stand once in a pattern
 
 
 def counts(message: str) -> bool:

@@ -17,7 +17,7 @@ _CLOCK = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?"
 
 # dmesg; with the thread that CONFIG_PRINTK_CALLER adds, the level of `dmesg -r` ("<4>"), or the words of `dmesg -x` ("kern  :warn  : ")
 _BOOT = re.compile(
-    r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?|kernel: )?\[ {0,8}(\d{1,9})\.(\d{1,6})\](?:\[ {0,6}[TC]\d{1,7}\])? (.*)"
+    r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?|kernel: )?\[ {0,8}(\d{1,9})\.(\d{1,6})\](?: ?\[ {0,6}[TC]\d{1,7}\])? (.*)"
 )
 # dmesg -H: the minute, where it is another than that of the line before; else the seconds since that line.
 MINUTE = re.compile(rf"\[{_MONTH} {{0,2}}(?P<day>\d{{1,2}}) (?P<h>\d{{2}}):(?P<m>\d{{2}})\] (?P<rest>.*)")
@@ -36,7 +36,7 @@ _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)"
 # The host and the program. What is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
 _BY = re.compile(
     r"(?:<[\w.]{3,20}> )?(?P<host>[A-Za-z0-9_.-]{1,64}) "
-    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
+    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs|multipathd)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )
 _FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agents.collectors._lines import decimal, whole_lines
 from agents.collectors._sysfs import attribute
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture, Unparsed, decode
 from agents.host.host import Host
 
 NAME = "kstat_pools"
@@ -54,6 +54,14 @@ def pool_names(host: Host) -> tuple[str, ...]:
     """The pools of this moment, asked of the kernel and not of `zpool`. While `zpool import` looks, what it looks at is there as `$import`."""
     names = (path[len(ROOT) + 1 : -len("/state")] for path in host.list(f"{ROOT}/*/state"))
     return tuple(name for name in names if not name.startswith("$"))[:POOLS_MAX]
+
+
+def is_suspended(host: Host, pool: str) -> bool:
+    """By the kernel's own word; False where it says nothing of this pool."""
+    try:
+        return decode(host.read(f"{ROOT}/{pool}/state")).strip() == "SUSPENDED"
+    except OSError:
+        return False
 
 
 def collect(host: Host) -> tuple[Capture, ...]:

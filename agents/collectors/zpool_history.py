@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from agents.collectors import _disks
 from agents.collectors._lines import whole_lines
-from agents.collectors.base import Capture, Unparsed, ask, decode
-from agents.collectors.kstat_pools import ROOT, pool_names
+from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.kstat_pools import is_suspended, pool_names
 from agents.host.host import Host
 
 NAME = "zpool_history"
@@ -46,7 +46,7 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 def collect_one(host: Host, key: str) -> Capture:
     """All there is, or the commands alone where all is too much."""
-    if _is_suspended(host, key):
+    if is_suspended(host, key):
         return Capture(NAME, key, "failed", "", f"{key} is suspended, and reading its history could hang; it was not asked")
     for flags in ("-il", "-l"):
         capture = ask(host, NAME, ("zpool", "history", flags, key), TIMEOUT_SECONDS, key)
@@ -56,13 +56,6 @@ def collect_one(host: Host, key: str) -> Capture:
         if not capture.reason.endswith("was cut"):
             break
     return capture
-
-
-def _is_suspended(host: Host, pool: str) -> bool:
-    try:
-        return decode(host.read(f"{ROOT}/{pool}/state")).strip() == "SUSPENDED"
-    except OSError:
-        return False
 
 
 def _newest(text: str) -> tuple[str, int]:

@@ -44,7 +44,7 @@ class Source:
     @property
     def group(self) -> str:
         """Sources that hang together."""
-        return "zpool" if self.name.startswith("zpool_") else ""
+        return "zpool" if self.name.startswith(("zpool_", "zfs_")) else ""
 
 
 @dataclass

@@ -61,8 +61,11 @@ def test_until_it_is_filled_in_its_test_fails_and_says_what_is_left(kind, copy):
             "from workflows.engine.lint import problems; from agents.operations import OPERATIONS; assert not problems({}, OPERATIONS)",
         ),
         ("situation", "from workflows.facts import FleetFacts; assert {}.detect(FleetFacts({{}})) == ()"),
-        ("collector", "from agents.collectors.base import Unparsed; assert isinstance({}.parse('x'), Unparsed)"),
-        ("operation", "assert {}.check({{'pool': 'p', 'pool_guid': '1'}}) == ''"),
+        (
+            "collector",
+            "from agents.collectors.base import Unparsed; assert isinstance({0}.parse('x'), Unparsed) and {0}.NAME == 'shelf_heat'",
+        ),
+        ("operation", "assert {0}.check({{'pool': 'p', 'pool_guid': '1'}}) == '' and {0}.NAME == 'shelf_fan'"),
     ],
 )
 def test_it_can_be_listed_at_once(kind, listed, copy):

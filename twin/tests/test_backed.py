@@ -40,6 +40,16 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "cannot restart resilver on",
         ),
     },
+    "No scene of the lab destroyed a snapshot. After OpenZFS's source: cmd/zfs/zfs_main.c and lib/libzfs/libzfs_dataset.c at 2.1.16.": {
+        "snapshots.py": (
+            "': dataset does not exist",
+            "': snapshot has dependent clones use '-R' to destroy the following datasets:",
+            ": dataset is busy",
+            "cannot destroy '",
+            "cannot destroy snapshot",
+            "could not find any snapshots to destroy; check snapshot names.",
+        ),
+    },
     "Lines of files and of a history that tell of a machine and of what its people did; each has its own.": {
         "kernel.py": ("cpu 9 9 9 9 9 9 9 9 9 9 btime", "root=/dev/sda9 ro crashkernel=auto"),
         "past.py": ("zpool create -o ashift=9 -o multihost=off", "zpool import -N -d /dev/disk/by-id"),

@@ -55,6 +55,7 @@ COVERED_BY_PASTED: Mapping[str, str] = {
     "fmadm": "zpool_events",
     "status_rows": "zpool_status",
     "multipath_ll": "multipath",
+    "nvme_subsys": "multipath",
     "sesutil": "enclosure",
     "iostat_errors": "smart",
 } | dict.fromkeys(("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "nvme"), "smart")

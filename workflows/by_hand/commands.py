@@ -110,6 +110,17 @@ def _wwid(params: Mapping[str, str]) -> str:
     return shlex.quote(as_the_kernel_writes(params["wwid"]))
 
 
+def _snapshot(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    """ZFS asks by name alone: guid, txg and holds are read on the spot. Clones are refused by ZFS itself, which is given no -R."""
+    name = shlex.quote(params["snapshot"])
+    wanted = shlex.quote(f"{params['snapshot_guid']} {params['createtxg']} 0 ")
+    return (
+        f"found=$(zfs get -H -p -o value guid,createtxg,userrefs {name} | tr '\\n' ' ') || return 1",
+        f'[ "$found" = {wanted} ] || {{ printf \'%s\\n\' "guid, txg and holds are $found and should be "{wanted}; return 1; }}',
+        shlex.join(argv),
+    )
+
+
 def _none(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     return ()
 
@@ -120,5 +131,6 @@ _WRITTEN: Mapping[str, Callable[[Mapping[str, str], Sequence[str]], Lines]] = {
     "disk_rescan": _rescan,
     "locate_led": _locate,
     "fault_led_off": _fault,
+    "zfs_destroy_snapshot": _snapshot,
     "zdb_without": _none,  # it hides a disk from zdb in a mount namespace; the agent alone does that
 }

@@ -20,9 +20,11 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
 
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zfs_snapshots import Snapshot
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
     from agents.collectors.zpool_list import PoolSpace
+    from agents.collectors.zpool_status_errors import ErrorList
     from agents.orders.policy import Policy
     from workflows.analysis.zfs_refusals import Refusal
     from workflows.facts.fleet.identity import Identity, Remembered
@@ -202,6 +204,7 @@ class PoolFacts:
     action: str = ""
     see: str = ""
     errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_reported`
+    error_list: Known[ErrorList] = Unknown("Its list of damaged data was not read.")  # of a node with an agent; a paste has it in `errors`
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
@@ -424,6 +427,7 @@ class NodeFacts:
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it
     failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
+    snapshots: Known[tuple[Snapshot, ...]] = Unknown(not_read("zfs_snapshots"))  # those in which data is damaged
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     unplaced: tuple[Copies, ...] = ()  # labels that were read while no list has the disks they are on
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read name

@@ -36,6 +36,7 @@ from workflows.pasted import (
     mfiutil,
     multipath_ll,
     nvme,
+    nvme_subsys,
     others,
     pool_properties,
     sas_ircu,
@@ -50,6 +51,7 @@ from workflows.pasted import (
     txgs,
     udevadm,
     zed_mail,
+    zpool_iostat_r,
     zpool_iostat_text,
     zpool_list_text,
 )
@@ -59,6 +61,7 @@ READERS: Mapping[str, Reader] = {
     module.READER.name: module.READER
     for module in (
         zpool_list_text,
+        zpool_iostat_r,
         zpool_iostat_text,
         status_rows,
         lsblk,
@@ -82,6 +85,7 @@ READERS: Mapping[str, Reader] = {
         geom_status,
         geom_list,
         sg_map,
+        nvme_subsys,
         nvme,
         hdparm,
         btt,

@@ -119,6 +119,7 @@ READER = Reader(
     tools=("cli64", "cli32", "areca-cli"),
     asks=lambda tool, rest: "info" in rest,
     goes_on=r" *#| *[0-9]{1,3} |={5,}|GuiErrMsg|[A-Z][\w .]{2,40} +: ",
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: value.listed or not (value.drives or value.volumes),

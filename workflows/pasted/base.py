@@ -90,6 +90,7 @@ class Reader:
     links: Callable[[Any], tuple[tuple[str, str], ...]] = lambda value: ()  # (link below /dev/disk/by-id, kernel name)
     inside: frozenset[str] = frozenset()  # sources within whose output a line like `first` is no beginning
     again: str = ""  # what to run where it cannot be read
+    open_ended: bool = False  # whether nothing that the tool prints shows where its list ends: more lines may have stood behind it
     always: tuple[
         str, ...
     ] = ()  # patterns of lines that the tool prints each time, the first or the last of all: without them a part is missing
@@ -130,6 +131,12 @@ def pairs(line: str, separator: str = ":") -> tuple[str, str] | None:
 def document(text: str) -> Any:
     """The first JSON value of a text; what stands after it is somebody's own. Raises ValueError, or RecursionError where it nests too deep."""
     return json.JSONDecoder().raw_decode(text[text.find("{") :] if "{" in text else text)[0]
+
+
+def document_or_list(text: str) -> Any:
+    """The first JSON value of a text, an object or a list. Raises as `document` does."""
+    start = re.search(r"[\[{]", text)
+    return json.JSONDecoder().raw_decode(text[start.start() :] if start else text)[0]
 
 
 def plural(count: int, one: str, many: str = "") -> str:

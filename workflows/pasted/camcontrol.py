@@ -108,6 +108,7 @@ READER = Reader(
     first=r"<[^>]{1,80}> +at scbus[0-9]+ target|scbus[0-9]+ on \S+ bus [0-9]+:$|(?:pass|a?da)[0-9]+: <[^>]{1,80}> (?!.{0,80}detached)",
     tools=("camcontrol",),
     asks=lambda tool, rest: rest[:1] in (["devlist"], ["identify"], ("devlist",), ("identify",)),
+    open_ended=True,
     parse=parse,
     notes=notes,
     sights=sights,

@@ -163,6 +163,7 @@ READER = Reader(
         (tool == "fmadm" and rest[:1] == ["faulty"]) or (tool == "fmdump" and not any(word.startswith("-e") for word in rest))
     ),
     goes_on=r" |-{10,} |TIME |[A-Z][a-z]{2} [0-9]{2} |[A-Z][\w ]{2,24} *: ",
+    open_ended=True,
     parse=parse,
     situations=situations,
     notes=notes,

@@ -87,6 +87,7 @@ READER = Reader(
     first=r"\S+ +Soft Errors: [0-9]+ +Hard Errors: [0-9]+",
     tools=("iostat",),
     asks=lambda tool, rest: any(re.fullmatch(r"-(?=\w*E)\w+", word) for word in rest),
+    open_ended=True,
     parse=parse,
     situations=situations,
     notes=lambda value: (f"{plural(len(value.disks), 'disk')} with counters since boot.",),

@@ -88,6 +88,7 @@ READER = Reader(
     first=r"a[0-9]{1,2} +\S.{0,80} encl:[0-9]+ +ldrv:[0-9]+",
     tools=("megasasctl", "megactl", "megasas"),
     goes_on=r"\*?a[0-9]{1,2}|unconfigured: |hot spare|row ",
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not (value.drives or value.volumes),

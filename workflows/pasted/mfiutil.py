@@ -99,6 +99,7 @@ READER = Reader(
     tools=("mfiutil", "mrsasutil"),
     asks=lambda tool, rest: any(word in ("drives", "volumes", "config", "battery") for word in rest),
     goes_on=r" |(?:mfi|mrsas)[0-9]|[0-9]{1,3} \(",
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not (value.drives or value.volumes),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from agents.collectors.base import Unparsed
 from agents.domain.wwid import normalise
 from workflows.engine.core import Situation
+from workflows.pasted import nvme_subsys
 from workflows.pasted.base import Reader, Sight, Where, plural, refused, unread
 
 CHECKER: Mapping[str, bool | None] = {  # word -> whether the path serves; None: it says nothing of it
@@ -91,8 +92,12 @@ class Disk:
 
 @dataclass(frozen=True)
 class Maps:
+    """`namespaces` are maps that the kernel's own multipath of NVMe made; multipath only lists them."""
+
     disks: tuple[Disk, ...]
     unread: tuple[str, ...] = ()
+    namespaces: tuple[nvme_subsys.Subsystem, ...] = ()
+    loose: tuple[Path, ...] = ()  # paths of disks whose lines are not here, as grep leaves them
 
 
 # A WWID of the form t10 or of iSCSI may have blanks: "1IET     00080001".
@@ -106,14 +111,29 @@ _OTHER = re.compile(
 _OLD_PATH = re.compile(r"\[([a-z/ ]+)\]")
 
 
+_NAMESPACE = re.compile(r"(\S{1,255}) \[nvme\]:(nvme[0-9]{1,6}n[0-9]{1,9})(?: .{0,200})?$")
+_WAY = re.compile(
+    r"[ |`\\+_*-]*(?:[0-9]+:[0-9]+:[0-9]+|\(ERR:\S{1,80}\)) +(nvme[0-9]{1,6}c[0-9]{1,6}n[0-9]{1,9}) +[0-9]+:[0-9]+ (.{1,120})$"
+)
+_NOT_THE_LAST = re.compile(r"\|| {1,4}\|-")  # how a line begins below which the drawing goes on
+
+
 def parse(lines: Sequence[str]) -> Maps | Unparsed:
     """Every map with its paths; Unparsed when there is none."""
     found: list[tuple[tuple[str, str, str | None, str | None, str | None], list[Path]]] = []
+    spaces: list[tuple[str, str, list[nvme_subsys.Path]]] = []
     stray: list[str] = []
+    loose: list[Path] = []
     named = False  # whether the line that names the disk of the next paths was understood
-    for line in filter(str.strip, lines):
-        path, heading = _path(line), _MAP.match(line.strip())
-        if path is not None and named:
+    drawn = [line.rstrip() for line in lines if line.strip()]
+    for line in drawn:
+        path, heading, space, way = _path(line), _MAP.match(line.strip()), _NAMESPACE.match(line.strip()), _WAY.match(line)
+        if space is not None:
+            spaces.append((space.group(2), line.strip(), []))
+            named = False
+        elif way is not None and spaces:
+            spaces[-1][2].append(nvme_subsys.of_map(way.group(1), way.group(2).split(), line))
+        elif path is not None and named:
             found[-1][1].append(path)
         elif _OTHER.match(line.strip()):
             continue
@@ -123,11 +143,35 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
             named = True
         else:
             stray.append(line)
+            loose += [path] if path is not None else []
             named = named and path is None and line.startswith((" ", "|", "`", "\\"))  # what follows may belong to another disk
     disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
-    if not any(disk.paths for disk in disks):  # it was cut behind the first lines of a map
-        stray += [disk.line for disk in disks]
-    return Maps(disks, tuple(stray)) if disks else refused("multipath -ll", lines[0] if lines else "")
+    namespaces = tuple(nvme_subsys.Subsystem(name, "", tuple(ways), line) for name, line, ways in spaces)
+    stray += [one.line for one in (*disks[-1:], *namespaces[-1:]) if not one.paths]  # it was cut behind the first lines of a map
+    stray += _unfinished(drawn, disks)
+    maps = Maps(disks, tuple(stray), namespaces, tuple(loose))
+    return maps if disks or namespaces or loose else refused("multipath -ll", lines[0] if lines else "")
+
+
+def _unfinished(drawn: Sequence[str], disks: Sequence[Disk]) -> list[str]:
+    """The last line of each map whose drawing goes on below it: a branch that is not the last one has a bar at its left.
+
+    A path without a state, where the others have one, was cut in the middle of its line.
+    """
+    ends = [line for line, after in zip(drawn, [*drawn[1:], ""], strict=False) if _is_path(line) and not _is_drawn(after)]
+    cut = [line for line in ends if _NOT_THE_LAST.match(line)]
+    paths = [path for disk in disks for path in disk.paths]
+    bare = [path.line for path in paths if not path.words] if any(path.words for path in paths) else []
+    group = [line for line in drawn[-1:] if "policy=" in line]
+    return [*cut, *(line for line in bare if line not in cut), *group]
+
+
+def _is_path(line: str) -> bool:
+    return _path(line) is not None or _WAY.match(line) is not None
+
+
+def _is_drawn(line: str) -> bool:
+    return line.startswith((" ", "|", "`", "\\"))
 
 
 def _path(line: str) -> Path | None:
@@ -163,7 +207,42 @@ def situations(value: Maps, where: Where) -> tuple[Situation, ...]:
     names = {disk.name for disks in together.values() for disk in disks}
     found = [_of_host(host, disks, ill, value, where) for host, disks in together.items()]
     found += [_of_disk(disk, paths, where) for disk, paths in ill.items() if disk.name not in names]
-    return (*found, *_short(value, where))
+    return (
+        *found,
+        *_short(value, where),
+        *_without_paths(value, where),
+        *_loose(value, where),
+        *nvme_subsys.of_systems(value.namespaces, where),
+    )
+
+
+def _without_paths(value: Maps, where: Where) -> Iterator[Situation]:
+    """Maps below which no path is listed; of the last one it may have been cut off."""
+    empty = [disk for disk in value.disks[:-1] if not disk.paths]
+    if empty:
+        yield Situation(
+            "path-lost", f"path-lost:{where.node}:empty", where.node, "act",
+            f"{plural(len(empty), 'multipath disk has', 'multipath disks have')} no path",
+            f"{', '.join(disk.name for disk in empty[:8])}: the map is there and no path is listed below it, so I/O to it waits or fails. Its disks were "
+            "taken away, or the kernel lost them. Look at the kernel log and at the cable and power of that shelf, before any disk is replaced.",
+            where.evidence(*(disk.line for disk in empty[:8])),
+            subject={"node": where.node},
+        )  # fmt: skip
+
+
+def _loose(value: Maps, where: Where) -> Iterator[Situation]:
+    lost = [path for path in value.loose if path.serves is False]
+    if lost:
+        hosts = sorted({path.hctl.partition(":")[0] for path in lost if path.hctl})
+        yield Situation(
+            "path-lost", f"path-lost:{where.node}:loose", where.node, "act",
+            f"{plural(len(lost), 'path')} of multipath disks {'has' if len(lost) == 1 else 'have'} failed",
+            f"{', '.join(path.device or path.hctl or 'a device that is gone' for path in lost[:8])}: the lines that name their disks are not here, so how "
+            f"many paths each has left is not known. SCSI host {', '.join(hosts) or 'not known'}. Several paths of one host have one cause: its port, "
+            "cable, switch or shelf. Replace no disk for it; `multipath -ll` without a filter shows what is left.",
+            where.evidence(*(path.line for path in lost[:8])),
+            subject={"node": where.node} | ({"host": hosts[0]} if len(hosts) == 1 else {}),
+        )  # fmt: skip
 
 
 def _together(ill: Mapping[Disk, Sequence[Path]], value: Maps) -> Iterator[tuple[str, list[Disk]]]:
@@ -247,13 +326,14 @@ def _odd(disks: Iterable[Disk]) -> Iterator[str]:
 
 READER = Reader(
     name="multipath_ll",
-    first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|[ |`+\\_-]{1,12}[0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
+    first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|\S+ \[nvme\]:nvme[0-9]+n[0-9]+ |[ |`+\\_-]{1,12}[0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
     confirm=lambda lines, i: any(re.match(r"\[?(?:size|features)=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
     and ("features=" in "".join(lines[i + 1 : i + 3])),
     tools=("multipath", "multipathd"),
     asks=lambda tool, rest: any(re.fullmatch(r"-(?=\w*l)\w+|-v[23]|-d", word) for word in rest)
     if tool == "multipath"
     else list(rest[:2]) in (["show", "topology"], ["-k"], ["show", "maps"]),
+    open_ended=True,
     goes_on=r"\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+)?|\[?(?:size|features)=|[ |`\\]",
     parse=parse,
     situations=situations,

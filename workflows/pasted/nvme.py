@@ -197,7 +197,11 @@ READER = Reader(
         not lines[i].startswith("{") or bool(re.search(r'"critical_warning"|"DevicePath"|"Devices"', "".join(lines[i : i + 6])))
     ),
     tools=("nvme", "nvmecontrol"),
-    asks=lambda tool, rest: any(word in ("list", "smart-log", "logpage", "devlist") for word in rest),
+    asks=lambda tool, rest: (
+        any(word in ("list", "smart-log", "logpage", "devlist") for word in rest)
+        and not ("list" in rest and {"-v", "--verbose"} & set(rest))
+    ),
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not value.logs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+_WHOLE = "The whole report of `smartctl -x DEVICE` is read."
 INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what is read instead
     (
         r"NAME +USED +AVAIL +REFER +MOUNTPOINT",
@@ -54,9 +55,9 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows file systems and no disk; `zpool list -v` and `zpool status -P -p` are read.",
     ),
     (
-        r"Subsystem +Subsystem-NQN +Controllers|nvme-subsys[0-9]+ - NQN=",
-        "`nvme list -v` or `nvme list-subsys`",
-        "`nvme list` and `nvme smart-log /dev/nvme0` are read.",
+        r"Subsystem +Subsystem-NQN +Controllers",
+        "`nvme list -v`",
+        "`nvme list`, `nvme list-subsys` and `nvme smart-log /dev/nvme0` are read.",
     ),
     (
         r"Additional Smart Log for NVME device",
@@ -104,11 +105,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "The whole output of `zpool iostat -w` is read.",
     ),
     (
-        r"req_size +ind +agg|\S{1,255} +sync_read +sync_write",
-        "`zpool iostat -r`",
-        "It shows the sizes of requests; `zpool iostat -v -l 5 2` shows disks and is read.",
-    ),
-    (
         r' *"(?:healthy|status_detail|is_upgraded|autotrim)" ?: ',
         "`midclt call pool.query` or the API of TrueNAS",
         "`zpool status -P -p` shows the same of each pool and is read.",
@@ -147,12 +143,14 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`ssacli ctrl all show config detail` shows the same of each drive and is read.",
     ),
     (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
-    (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
+    (r"\s*(?:Device Statistics \(|0x[0-9a-f]{2}  (?:0x[0-9a-f]{3}  [0-9]|=====  =)) *", "the statistics of a disk", _WHOLE),
     (
-        r"-{4,}(?: +-{5}){6}",
-        "a part of `zpool iostat` without its headings",
-        "The whole output of `zpool iostat -v` is read.",
+        r"\s*(?:\.{3}|[0-9]{1,3}) +(?:\.\.\([ 0-9]+skipped\)\.|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} +[0-9?-]+)",
+        "the temperatures of a disk",
+        _WHOLE,
     ),
+    (r"\s*Error [0-9]+ (?:\[[0-9]+\] )?occurred at disk power-on lifetime", "the error log of a disk, which failed commands", _WHOLE),
+    (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),
     (

@@ -165,6 +165,7 @@ READER = Reader(
     tools=("sesutil",),
     asks=lambda tool, rest: any(word in ("map", "show", "status") for word in rest),
     goes_on=r" |ses[0-9]+:|Slot|Desc",
+    open_ended=True,
     parse=parse,
     situations=situations,
     notes=notes,

@@ -168,6 +168,7 @@ READER = Reader(
     tools=("ssacli", "hpssacli", "hpacucli"),
     asks=lambda tool, rest: "show" in rest,
     goes_on=r" |[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,

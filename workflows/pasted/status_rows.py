@@ -139,6 +139,7 @@ READER = Reader(
     tools=(),
     inside=frozenset(("zpool_status", "zpool_status_guid", "zpool_import", "status_rows")),
     goes_on=r" *NAME +STATE| *\S+ +[A-Z]+ +[0-9]",
+    open_ended=True,
     parse=parse,
     situations=situations,
     notes=notes,

@@ -296,6 +296,7 @@ READER = Reader(
     confirm=_sure,
     tools=("storcli", "storcli64", "storcli2", "perccli", "perccli64", "perccli2"),
     asks=lambda tool, rest: any(word.startswith(("/c", "show")) for word in rest),
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,

@@ -155,6 +155,7 @@ READER = Reader(
     first=r" *(?:Unit +UnitType +Status|V?Port +Status +Unit|Ctl +Model +\(V\)Ports|Ctl +Date +Severity|Name +OnlineState +BBUReady|/c[0-9]{1,2}(?:/p[0-9]{1,3})? [A-Z][\w ()]{2,40} = )",
     tools=("tw_cli", "tw_cli64", "tw-cli"),
     goes_on=r" *(?:Unit +UnitType|V?Port +Status|Ctl +|Name +OnlineState|[upc][0-9]|bbu|-{5,}|/c[0-9])",
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not (value.drives or value.volumes),

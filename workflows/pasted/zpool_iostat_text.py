@@ -85,7 +85,7 @@ class _Tree:
 
 def parse(lines: Sequence[str]) -> Iostat | Unparsed:
     """Every block with its rows; Unparsed without any row."""
-    groups: list[tuple[str, str]] = []
+    groups: list[tuple[str, str]] = _columns(SHORT, ("alloc", "free", "read", "write", "read", "write")) if _is_bare(lines) else []
     titles: list[str] = []
     blocks: list[list[Row]] = []
     stray: list[str] = []
@@ -113,6 +113,17 @@ def parse(lines: Sequence[str]) -> Iostat | Unparsed:
 
 
 SHORT = ("capacity", "operations", "bandwidth")
+_RULE = re.compile(r"-{3,}(?: {1,3}-{5}){6} *$")
+_SIZED = r"[0-9]{1,4}(?:[.,][0-9]{1,3})?[BKMGTPE]"
+_BARE_POOL = re.compile(
+    rf"[A-Za-z]\S{{0,255}}(?: +{_SIZED}){{2}}(?: +[0-9]{{1,4}}(?:[.,][0-9]{{1,3}})?K?){{2}}(?: +(?:0|{_SIZED})){{2}} *$"
+)
+
+
+def _is_bare(lines: Sequence[str]) -> bool:
+    """Whether the headings are not here: rows of a pool alone, in the columns that it has without an option."""
+    first = next((line for line in lines if line.strip()), "")
+    return _RULE.match(first) is not None or _BARE_POOL.match(first) is not None
 
 
 def _columns(titles: Sequence[str], words: Sequence[str]) -> list[tuple[str, str]]:
@@ -216,7 +227,8 @@ def _filled(block: Sequence[Row]) -> Iterator[str]:
 
 READER = Reader(
     name="zpool_iostat_text",
-    first=r" *(?:(?:pool|vdev) +)?capacity +operations +bandwidth|pool +alloc +free +read +write",
+    first=rf" *(?:(?:pool|vdev) +)?capacity +operations +bandwidth|pool +alloc +free +read +write|{_RULE.pattern}|{_BARE_POOL.pattern}",
+    confirm=lambda lines, i: not _RULE.match(lines[i]) or any(map(_BARE_POOL.match, lines[i + 1 : i + 2])),
     tools=("zpool",),
     asks=lambda tool, rest: tuple(rest[:1]) == ("iostat",) and not any(re.fullmatch(r"-\w*[wr]\w*", word) for word in rest),
     goes_on=r" *(?:(?:pool|vdev) +)?capacity|-{3,}|(?: *\S+ +)(?:-|[0-9][0-9.,]*[BKMGTPE]?) +(?:-|[0-9])| *(?:(?:pool|vdev) *)?(?:alloc|used) |\S+ +-",

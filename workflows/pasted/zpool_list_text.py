@@ -371,6 +371,7 @@ READER = Reader(
     tools=("zpool",),
     asks=lambda tool, rest: rest[:1] == ["list"] or tuple(rest[:1]) == ("list",),
     goes_on=r"NAME +[A-Z]|\S+ +[0-9.,]+[KMGTPE]? +[0-9.,]+[KMGTPE]? | {2}|(?:special|logs?|cache|spares?|dedup) ",
+    open_ended=True,
     parse=parse,
     situations=situations,
     silent=lambda value: not value.pools,

@@ -37,7 +37,7 @@ def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], a
     damaged: dict[str, tuple[str, ...]] = {}
     carried = list(_carried(node, sources, gaps))
     for pool in facts.pools if known(facts.pools) else ():
-        if made := _imported(pool, carried, gaps, at, node):
+        if made := _imported(pool, carried, gaps, at, node, _snapshots(facts, pool.name)):
             node.pools.append(made)
     listed = {pool.guid: pool for pool in facts.importable} if known(facts.importable) else {}
     for guid in dict.fromkeys(each.label.pool_guid for each in carried if each.label.pool_guid is not None):
@@ -94,7 +94,9 @@ def _unplayable(node: model.Node, disk: model.Disk, gaps: list[str], why: str) -
 # --- pools that are imported
 
 
-def _imported(pool: PoolFacts, carried: list[Carried], gaps: list[str], at: float, node: model.Node) -> model.Pool | None:
+def _imported(
+    pool: PoolFacts, carried: list[Carried], gaps: list[str], at: float, node: model.Node, snapshots: list[model.Snapshot]
+) -> model.Pool | None:
     if not known(pool.guid) or not known(pool.tops):
         why = pool.guid.reason if not known(pool.guid) else pool.tops.reason  # type: ignore[union-attr]
         gaps.append(f"The pool {pool.name} is left out: {why}")
@@ -111,6 +113,7 @@ def _imported(pool: PoolFacts, carried: list[Carried], gaps: list[str], at: floa
     _sized(tops, pool, gaps)
     tops.sort(key=lambda top: _id(trees, top))
     newest = mine[-1] if mine else None
+    listed = pool.error_list.entries if known(pool.error_list) else ()
     made = model.Pool(
         name=pool.name,
         guid=pool.guid,
@@ -122,7 +125,9 @@ def _imported(pool: PoolFacts, carried: list[Carried], gaps: list[str], at: floa
         caches=[_aside(cache) for cache in pool.caches],
         scan=_scan(pool.scans, at) if known(pool.scans) else None,
         suspended=_suspended(pool),
-        data_errors=_data_errors(pool.errors),
+        data_errors=0 if listed else _data_errors(pool.errors),
+        error_log=list(listed),
+        snapshots=snapshots,
         alloc_bytes=(pool.space.pool.alloc_bytes if known(pool.space) else 0) or HOLDS_BYTES,
         readonly=known(pool.properties) and pool.properties.get("readonly") == "on",
         altroot=_altroot(pool),
@@ -224,6 +229,13 @@ def _suspended(pool: PoolFacts) -> str:
 def _data_errors(line: str) -> int:
     found = re.match(r"([0-9]+) data errors", line)
     return int(found.group(1)) if found else 0
+
+
+def _snapshots(facts: NodeFacts, pool: str) -> list[model.Snapshot]:
+    found = [one for one in facts.snapshots if one.name.startswith((f"{pool}@", f"{pool}/"))] if known(facts.snapshots) else []
+    return [
+        model.Snapshot(s.name, s.guid, s.createtxg, s.created, s.holds, list(s.clones), s.used_bytes, s.referenced_bytes) for s in found
+    ]
 
 
 def _altroot(pool: PoolFacts) -> str:

@@ -5,6 +5,8 @@ from workflows.engine.lint import load
 from workflows.runbooks import (
     begin_resilver,
     blink_and_replace,
+    damaged_data,
+    destroy_damaged_snapshot,
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
@@ -38,6 +40,8 @@ BOOKS = (
     replace_in_place,
     finish_replacement,
     begin_resilver,
+    damaged_data,
+    destroy_damaged_snapshot,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

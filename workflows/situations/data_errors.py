@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agents.collectors.zpool_status_errors import snapshots
 from workflows.analysis import pool_fate
-from workflows.engine.core import Cure, Evidence, Severity, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.read.data_errors import DataErrors, counted, data_errors
 from workflows.situations import _words, errors_everywhere
 from workflows.situations.vdev_degraded import counts_alone
 
 SLUG = "data-errors"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("damaged-data", "destroy-damaged-snapshot")
 GATES = True
 FILES_NAMED = 8
 LEAVES_NAMED = 6
@@ -53,7 +54,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         one
         for node, pool, errors in found
-        if (one := _situation(Damaged(node, pool, errors)) if errors is not None else _unlisted(node, pool)) is not None
+        if (one := _situation(Damaged(node, pool, errors), known(fleet.at)) if errors is not None else _unlisted(node, pool)) is not None
     )
 
 
@@ -94,7 +95,8 @@ def explains(cause: Situation, other: Situation) -> bool:
     return other.slug == "disk-errors" and (other.node, other.subject.get("pool")) == (cause.node, cause.subject["pool"])
 
 
-def _situation(one: Damaged) -> Situation:
+def _situation(one: Damaged, watched: bool) -> Situation:
+    """`watched`: the node is one of the fleet, and the text no paste."""
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{one.node.node}:{one.pool.name}",
@@ -105,9 +107,19 @@ def _situation(one: Damaged) -> Situation:
         evidence=tuple(_evidence(one)),
         subject=_words.subject(one.node, one.pool),
         sure=not one.away and not one.suspended,
+        answers=_answers(one) if watched and not one.suspended and not one.away else (),
         cures=tuple(_cures(one)),
         gate=one.all_count,
     )
+
+
+def _answers(one: Damaged) -> tuple[Answer, ...]:
+    why = "It shows what each entry is and what brings it back, and scrubs until the list is empty."
+    found = _words.pool_answers(one.node, one.pool, "damaged-data", why)
+    if not snapshots(one.errors.listed):
+        return found
+    why = "Of a snapshot that nothing needs: it is destroyed by its guid, when it has no holds and no clones."
+    return (*found, *_words.pool_answers(one.node, one.pool, "destroy-damaged-snapshot", why))
 
 
 def _cures(one: Damaged) -> Iterator[Cure]:

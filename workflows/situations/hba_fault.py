@@ -2,6 +2,8 @@
 
     fault_state, FAULT, lockup, "Command Timeout", "issue target reset", a host or bus reset     the HBA itself
     "Power-on or device reset occurred" of several disks, which were not just attached          a link, an expander, power or the HBA
+    "scsi target0:0:15: handle(0x0019), sas_addr(0x…)"     mpt3sas found its disks again, which it looks for after a reset only
+    log_info(0x31…) and nothing else                        the HBA notes events of its links: what they are and how many is shown
 
 Lines of the first minute after boot say nothing: drivers reset their adapters when they start. But that one gave an adapter up counts.
 """
@@ -19,7 +21,7 @@ from agents.domain.wwid import strip_partition
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.read.past import SECOND
-from workflows.situations import _cures, _words
+from workflows.situations import _cures, _hba_notes, _words
 from workflows.situations._log import Log, all_well, logs
 
 SLUG = "hba-fault"
@@ -63,7 +65,12 @@ class Fault:
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(fault) for log in logs(fleet) for fault in _faults(log))
+    return tuple(found for log in logs(fleet) for found in _of_log(log))
+
+
+def _of_log(log: Log) -> Iterator[Situation]:
+    faults = tuple(_faults(log))
+    yield from map(_situation, faults) if faults else _hba_notes.situations(log, HIT)
 
 
 def explains(cause: Situation, other: Situation) -> bool:
@@ -78,7 +85,7 @@ def _faults(log: Log) -> Iterator[Fault]:
     recovered = {(e.field("hba"), e.at_us // STORM_US + more) for e in log.recent("hba") if RECOVERED in e.line for more in (-1, 0)}
     failed = [
         e
-        for e in (*_given_up(log), *log.recent("hba", "hba-other"))
+        for e in (*_given_up(log), *log.recent("hba", "hba-other", "found-again"))
         if not CHATTER.search(e.line) and not ("FAULT" in e.line and (e.field("hba"), e.at_us // STORM_US) in recovered)
     ]
     resets = [e for e in failed if _is_reset(e)] + [
@@ -92,6 +99,7 @@ def _faults(log: Log) -> Iterator[Fault]:
     moments = sorted(e.at_us for e in (*failed, *resets, *stormy))
     hit = tuple(e for e in log.recent(*HIT) if _near(e, moments))
     hosts = dict.fromkeys(hctl.split(":")[0] for e in hit if (hctl := e.field("hctl")))
+    hosts |= dict.fromkeys(target.split(":")[0] for e in failed if (target := e.field("target")))
     host = next(iter(hosts)) if len(hosts) == 1 else ""
     for name in names or {"": None}:
         mine = tuple(e for e in failed if (e.field("hba") or "") == name)

@@ -21,6 +21,7 @@ from workflows.situations._log import Log, all_well, event_text, logs, serves_we
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
+WATCHED = ("import-refused", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed")
 OF_ITSELF = ("medium", "hardware")  # what a disk says of itself, whatever stands between
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
@@ -87,7 +88,7 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
-    ("link", lambda e: e.kind == "ata-link" or e.field("status") == "Uncorrectable parity/CRC error"),
+    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down") or e.field("status") == "Uncorrectable parity/CRC error"),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
@@ -271,7 +272,7 @@ def _zfs(log: Log) -> Iterator[Situation]:
         lines = log.recent(*kinds)
         if lines:
             explained = why == "hung" and (suspended or all_well(log.node))
-            severity: Severity = "watch" if why in ("import-refused", "fma", "vdev") or explained else "act"
+            severity: Severity = "watch" if why in WATCHED or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
 
 
@@ -282,6 +283,27 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
      (Cure("look", "Keep the whole message with its stack, `zfs version` and `zpool status -v`: the line that failed can be looked up in the issues of OpenZFS."),
       Cure("other", "Test the memory of the node when it can be stopped."),
       Cure("import", "After the reboot import the pool read-only first, and copy out what matters before anything else.", needs="No other host has the pool."))),
+    (("kernel-fault",), "kernel", "The kernel of {node} reports a fault of its own",
+     "A part of the kernel stopped at a fault: a defect of a driver, or bad memory. The line and the stack below it say which part. What was waiting for it can "
+     "hang, and after a panic the node is down. No disk is to be replaced for it.",
+     (Cure("look", "Keep the whole message with its stack: the names in it say which driver it was. See that every pool is ONLINE: `zpool status -P -p`."),
+      Cure("other", "Test the memory of the node when it can be stopped, and compare the release of the kernel and of that driver."))),
+    (("zed-fault",), "zed-fault", "zed on {node} took a member out of service",
+     "zed gave up a member because of the errors it counted: `fault` takes it out, `degrade` only marks it. The line has its guid. A spare may have taken its place.",
+     (Cure("look", "See how it is now: `zpool status -g -p` has the same guid, `zpool status -v -P -p` the disk. Look at cable, port and HBA before the disk is replaced."),)),
+    (("zed-case",), "zed-case", "zed on {node} counts errors of a member",
+     "zed was told of errors of a disk or of data, and counts them: at ten within ten minutes it gives a member up. The line names their class; by the guid in it "
+     "`zpool status -g` finds the member.",
+     (Cure("look", "See which member counts errors: `zpool status -v -P -p`, and `zpool events -v` for what failed."),)),
+    (("zed-changed",), "zed-changed", "zed on {node} was told that the state of a member changed",
+     "To which state, these lines do not say: it may be back, or gone.",
+     (Cure("look", "`zpool status -g -p` shows the member by the same guid and how it is; `zpool events` says what it changed to."),)),
+    (("zed-spare",), "zed-spare", "zed on {node} looked for a spare",
+     "A member is lost, and zed put a spare in its place, or found none for it. The line says which.",
+     (Cure("look", "See which member it is and whether the spare resilvers: `zpool status -v -P -p`."),)),
+    (("zed-lost",), "zed-lost", "zed on {node} lost events or could not do its work",
+     "zed takes the kernel's events, sends mails and puts spares in. What it missed nobody was told of, and no spare was put in for it.",
+     (Cure("look", "See that it runs, and what it says: `systemctl status zfs-zed`; then `zpool status -v -P -p` and `zpool events`."),)),
     (("hung-task",), "hung", "Threads of ZFS on {node} wait for minutes",
      "The kernel says that a thread of ZFS has not gone on for two minutes or more. As a rule it waits for a disk or an HBA that does not answer, or its "
      "pool is suspended. Commands that change the pool hang with it; killing them does not help.",

@@ -380,10 +380,9 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read
     nodes.setdefault(read.node, _NodeTexts({}, {})).pasted.append(ReadOutput(reader, digest, value))
     odd = set(getattr(value, "unread", ()))
     places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
-    is_whole = all(any(re.match(form, line) for line in piece.lines) for form in reader.always)
     return replace(
         read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value),
-        cut="" if is_whole else f"{reader.name} begins or ends with a line that is not there, so more may have been printed",
+        cut=cut_off.of_list(reader, piece.lines),
     )  # fmt: skip
 
 

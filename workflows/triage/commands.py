@@ -254,7 +254,9 @@ _HINTS = {
 _BEHIND = re.compile(r"(?:sat\+)?(?:megaraid|cciss|3ware|areca|aacraid|hpt|sssraid),[0-9,/]{1,12}")
 
 
-_ZED = frozenset(("zed", "zfs-zed", "zfs-zed.service", "_TRANSPORT=kernel"))  # whose lines journalctl was asked for
+_ZED = frozenset(
+    ("zed", "zfs-zed", "zfs-zed.service", "multipathd", "multipathd.service", "_TRANSPORT=kernel")
+)  # whose lines journalctl was asked for
 
 
 def _source(tool: str, rest: Sequence[str], letters: str) -> tuple[str, str]:

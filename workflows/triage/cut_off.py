@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agents.collectors import zpool_events
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_iostat_w import BUCKETS
+from workflows.pasted.base import Reader
 
 
 class Whole(NamedTuple):
@@ -30,6 +31,15 @@ UNKNOWN = "-"  # a count that is not known
 RULE = "-" * 36
 
 
+_MORE = {  # what of the same kind may have stood before or behind it
+    "zpool_status": "other pools, if there are any",
+    "zpool_status_guid": "other pools, if there are any",
+    "kstat_pools": "other pools, if there are any",
+    "ses": "elements and enclosures that are not in it, if there are any",
+    "zdb_label": "labels of other disks",
+}
+
+
 def seen(source: str, value: Any) -> str:
     """What of a text that reads well by itself is not in it, in words; "" where nothing shows that something is missing."""
     if source == "kernel_log":
@@ -43,6 +53,15 @@ def seen(source: str, value: Any) -> str:
         and value.details.self_tests is None
     ):
         return "the report has no self-tests: it was not asked for them, or was cut before them (smartctl -x DEVICE)"
+    return f"{_MORE[source]}: nothing in this text shows that it is all that was printed" if source in _MORE else ""
+
+
+def of_list(reader: Reader, lines: Sequence[str]) -> str:
+    """What may be missing of an output that no agent asks for: its first or last line, or what stood behind a list that does not show its end."""
+    if not all(any(re.match(form, line) for line in lines) for form in reader.always):
+        return f"{reader.name} begins or ends with a line that is not there, so more may have been printed"
+    if reader.open_ended:
+        return f"nothing that {reader.name} prints shows where its list ends, so more may have been printed"
     return ""
 
 
@@ -82,7 +101,7 @@ def labels(lines: Sequence[str]) -> Whole:
 
 def config(lines: Sequence[str]) -> Whole:
     """The last pool without its vdevs where these are not whole; without that pool where its guid is not there either."""
-    kept = _of_one_pool(lines)
+    kept = _headed_by_name(_of_one_pool(lines))
     names = [i for i, line in enumerate(kept) if _POOL.match(line)]
     if not names:
         return Whole(kept, "")
@@ -94,6 +113,19 @@ def config(lines: Sequence[str]) -> Whole:
     if missing and not any(line.startswith("    pool_guid: ") for line in last) and len(names) > 1:
         return Whole(kept[: names[-1]], "its last pool is not whole")
     return Whole(kept, missing)
+
+
+_NAME = re.compile(r" {4}name: '(.{1,255})'$")
+
+
+def _headed_by_name(lines: Sequence[str]) -> list[str]:
+    """What stands above a pool's fields may be a file's name, or the name that the pool had; what counts is the name within."""
+    kept = list(lines)
+    heads = [i for i, line in enumerate(kept) if _POOL.match(line)]
+    for head, end in zip(heads, [*heads[1:], len(kept)], strict=True):
+        name = next((found.group(1) for line in kept[head + 1 : end] if (found := _NAME.match(line))), "")
+        kept[head] = f"{name}:" if name else kept[head]
+    return kept
 
 
 _OF_ONE = re.compile(r"\s*(?:MOS Configuration|Cached configuration):$")
@@ -113,6 +145,7 @@ def histograms(lines: Sequence[str]) -> Whole:
     """Each histogram with a row for every bucket; those that are not there count something that is not known."""
     kept: list[str] = []
     missing, rows, width = "", BUCKETS, 0
+    lines = _without_torn_end(lines)
     for line in (*lines, ""):
         if _BUCKET.match(line):
             rows, width = rows + 1, len(line.split()) - 1
@@ -124,6 +157,15 @@ def histograms(lines: Sequence[str]) -> Whole:
             rows, width = 0, 0
         kept.append(line)
     return Whole(kept, missing)
+
+
+def _without_torn_end(lines: Sequence[str]) -> Sequence[str]:
+    """Without a last row that has fewer columns than the row above it: it was cut within."""
+    rows = [i for i, line in enumerate(lines) if _BUCKET.match(line)]
+    if len(rows) < 2 or any(line.strip() for line in lines[rows[-1] + 1 :]):
+        return lines
+    last, before = (len(lines[i].split()) for i in (rows[-1], rows[-2]))
+    return lines[: rows[-1]] if last < before else lines
 
 
 _RECORD = re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +[a-z]+\.[\w.]+$")
@@ -192,4 +234,12 @@ def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
         return f"It says nothing of its health: {smart.silent}."
     if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
         return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
-    return ""
+    odd = next((line.strip() for line in lines if _COUNTER.search(line) and not _IN_TABLE.match(line)), "")
+    return f"It names a counter in a form that smartctl does not print: {odd[:80]}" if odd else ""
+
+
+# Counters that say most of a disk, and the row of smartctl's table in which they stand, with -A and with -x
+_COUNTER = re.compile(
+    r"\b(?:Reallocated_(?:Sector_Ct|Event_Count)|Current_Pending_Sector|Offline_Uncorrectable|Reported_Uncorrect)\b(?!\")"
+)
+_IN_TABLE = re.compile(r"[\s|]*[0-9]{1,3} +[A-Z][\w-]* +(?:0x[0-9a-f]{4}|[POSRCK+-]{6,7}) ")

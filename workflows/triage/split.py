@@ -252,7 +252,7 @@ _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *o
 # How a part of smartctl's text begins that was pasted without its first lines.
 SMART_PART = (
     r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
-    r"|ID# +ATTRIBUTE_NAME|Vendor Specific SMART Attributes with Thresholds:|SMART Attributes Data Structure revision|Error counter log:"
+    r"| {0,4}ID# +ATTRIBUTE_NAME| {0,4}Vendor Specific SMART Attributes with Thresholds:| {0,4}SMART Attributes Data Structure revision|Error counter log:"
     r"|SMART Self-test log|SMART Extended Self-test Log|Num  Test|Num +Test[_ ]Description|SMART/Health Information \(NVMe"
     r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +0x[0-9a-f]{4} +[0-9]{3} +[0-9]{3} "
 )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from agents.collectors import kernel_log
 from workflows.triage.commands import asked
 from workflows.triage.fields import FIELDS, HEADER
+from workflows.triage.refused import refusals
 from workflows.triage.split import begins
 
 ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
@@ -120,6 +121,8 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
     if kind == INDENTED and HEADER.match(line):
         return False  # a tree's own rows
     if begins(lines, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
+        return True
+    if line.startswith("cannot ") and refusals(lines[place : place + 3], ""):
         return True
     command = asked(line)
     return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")

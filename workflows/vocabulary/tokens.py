@@ -17,9 +17,10 @@ from workflows.vocabulary import devices, happenings, notes, sentences, states
 from workflows.vocabulary._words import Meaning, Vocabulary
 
 WORDS_SHOWN_MAX = 120
+NO_STATE = "a row without a state"  # it was cut, or is of a form not known here
 BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is listed by itself
 _MESSAGE = re.compile(r"ZFS-[0-9]{4}-[0-9A-Z]{1,4}")
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = re.compile(r"x[0-9a-f]{2,16}|[0-9]+")  # also hexadecimal
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = Fal
         token, where = _Sayer(pool.name), f"{vdev.name} of {pool.name}"
         line = "  ".join(part for part in (vdev.name, vdev.state, vdev.note) if part)
         names = frozenset(_names(vdev))
-        yield from token(words, vdev.state, where, line, names, grave and vdev.state != "ONLINE")
+        yield from token(words, vdev.state or NO_STATE, where, line, names, grave and vdev.state != "ONLINE")
         for note in _notes(vdev.note):
             yield from token(notes.ROW, note.strip(), where, line, names)
         for column, value in vdev.columns:

@@ -1,6 +1,6 @@
 """What `zpool status` says of damaged data: how much, which files where they are listed, and which disks counted errors.
 
-With -v the files follow, else only their number. A name in angle brackets is an object: a file that is gone, one of a snapshot that is
+With -v the files follow, else only their number, and an agent asks for the list beside it. A name in angle brackets is an object: a file that is gone, one of a snapshot that is
 not mounted, or a part of the pool that is no file at all.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workflows.facts.model import PoolFacts, VdevFacts
+from workflows.facts.model import PoolFacts, VdevFacts, known
 
 NONE = "No known data errors"
 _COUNT = re.compile(r"([0-9]{1,20}) data errors?, use '-v' for a list")
@@ -20,7 +20,7 @@ _OBJECT = re.compile(r"(?P<where>.+):<(?P<object>0x[0-9a-f]+|[a-z-]+)>")
 
 @dataclass(frozen=True)
 class DataErrors:
-    """`count` is None where the text lists them or does not say; `listed` is empty where it does not list them."""
+    """`count` is None where the text lists them or does not say; `listed` is empty where no list was read."""
 
     count: int | None
     listed: tuple[str, ...]
@@ -44,11 +44,12 @@ class DataErrors:
 
 
 def data_errors(pool: PoolFacts) -> DataErrors | None:
-    """None when the pool says that it has none, or says nothing of them."""
+    """None when the pool says that it has none, or says nothing of them. The list was asked at another moment than the count, and may be of before it."""
     heading, _, rest = pool.errors.partition("\n")
     counted = _COUNT.fullmatch(heading) or _ALSO_COUNTED.search(rest)  # the second where the list is not available
     if counted:
-        return DataErrors(int(counted.group(1)), (), heading) if int(counted.group(1)) else None
+        listed = pool.error_list.entries if known(pool.error_list) else ()
+        return DataErrors(int(counted.group(1)), listed, heading) if int(counted.group(1)) else None
     if heading == _LISTED:
         return DataErrors(None, tuple(line.strip() for line in rest.split("\n") if line.strip()), heading)
     return None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from workflows.facts.model import Known, PoolFacts, derived, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED")
+HIDDEN = re.compile(r"[\[\]<>*?]|[xX]{4}|0{12}|\.{3}")  # what people put where the serial number was
 DISTRIBUTED = re.compile(r"draid[1-3]-[0-9]+-[0-9]+")  # a spare that is space on all disks of a dRAID
 
 
@@ -21,7 +22,7 @@ def with_used_twice(listed: Known[tuple[PoolFacts, ...]]) -> Known[tuple[PoolFac
         for pool in pools
         for _, top in pool.tops_read
         for leaf in top.leaves()
-        if leaf.state in IN_SERVICE and not DISTRIBUTED.fullmatch(leaf.name)
+        if leaf.state in IN_SERVICE and not DISTRIBUTED.fullmatch(leaf.name) and not HIDDEN.search(leaf.name)
     )
     twice = frozenset(name for name, times in named.items() if times > 1)
     return tuple(replace(pool, used_twice=twice) for pool in pools) if twice else pools

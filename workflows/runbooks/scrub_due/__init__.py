@@ -10,29 +10,20 @@ it is not begun while a member is lost, or while anything else of the pool comes
 from __future__ import annotations
 
 from agents.operations import zpool_scrub, zpool_scrub_pause
-from workflows.engine.core import CheckStep, Loop, Params, Runbook, WaitStep
+from workflows.engine.core import CheckStep, Params, Runbook, WaitStep
 from workflows.facts import FleetFacts
 from workflows.guards import facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.mass import every_member_serves, the_scrub_found_nothing
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
+from workflows.guards.scrubbing import nothing_but_a_paused_scrub_is_under_way, the_scrub_came_to_its_end
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import verify
+from workflows.runbooks._scrubbing import BACK, SCRUBBING, scrub, scrubbed, way_back
 from workflows.runbooks.scrub_due import measured
-from workflows.runbooks.scrub_due.guards import (
-    a_scrub_is_due,
-    a_scrub_runs,
-    how_reads_wait_was_measured,
-    no_scrub_runs,
-    nothing_but_a_paused_scrub_is_under_way,
-    the_pool_was_read_through_lately,
-    the_scrub_came_to_its_end,
-    the_scrub_goes_on_in_its_hours,
-    the_scrub_is_over,
-)
+from workflows.runbooks.scrub_due.guards import a_scrub_is_due, how_reads_wait_was_measured, the_pool_was_read_through_lately
 
-SCRUB_SECONDS = 21 * 24 * 3600
 MEASURE_SECONDS = 1500  # in which `zpool iostat -w` is asked at least twice
 GUARDS = (
     facts_are_fresh,
@@ -53,18 +44,6 @@ def measure_seconds(params: Params) -> int:
     return MEASURE_SECONDS
 
 
-def what_runs(params: Params) -> str:
-    return f"A scrub of {params['pool']} runs on {params['node']}."
-
-
-SCRUBBING = Loop(
-    slug="scrubbing",
-    what=what_runs,
-    undo="Let it end, or pause it: zpool scrub -p POOL. A paused one goes on with: zpool scrub POOL.",
-    over=no_scrub_runs,
-)
-WAY_BACK = (facts_are_fresh, the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended)
-
 RUNBOOK = Runbook(
     slug="scrub-due",
     title="Scrub a pool that was not read through for long",
@@ -75,7 +54,7 @@ RUNBOOK = Runbook(
     point_of_no_return="",
     params={"node": "the node that has the pool imported", "pool": "the pool's name", "pool_guid": "the pool's guid"},
     locks=what_must_be_held,
-    undo="see-whether-it-runs",
+    undo=BACK,
     steps=(
         CheckStep(
             slug="check",
@@ -95,29 +74,13 @@ RUNBOOK = Runbook(
             lasts=measure_seconds,
             deadline_seconds=2 * MEASURE_SECONDS,
         ),
-        *order(
+        *scrub(
             "scrub",
             "Scrub the pool",
-            zpool_scrub,
-            named(*zpool_scrub.PARAMS),
             GUARDS,
             "Everything the pool holds is read and checked. It takes a day or more on a large pool, which serves meanwhile.",
-            also=(zpool_scrub_pause,),
-            opens=SCRUBBING,
         ),
-        WaitStep(
-            slug="scrubbed",
-            title="Wait for the scrub",
-            why="It is over when it came to its end, was cancelled, or a resilver took its place; what it came to is asked next. "
-            "Where it costs others too much, or its hours are over, end this run: the scrub is paused and keeps its place.",
-            until=the_scrub_is_over,
-            alarm=the_scrub_goes_on_in_its_hours,
-            sources=("zpool_status",),
-            progress=measured.how_it_goes,
-            keeps=measured.during,
-            learned=measured.DURING,
-            deadline_seconds=SCRUB_SECONDS,
-        ),
+        scrubbed("scrubbed", "Wait for the scrub", measured.how_it_goes, keeps=measured.during, learned=measured.DURING),
         verify(
             "verify",
             "Verify that the pool was read through",
@@ -125,31 +88,6 @@ RUNBOOK = Runbook(
             (the_scrub_came_to_its_end, the_pool_was_read_through_lately, the_scrub_found_nothing, every_member_serves),
             closes=(SCRUBBING.slug,),
         ),
-        # the way back
-        verify(
-            "see-whether-it-runs",
-            "See whether the scrub still runs",
-            "The node looks again. A scrub that is over or paused needs no command.",
-            (facts_are_fresh,),
-            undoes=SCRUBBING.slug,
-        ),
-        *order(
-            "pause",
-            "Pause the scrub",
-            zpool_scrub_pause,
-            named(*zpool_scrub_pause.PARAMS),
-            WAY_BACK,
-            "It keeps its place, also over a reboot. To leave it running instead, end the run once more.",
-            needed=a_scrub_runs,
-            undoes=SCRUBBING.slug,
-        ),
-        verify(
-            "verify-paused",
-            "Verify that no scrub runs",
-            "The node looks again: the scrub is paused, or is over.",
-            (no_scrub_runs,),
-            undoes=SCRUBBING.slug,
-            closes=(SCRUBBING.slug,),
-        ),
+        *way_back(),
     ),
 )

@@ -8,7 +8,7 @@ from agents.collectors.base import Capture
 from agents.tests.scenarios import step
 from workflows.facts import FleetFacts, node_facts
 from workflows.facts.read.data_errors import data_errors
-from workflows.facts.tests.played import fleet
+from workflows.facts.tests.played import captures, fleet
 from workflows.situations import data_errors as situation
 from workflows.situations import detect_all, disk_errors
 
@@ -22,6 +22,12 @@ def listed(name: str) -> FleetFacts:
     return FleetFacts({"oss01": node_facts("oss01", {"zpool_status": Capture("zpool_status", "", "data", text)}, 1.0, ())})
 
 
+def not_listed(name: str) -> FleetFacts:
+    """As an agent reports it whose `zpool status -v` does not answer."""
+    taken = {where: capture for where, capture in captures(name).items() if not where.startswith("zpool_status_errors")}
+    return FleetFacts({"oss01": node_facts("oss01", taken, 1.0, ())})
+
+
 def only(facts):
     (found,) = situation.detect(facts)
     return found
@@ -29,12 +35,18 @@ def only(facts):
 
 @pytest.mark.parametrize(("name", "count"), [(FILES, 1), (DELETED, 1), (ONE, 133), ("scrub-states/09-files-deleted", 133)])
 def test_without_the_list_it_says_how_to_get_it(name, count):
-    found = only(fleet(name))
+    found = only(not_listed(name))
     assert found.severity == "act"
     assert str(count) in found.title
     assert "zpool status -v" in found.meaning
     assert "Replacing a disk does not bring this data back." in found.meaning
     assert found.evidence[0].line.startswith(f"errors: {count} data errors")
+
+
+def test_an_agent_names_the_files_too():
+    found = only(fleet(FILES))
+    assert "Damaged: /mnt/oss/with space." in found.meaning
+    assert "1 place" in found.title
 
 
 def test_the_files_are_named():

@@ -208,7 +208,9 @@ BOOT = """[    1.000001] mpt3sas_cm0: sending diag reset !!
 
 
 def test_a_boot_and_one_note_of_a_link_are_no_trouble():
-    assert not triage([("p", BOOT)]).situations
+    (found,) = triage([("p", BOOT)]).situations
+    assert (found.slug, found.severity) == ("hba-fault", "info")
+    assert "commands were aborted" in found.meaning
 
 
 def record(kind: str, eid: int, guid: int = 0xFA97EC025E68D695, pool: str = "tank", **more: str) -> str:

@@ -28,7 +28,6 @@ def test_a_date_with_two_blanks_is_one_note(note):
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("tank          sync_read    sync_write    async_read\nreq_size      ind    agg    ind    agg\n", "zpool iostat -r"),
         ("ioc0 vol_id 0 type IM, 2 phy, 136 GB, state OPTIMAL, flags ENABLED\n", "mpt-status"),
         ("Uberblock:\n\tmagic = 0000000000bab10c\n\tversion = 5000\n", "zdb -u"),
         ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
