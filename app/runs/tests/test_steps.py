@@ -49,7 +49,7 @@ def test_what_a_run_that_ended_did_not_come_by_is_folded_wherever_it_ended():
     assert listed(at("verify", "choose", *REPLACE, passed=("scan",), status="done"))[-1] == tuple(BACK)
     assert listed(at("confirm", "choose", "check", "plan", passed=("scan",), status="aborted")) == [
         "choose",
-        ("scan",),
+        "scan",
         "check",
         "plan",
         "confirm",
