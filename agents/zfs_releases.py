@@ -36,7 +36,7 @@ READ: dict[Release, tuple[int, int]] = {  # series -> the first and the last pat
 TRIED = ((2, 1), (2, 3), (2, 4))  # with a real kernel, not by source only
 PATHS_ARE_SET, CLEAR_REFUSES, CLEAR_LOOKS, CLAIMS = ("2.2.0",), ("0.8.0",), ("2.2.4",), ("2.3.6", "2.4.1")
 PREPARES, SLOT_POWER, PULL_IS_IGNORED = ("2.1.15", "2.2.1"), ("2.1.15", "2.2.3"), ("2.3.0",)
-HAS_SIT_OUT, HAS_RESILVER = ("2.4.0",), ("0.8.0",)
+HAS_SIT_OUT, HAS_RESILVER, TREE_IS_WHOLE = ("2.4.0",), ("0.8.0",), ("2.0.2",)
 
 # What of a pool an entry may rest on.
 MULTIHOST = "multihost"  # it is suspended, and its property multihost is on
@@ -159,6 +159,12 @@ _CLAIM_IS_LEFT_OUT = Entry(
     since=CLAIMS,
     when=CHECKED,
 )
+_PREPARES = Entry(
+    ORDERED,
+    "an executable zfs_prepare_disk on the node runs as root on the new disk before it is labelled, and its failure refuses the disk",
+    "lib/libzfs/libzfs_util.c:zpool_prepare_disk, zfs-2.3.9",
+    since=PREPARES,
+)
 _REPLACES = (
     _STATUS,
     Entry(
@@ -174,12 +180,7 @@ _REPLACES = (
         "lib/libzfs/libzfs_pool.c:zpool_vdev_attach, zfs-2.3.9",
         since=("2.3.0",),
     ),
-    Entry(
-        ORDERED,
-        "an executable zfs_prepare_disk on the node runs as root on the new disk before it is labelled, and its failure refuses the disk",
-        "lib/libzfs/libzfs_util.c:zpool_prepare_disk, zfs-2.3.9",
-        since=PREPARES,
-    ),
+    _PREPARES,
 )
 _ANY = ()  # they give no command of ZFS, and change nothing that a pool rests on
 
@@ -255,6 +256,40 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     ),
     "zpool_scrub_pause": (_STATUS,),
     "zfs_destroy_snapshot": (_STATUS,),
+    "zpool_attach": (
+        *_REPLACES,
+        Entry(
+            ORDERED,
+            "an attach to a raidz makes it wider for good; here it is given for a disk alone, by its guid",
+            "module/zfs/spa.c:spa_vdev_attach, zfs-2.3.0",
+            since=("2.3.0",),
+        ),
+    ),
+    "zpool_add": (
+        Entry(
+            REFUSED,
+            "`zpool add -n` does not print the whole tree there (no spares, and a first log below no heading), so what would be added cannot be compared "
+            "before. Bring the node to 2.0.2 or newer first",
+            "cmd/zpool/zpool_main.c:zpool_do_add, zfs-2.0.1, zfs-2.0.2",
+            until=TREE_IS_WHOLE,
+        ),
+        Entry(
+            ORDERED,
+            "a log whose ashift differs from that of the data vdevs is refused",
+            "module/zfs/spa.c:spa_vdev_add, zfs-2.2.4",
+            since=("2.2.4",),
+        ),
+        _PREPARES,
+    ),
+    "zpool_remove": (
+        _STATUS,
+        Entry(
+            ORDERED,
+            "a log that holds writes of a dataset whose key is not loaded is refused as busy: “Mount encrypted datasets to replay logs”",
+            "lib/libzfs/libzfs_pool.c:zpool_vdev_remove; module/zfs/spa.c:spa_reset_logs, zfs-0.8.0, zfs-2.3.4",
+            since=("0.8.0",),
+        ),
+    ),
     "zpool_export_readonly": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),

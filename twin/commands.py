@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twin import blkid, drive_logs, importing, kernel, labels, lsscsi, opened, past, ses, smart, smart_json, snapshots, status_json, tables
+from twin import (
+    adding,
+    blkid,
+    drive_logs,
+    importing,
+    kernel,
+    labels,
+    lsscsi,
+    opened,
+    past,
+    ses,
+    smart,
+    smart_json,
+    snapshots,
+    status_json,
+    tables,
+)
 from twin.answer import Answer, refused
 from twin.figures import nicenum
 from twin.model import Pool
@@ -177,6 +193,11 @@ def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
     return unknown(("sg_ses", *args)) if page is None or enclosure is None else Answer(0, page(view.node, enclosure))
 
 
+def zpool_add_dry_run(view: View, args: Sequence[str], now: float) -> Answer:
+    wanted = adding.parse([word for word in args if word not in ("-n", "-P")])
+    return unknown(("zpool", "add", *args)) if wanted is None or list(args[:2]) != ["-n", "-P"] else adding.dry_run(view, wanted)
+
+
 def sg_logs(view: View, args: Sequence[str], now: float) -> Answer:
     """Only as a reading asks: it opens the disk for writing without `--readonly`, and ZED then reopens the pool."""
     asks = len(args) == 3 and args[0] == "--readonly" and args[1].startswith("--page=")
@@ -230,6 +251,7 @@ TOOLS: dict[str, Command] = {
 }
 SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "status"): zpool_status,
+    ("zpool", "add"): zpool_add_dry_run,
     ("zpool", "import"): zpool_import,
     ("zpool", "list"): zpool_list,
     ("zpool", "get"): zpool_get,
@@ -252,6 +274,8 @@ def is_read(argv: Sequence[str]) -> bool:
     """Whether `argv` only looks. `zpool import` with any word after it would change something."""
     if tuple(argv[:2]) == ("zpool", "import"):
         return len(argv) == 2
+    if tuple(argv[:2]) == ("zpool", "add"):
+        return "-n" in argv
     if argv[0] == "smartctl":
         return "-t" not in argv
     if argv[0] == "sdparm":

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agents.host.host import LocalHost, Ran, Region
-from twin import drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
+from twin import adding, drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
@@ -26,7 +26,7 @@ from twin.scan import is_due, settle
 from twin.store import Store
 from twin.view import View
 
-MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub", "resilver")
+MEMBER_VERBS = ("online", "offline", "clear", "detach", "scrub", "resilver", "remove")
 
 
 class OutOfTime(Exception):
@@ -90,8 +90,10 @@ class TwinHost:
         verb = argv[1] if argv[0] == "zpool" and len(argv) > 1 else ""
         if argv[:2] == ("zfs", "destroy"):
             return self._destroy(argv)
-        if verb == "replace":
+        if verb in ("replace", "attach"):
             return self._replace(argv, ends)
+        if verb == "add":
+            return self._add(argv)
         if verb in ("import", "export"):
             return self._in_or_out(argv)
         if verb == "scrub" and self._hangs_over(argv[2:]):
@@ -149,7 +151,7 @@ class TwinHost:
         return answer or unknown(argv)
 
     def _replace(self, argv: tuple[str, ...], ends: float) -> Answer:
-        wanted = replacing.parse(argv[2:])
+        wanted = replacing.parse(argv[2:], argv[1] == "attach")
         if wanted is None:
             return unknown(argv)
         refusal = replacing.refused_by_tool(self.view(), wanted)
@@ -163,6 +165,16 @@ class TwinHost:
             if not answer.exit_code:
                 past.record(node, argv, self.now())
         self._wait(half, ends)
+        return answer
+
+    def _add(self, argv: tuple[str, ...]) -> Answer:
+        wanted = adding.parse(argv[2:])
+        if wanted is None:
+            return unknown(argv)
+        with self._changing() as node:
+            answer = adding.refused_by_tool(View(node), wanted) or adding.add(node, wanted)
+            if not answer.exit_code:
+                past.record(node, argv, self.now())
         return answer
 
     @contextmanager

@@ -78,6 +78,9 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     spare = next((v for v in pool.spares if v.guid == label.guid and v.state != "INUSE"), None)
     cache = next((v for v in pool.caches if v.guid == label.guid), None)
     yield 1, "version", 5000
+    if label.aside and label.top is not None:
+        yield from _aside(node, label.top, label.aside)
+        return
     aside = spare or cache
     if aside is not None:
         yield from _aside(node, aside, 3 if spare else 4)

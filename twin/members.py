@@ -1,10 +1,14 @@
-"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given; `zpool scrub` and `resilver`; `zpool set path`."""
+"""`zpool online`, `offline`, `clear` and `detach` of one member, by guid or by the name it was given; `zpool scrub` and `resilver`; `zpool set path`.
+
+`zpool remove` is in `twin.auxiliary`.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
 
+from twin import auxiliary
 from twin.answer import Answer, refused
 from twin.model import Node, Pool, Scan, Vdev
 from twin.scan import catch_up, end_replacements, forget, pause, resume, stand_alone, start_resilver
@@ -40,6 +44,8 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
     if len(args) > 2:
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
+    if verb == "remove":
+        return auxiliary.remove(node, pool, args[1])
     found = member(pool, args[1])
     if pool.suspended and verb in ("online", "offline"):
         more = f'\nFailed to online "{args[1]}" in pool "{pool.name}": -1' if verb == "online" and node.release >= (2, 2) else ""

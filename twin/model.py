@@ -19,7 +19,8 @@ class Label:
     """What one partition says about itself. `pool` is the name of an entry of `Node.pools`.
 
     `top` is the top-level vdev as it was when the label was written, for a guid the pool does not know any more. A member that ZFS lets go of
-    while it serves gets one more label, with txg 0; no tool takes that for a member's.
+    while it serves gets one more label, with txg 0; no tool takes that for a member's. `aside` is the state of a hot spare's label (3) or a cache
+    device's (4) that no pool lists any more: ZFS leaves it on the disk, and `top` is that leaf.
     """
 
     pool: str
@@ -29,6 +30,7 @@ class Label:
     writer: str = ""  # "oss07 5b2f9c07", when another host than the pool's own wrote it
     top: Vdev | None = None
     ring: list[list[int]] = field(default_factory=list)  # [txg, when] of each uberblock; none: they follow from `txg`
+    aside: int = 0
 
     @property
     def is_of_the_past(self) -> bool:

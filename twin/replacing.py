@@ -1,4 +1,4 @@
-"""`zpool replace`: the refusals of the tool, then those of the kernel, then the effect.
+"""`zpool replace`, and `zpool attach`: the refusals of the tool, then those of the kernel, then the effect.
 
     checked by the tool -> new disk partitioned -> checked by the kernel -> attached, resilver running
 
@@ -34,16 +34,17 @@ class Wanted:
     old: str
     path: str
     force: bool
+    attaches: bool = False  # `zpool attach`: beside the old one for good
 
 
-def parse(args: Sequence[str]) -> Wanted | None:
+def parse(args: Sequence[str], attaches: bool = False) -> Wanted | None:
     """None for a command line the twin has no honest answer to."""
     words = [a for a in args if not a.startswith("-")]
     flags = [a for a in args if a.startswith("-")]
-    if any(flag != "-f" for flag in flags) or len(words) not in (2, 3):
+    if any(flag != "-f" for flag in flags) or len(words) not in ((3,) if attaches else (2, 3)):
         return None
     new = words[-1]
-    return Wanted(words[0], words[1], new if new.startswith("/") else f"/dev/{new}", bool(flags))
+    return Wanted(words[0], words[1], new if new.startswith("/") else f"/dev/{new}", bool(flags), attaches)
 
 
 def refused_by_tool(view: View, wanted: Wanted) -> Answer | None:
@@ -131,15 +132,17 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     device = View(node).device(wanted.path)
     assert device is not None
     own = next((spare for spare in (_own_spare(node, p, wanted) for p in device.disk.partitions) if spare), None)
-    partition = device.partition or (device.disk.partitions[0] if own else _partitioned(device))
+    partition = device.partition or (device.disk.partitions[0] if own else partitioned(device))
     refusal = _refused_by_kernel(node, pool, wanted, device, partition)
     if refusal:
-        return refused(EXIT_REFUSED_BY_KERNEL, f"cannot replace {wanted.old} with {wanted.path}: {refusal}")
+        what = f"attach {wanted.path} to {wanted.old}" if wanted.attaches else f"replace {wanted.old} with {wanted.path}"
+        return refused(EXIT_REFUSED_BY_KERNEL, f"cannot {what}: {refusal}")
     old, place = member(pool, wanted.old)  # type: ignore[misc]
-    new = _new_leaf(node, pool, old, wanted, device)
+    new = new_leaf(node, pool, wanted.path, device, old.create_txg)  # attach copies the txg
+    new.deferred = True  # until the resilver that begins now takes it up
     if own:
         own.state, new.guid = "INUSE", own.guid
-    _stand_in(pool, old, new, place, "spare" if own else "replacing")
+    _stand_in(pool, old, new, place, "mirror" if wanted.attaches else "spare" if own else "replacing")
     pool.txg += 1
     partition.label = Label(pool.name, new.guid, pool.txg)
     if begins_anew(node, pool, now):
@@ -147,7 +150,7 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     return Answer(0)
 
 
-def _partitioned(device: Device) -> Partition:
+def partitioned(device: Device) -> Partition:
     parts = [Partition(number, start, sectors) for number, start, sectors in zfs_partitions(device.disk.size_bytes)]
     device.disk.partitions[:] = parts
     return parts[0]
@@ -160,6 +163,8 @@ def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, p
     if found is None:
         return "no such device in pool"
     old, place = found
+    if wanted.attaches and place.parent is not None and place.parent.type != "mirror":
+        return "can only attach to mirrors and top-level disks"
     if _is_held_as_spare(node, partition, wanted):
         return f"{wanted.path} is busy, or device removal is in progress"
     if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
@@ -169,27 +174,26 @@ def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, p
     return ""
 
 
-def _new_leaf(node: Node, pool: Pool, old: Vdev, wanted: Wanted, device: Device) -> Vdev:
+def new_leaf(node: Node, pool: Pool, path: str, device: Device, create_txg: int) -> Vdev:
     found = node.bay_of(device.disk.wwid)
     number = device.partition.number if device.partition else 1
     return Vdev(
         type="disk",
-        guid=_fresh_guid(pool, wanted),
-        path=wanted.path if device.partition else part_path(wanted.path, 1),
+        guid=_fresh_guid(pool, path),
+        path=path if device.partition else part_path(path, 1),
         devid=disk_names.devid(device.disk, number),
         phys_path=device.path.phys_path,
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
         whole_disk=0 if device.partition else 1,
-        create_txg=old.create_txg,  # attach copies it
+        create_txg=create_txg,
         dtl=pool.txg % 1000 + 64,
-        deferred=True,  # until the resilver that begins now takes it up
     )
 
 
-def _fresh_guid(pool: Pool, wanted: Wanted) -> int:
+def _fresh_guid(pool: Pool, path: str) -> int:
     """A guid that is not chosen, yet the same for the same history, so that a run of the demo can be repeated."""
     taken = {vdev.guid for vdev in pool.walk()}
-    seed = f"{pool.guid} {pool.txg} {wanted.path}".encode()
+    seed = f"{pool.guid} {pool.txg} {path}".encode()
     guid = (zlib.crc32(seed) << 32 | zlib.crc32(seed[::-1])) | 1 << 63
     while guid in taken:
         guid += 1
@@ -197,8 +201,8 @@ def _fresh_guid(pool: Pool, wanted: Wanted) -> int:
 
 
 def _stand_in(pool: Pool, old: Vdev, new: Vdev, place: Place, kind: str) -> None:
-    """Under a `replacing` that is there already, the new leaf is one more child; else one is made around the old, or a `spare`."""
-    if place.parent is not None and place.parent.type == "replacing":
+    """Under a `replacing` or a mirror that is there already, the new leaf is one more child; else one is made around the old, or a `spare`."""
+    if place.parent is not None and (place.parent.type == "replacing" or kind == "mirror"):
         place.parent.children.append(new)
         return
     children: list[Vdev] = [old, new]

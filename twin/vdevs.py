@@ -27,7 +27,8 @@ def state_of(vdev: Vdev) -> str:
 
 
 def pool_state(pool: Pool) -> str:
-    states = [state_of(top) for top in pool.tops]
+    """A log that is lost makes the pool DEGRADED and no more (vdev_propagate_state in module/zfs/vdev.c)."""
+    states = ["DEGRADED" if top.cls == "log" and state_of(top) in DOWN else state_of(top) for top in pool.tops]
     if any(state in DOWN for state in states):
         return "UNAVAIL"
     return "DEGRADED" if "DEGRADED" in states else "ONLINE"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.collectors import zdb_label, zpool_status, zpool_status_guid
 from agents.collectors.base import Capture, Unparsed, ask
@@ -19,6 +19,7 @@ from agents.host.host import Host
 LABELS_WANTED = 2
 LABELS_TRIED_MAX = 8
 SPARE_STATES = ("AVAIL", "INUSE")
+ROLES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special", "dedup": "dedup"}  # heading of `zpool status` -> role
 _INTERIOR = re.compile(r"(mirror|raidz[123]?|draid[123]?(?::\w+)*|replacing|spare|indirect)-[0-9]+")
 
 
@@ -36,6 +37,7 @@ class Member:
     was: str | None
     children: tuple[Member, ...]
     filling: bool = False  # a leaf that is being filled, or waits for its turn
+    role: str = "data"  # of a top-level vdev, a cache device or a spare
 
     @property
     def kind(self) -> str:
@@ -146,12 +148,14 @@ def _joined(named: Pool, guided: Pool) -> PoolTree:
     pairs = list(zip(_below_root(named), _below_root(guided)))
     if len(_below_root(named)) != len(_below_root(guided)):
         raise Unread(f"two readings of `zpool status` show different trees of {named.name}")
-    tops = tuple(_member(name, guid, named.name) for name, guid in pairs)
+    tops = tuple(replace(_member(name, guid, named.name), role=role) for (role, name), (_, guid) in pairs)
     return PoolTree(named.name, named.state, named.scans, named.remove, named.expand, named.checkpoint, tops)
 
 
-def _below_root(pool: Pool) -> tuple[Vdev, ...]:
-    return (*pool.vdevs.children, *(vdev for _, vdevs in pool.sections for vdev in vdevs))
+def _below_root(pool: Pool) -> tuple[tuple[str, Vdev], ...]:
+    """Each with its role; a heading that is not known is a role of its own name."""
+    aside = ((ROLES.get(heading, heading), vdev) for heading, vdevs in pool.sections for vdev in vdevs)
+    return (*(("data", vdev) for vdev in pool.vdevs.children), *aside)
 
 
 def _member(named: Vdev, guided: Vdev, pool: str) -> Member:

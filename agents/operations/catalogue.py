@@ -10,6 +10,8 @@ from agents.operations import (
     smart_self_test,
     zdb_without,
     zfs_destroy_snapshot,
+    zpool_add,
+    zpool_attach,
     zpool_bring_back,
     zpool_clear,
     zpool_detach,
@@ -22,6 +24,7 @@ from agents.operations import (
     zpool_import_writable,
     zpool_offline,
     zpool_online,
+    zpool_remove,
     zpool_replace,
     zpool_replace_serving,
     zpool_resilver,
@@ -62,5 +65,8 @@ CHANGING = {
         zpool_replace_serving,
         zpool_detach_new_half,
         zpool_resilver,
+        zpool_remove,
+        zpool_add,
+        zpool_attach,
     )
 }

@@ -7,16 +7,14 @@ Never with `-f`: what `zpool` itself refuses stays refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from agents.collectors import block, node
-from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
-from agents.operations import _candidate, _history, _member, _released, _tree
-from agents.operations._candidate import NONE, Candidate, known
-from agents.operations._tree import Member, PoolTree, Status, Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid
+from agents.operations import _candidate, _history, _member, _new_disk, _released, _tree
+from agents.operations._candidate import NONE, known
+from agents.operations._new_disk import Scene
+from agents.operations._tree import Member, Unread
+from agents.operations.base import Probe
 
 NAME = "zpool_replace"
 EFFECT = "at_most_once"
@@ -27,59 +25,28 @@ ABSENT_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 
 
 def check(params: Mapping[str, str]) -> str:
-    bad = check_names(params, PARAMS) or check_pool(params["pool"])
-    bad = bad or check_guid("pool_guid", params["pool_guid"]) or check_guid("vdev_guid", params["vdev_guid"])
-    if bad:
-        return bad
-    return check_wwid(params["wwid"])
+    return _new_disk.check(params, PARAMS)
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("zpool", "replace", params["pool"], params["vdev_guid"], str(by_id_path(params["wwid"])))
 
 
-@dataclass(frozen=True)
-class Scene:
-    """What was read at one moment. In place of what could not be read stands why."""
-
-    host: Host
-    params: Mapping[str, str]
-    status: Status | Unread
-    candidate: Candidate | Unread
-
-    def pool(self) -> PoolTree:
-        if isinstance(self.status, Unread):
-            raise self.status
-        return self.status.pool(self.params["pool"])
-
-    def trail(self) -> tuple[Member, ...]:
-        """From the top-level vdev down to the target."""
-        trail = self.pool().find(self.params["vdev_guid"])
-        if not trail:
-            raise Unread(f"{self.params['pool']} has no vdev {self.params['vdev_guid']}")
-        return trail
-
-    def disk(self) -> Candidate:
-        if isinstance(self.candidate, Unread):
-            raise self.candidate
-        return self.candidate
-
-
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     """Facts that must be exactly equal when the order runs; a value is "unknown: why" when it cannot be read."""
-    return _facts(_survey(host, params))
+    return facts(_new_disk.survey(host, params))
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     """The plan's parts, all of one reading: outgoing, incoming, topology_before, topology_after, preconditions."""
-    scene = _survey(host, params)
+    scene = _new_disk.survey(host, params)
     before, after = _topologies(scene)
     return {
         "outgoing": _member.outgoing(scene),
-        "incoming": _incoming(scene),
+        "incoming": _new_disk.incoming(scene),
         "topology_before": before,
         "topology_after": after,
-        "preconditions": _facts(scene),
+        "preconditions": facts(scene),
     }
 
 
@@ -91,9 +58,9 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     """Whether this replace took place, from the pool's tree and the disk's label; and what the pool's history has of it."""
-    scene = _survey(host, params)
+    scene = _new_disk.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
-    evidence = (*_captures(scene, host), *_candidate.aftermath(host, params["wwid"]), history)
+    evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]), history)
     try:
         result, reason = _concluded(scene)
     except Unread as unread:
@@ -101,17 +68,12 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     return Probe(result, evidence, f"{reason} {remembered}")
 
 
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    """What the node says of the pool and the disk right after the command."""
-    return (*_tree.captures(host), *_candidate.aftermath(host, params["wwid"]))
-
+aftermath = _new_disk.aftermath
 
 FACTS = (
     *("pool.guid", "pool.state", "pool.resilver", "pool.removal", "pool.expansion", "pool.checkpoint"),
     *("target.state", "target.was", "target.top", "target.parent", "target.vdev", "target.members"),
-    *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
-    *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
-    *("disk.labels", "disk.contents", "disk.member", "zfs.prepares", *_released.FACTS),
+    *_new_disk.FACTS,
 )
 PARENTS = ("none", "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3", "spare, oldest child")
 
@@ -120,7 +82,7 @@ def questions(
     params: Mapping[str, str], states: tuple[str, ...], otherwise: str, parents: tuple[str, ...]
 ) -> tuple[tuple[str, tuple[str, ...], str], ...]:
     """(fact, values that pass, what to say otherwise). `states` and `parents` are those in which the member may be replaced."""
-    pool, wwid = params["pool"], params["wwid"]
+    pool = params["pool"]
     return (
         ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
         ("pool.state", ("ONLINE", "DEGRADED"), f"{pool} is {{}}."),
@@ -130,32 +92,11 @@ def questions(
         ("target.state", states, otherwise),
         *_member.its_vdev_serves(params),
         ("target.parent", parents, f"The member {params['vdev_guid']} is in a {{}}. Let that finish first."),
-        ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
-        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
-        ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
-        ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
-        ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
-        ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
-        ("disk.contents", (NONE,), f"The disk {wwid} holds {{}}. Choose another disk."),
-        ("disk.member", (NONE,), f"The disk {wwid} is already a member: {{}}. Choose another disk."),
+        *_new_disk.questions(params),
     )
 
 
-def _survey(host: Host, params: Mapping[str, str]) -> Scene:
-    status: Status | Unread
-    candidate: Candidate | Unread
-    try:
-        status = _tree.read(_tree.captures(host))
-    except Unread as unread:
-        status = unread
-    try:
-        candidate = _candidate.find(host, params["wwid"])
-    except Unread as unread:
-        candidate = unread
-    return Scene(host, params, status, candidate)
-
-
-def _facts(scene: Scene) -> dict[str, str]:
+def facts(scene: Scene) -> dict[str, str]:
     found = {
         "pool.guid": known(lambda: _tree.pool_guid(scene.host, scene.pool())),
         "pool.state": known(lambda: scene.pool().state),
@@ -169,43 +110,8 @@ def _facts(scene: Scene) -> dict[str, str]:
         "target.parent": known(lambda: _member.parent(scene.trail())),
         "target.vdev": known(lambda: _member.vdev(scene.trail())),
         "target.members": known(lambda: ", ".join(f"{leaf.guid} {leaf.state}" for leaf in scene.trail()[0].leaves())),
-        "zfs.prepares": next(iter(node.prepares(scene.host)), NONE),  # bound into the plan: who approves it approves the script
-        **_member.versions(scene.host),
     }
-    return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in FACTS if name not in found}, **found, **_disk_facts(scene)}
-
-
-def _disk_facts(scene: Scene) -> dict[str, str]:
-    if isinstance(scene.candidate, Unread) or isinstance(scene.status, Unread):
-        return {}
-    return {**_candidate.facts(scene.host, scene.candidate, scene.status.pools), "disk.bay": known(lambda: _bay(scene.host, scene.disk()))}
-
-
-def _bay(host: Host, disk: Candidate) -> str:
-    """NONE of a disk that no enclosure can report: an NVMe disk, one on an ATA port, any on a node without SES. A person has then scanned it."""
-    beside = all(path.name.startswith("nvme") or "/ata" in (path.folder or "") for path in disk.paths) or not host.list(
-        "/sys/class/enclosure/*"
-    )
-    return NONE if beside and not any(path.slot_link for path in disk.paths) else _candidate.bay(host, disk)
-
-
-def _why_no_disk(scene: Scene) -> str:
-    return str(next(part for part in (scene.candidate, scene.status, "") if isinstance(part, (Unread, str))))
-
-
-def _incoming(scene: Scene) -> dict[str, str]:
-    fields = ("serial", "vendor", "model", "size_bytes")
-    if isinstance(scene.candidate, Unread):
-        blank = dict.fromkeys((*fields, "kernel_name", "bay"), "")
-        return {"wwid": scene.params["wwid"], "by_id": str(by_id_path(scene.params["wwid"])), **blank}
-    disk = scene.candidate
-    return {
-        "wwid": disk.wwid,
-        "by_id": disk.by_id,
-        **{name: _candidate.same(disk, name) for name in fields},
-        "kernel_name": ", ".join(path.name for path in disk.paths),
-        "bay": known(lambda: _bay(scene.host, disk)),
-    }
+    return _new_disk.facts(scene, found, FACTS)
 
 
 def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
@@ -228,10 +134,6 @@ def _swapped(member: Member, old: Member, new: Member) -> Member:
         return new
     children = tuple(_swapped(child, old, new) for child in member.children)
     return Member(member.guid, member.name, member.state, member.was, children)
-
-
-def _captures(scene: Scene, host: Host) -> tuple[Capture, ...]:
-    return _tree.captures(host) if isinstance(scene.status, Unread) else scene.status.captures
 
 
 def _concluded(scene: Scene) -> tuple[str, str]:

@@ -32,7 +32,7 @@ ALONE = {
 TOGETHER = {
     *("zpool_replace", "zpool_offline", "zpool_detach", "zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind"),
     *("zpool_import_txg", "zpool_import_writable", "zpool_rewind", "disk_delete", "set_drive_mode", "zpool_clear"),
-    *("zpool_replace_serving", "zpool_detach_new_half", "zfs_destroy_snapshot"),
+    *("zpool_replace_serving", "zpool_detach_new_half", "zpool_remove", "zpool_add", "zpool_attach", "zfs_destroy_snapshot"),
 }
 
 

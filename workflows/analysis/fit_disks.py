@@ -13,10 +13,17 @@ from workflows.facts import DiskFacts, NodeFacts, VdevFacts, known, lookup
 def beside(node: NodeFacts, top: VdevFacts, leaf: VdevFacts) -> tuple[DiskFacts, ...]:
     """Those that no check here refuses; what is not known refuses."""
     needed = _smallest(node, top, leaf)
-    if needed is None or not lookup.trees_known(node):
+    if needed is None:
+        return ()
+    return tuple(disk for disk in free(node) if known(disk.size_bytes) and disk.size_bytes >= needed)
+
+
+def free(node: NodeFacts) -> tuple[DiskFacts, ...]:
+    """Blank disks that no pool has, whatever their size."""
+    if not lookup.trees_known(node):
         return ()
     taken = {lookup.wwid_of(one) for pool in node.pools_read for _, one in lookup.pool_leaves(pool)}
-    return tuple(disk for disk in _blank(node) if disk.wwid not in taken and known(disk.size_bytes) and disk.size_bytes >= needed)
+    return tuple(disk for disk in _blank(node) if disk.wwid not in taken)
 
 
 def _blank(node: NodeFacts) -> Iterator[DiskFacts]:

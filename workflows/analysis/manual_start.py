@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.operations.zpool_add import ROLES
+from workflows.analysis.fit_disks import beside, free
 from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
+from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Offer:
     @property
     def key(self) -> str:
         """The same for as long as it is about the same thing, so that a second click begins no second run."""
-        subject = ":".join(self.params[name] for name in ("pool_guid", "vdev_guid") if name in self.params)
+        subject = ":".join(self.params[name] for name in ("pool_guid", "vdev_guid", "role") if name in self.params)
         return f"by-hand:{self.runbook.slug}:{self.params['node']}:{subject}"
 
 
@@ -101,6 +104,26 @@ def _unfinished(here: NodeFacts, pool: PoolFacts) -> Found:
             yield _pool(here, pool) | more, f"{vdev.name} of {pool.name}, which holds {len(vdev.children)} disks"
 
 
+def _aside(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each log, cache device and spare; whether it may go the run asks."""
+    found = devices(pool)
+    for device in found if known(found) else ():
+        yield _pool(here, pool) | {"vdev_guid": str(device.vdev.guid)}, f"the {KINDS[device.role]} {device.vdev.short} of {pool.name}"
+
+
+def _more_aside(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each of the three that can be added, where the node has a blank disk."""
+    for role in ROLES if free(here) else ():
+        yield _pool(here, pool) | {"role": role}, f"another {KINDS[role]} for {pool.name}"
+
+
+def _alone(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each vdev of one disk, where a disk of the node fits beside it."""
+    for role, top in pool.tops if known(pool.tops) else ():
+        if top.kind == "disk" and known(top.guid) and beside(here, top, top):
+            yield _pool(here, pool) | {"vdev_guid": str(top.guid)}, f"the disk {top.short}, which is a {role} vdev of {pool.name} by itself"
+
+
 def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
     if known(disk.serial):
         named = {"vdev_guid": str(leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
@@ -127,7 +150,14 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
 
 
 OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed}
-OF_POOL: Mapping[str, Callable[..., Found]] = {"resilver-tuning": _scan, "spare-return": _stand_ins, "finish-replacement": _unfinished}
+OF_POOL: Mapping[str, Callable[..., Found]] = {
+    "resilver-tuning": _scan,
+    "spare-return": _stand_ins,
+    "finish-replacement": _unfinished,
+    "remove-auxiliary": _aside,
+    "add-auxiliary": _more_aside,
+    "add-redundancy": _alone,
+}
 OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,
     "drive-mode-audit": _member,

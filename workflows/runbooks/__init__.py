@@ -3,6 +3,8 @@
 from agents.operations import OPERATIONS
 from workflows.engine.lint import load
 from workflows.runbooks import (
+    add_auxiliary,
+    add_redundancy,
     begin_resilver,
     blink_and_replace,
     damaged_data,
@@ -12,6 +14,7 @@ from workflows.runbooks import (
     finish_replacement,
     many_disks_offline,
     read_only_import,
+    remove_auxiliary,
     replace_in_place,
     resilver_tuning,
     rewind_import,
@@ -40,6 +43,9 @@ BOOKS = (
     replace_in_place,
     finish_replacement,
     begin_resilver,
+    remove_auxiliary,
+    add_auxiliary,
+    add_redundancy,
     damaged_data,
     destroy_damaged_snapshot,
 )

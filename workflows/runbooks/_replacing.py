@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from agents.operations import zpool_replace
@@ -53,15 +54,29 @@ def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 def plan_is_for_what_was_chosen(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
     """Whether the node means the same vdev, the same disk, the same bay and the same command as we do."""
     wanted = replace_params(facts, params)
-    outgoing, incoming = _part(plan, "outgoing"), _part(plan, "incoming")
-    if bad := zpool_replace.check(wanted):
+    goes = _same("the vdev that goes", params["vdev_guid"], _part(plan, "outgoing").get("vdev_guid"))
+    return (*_command(zpool_replace, wanted, plan), goes, *the_disk_that_comes(facts, params, plan))
+
+
+def takes_in(operation: ModuleType) -> Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]]:
+    """The same of an operation that takes a disk into a pool for no other."""
+
+    def the_node_means_the_same_disk(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        wanted = {name: params.get(name, "") for name in operation.PARAMS}
+        return (*_command(operation, wanted, plan), *the_disk_that_comes(facts, params, plan))
+
+    return the_node_means_the_same_disk
+
+
+def _command(operation: ModuleType, wanted: Mapping[str, str], plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+    if bad := operation.check(wanted):
         return (refuse(bad),)
-    return (
-        _same("the command", list(zpool_replace.argv(wanted)), plan.get("argv")),
-        _same("the vdev that goes", params["vdev_guid"], outgoing.get("vdev_guid")),
-        _same("the disk that comes", params["wwid"], incoming.get("wwid")),
-        *_same_as_seen(facts, params, incoming),
-    )
+    return (_same("the command", list(operation.argv(wanted)), plan.get("argv")),)
+
+
+def the_disk_that_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+    incoming = _part(plan, "incoming")
+    return (_same("the disk that comes", params.get("wwid", ""), incoming.get("wwid")), *_same_as_seen(facts, params, incoming))
 
 
 def _same_as_seen(facts: FleetFacts, params: Params, incoming: Mapping[str, Any]) -> tuple[Verdict, ...]:

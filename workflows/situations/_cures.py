@@ -16,7 +16,17 @@ BESIDE_IT = "replace-in-place"  # the runbook that fills another disk of the nod
 REPLACING = frozenset((BY_GUID, IN_ITS_BAY, BESIDE_IT))  # runbooks whose end is another disk in the place of a member
 FINISH = "finish-replacement"  # the runbook that takes one disk out of a replacement that does not end
 RESILVER = "begin-resilver"  # the runbook that begins a resilver where none comes
-OTHERS: Mapping[str, CureKind] = {"spare-return": "detach", FINISH: "detach", RESILVER: "resilver"}
+REMOVE = "remove-auxiliary"  # the runbook that takes a log, a cache device or a spare out of its pool
+ADD = "add-auxiliary"  # the runbook that gives a pool a spare, a log or a cache device
+MIRROR = "add-redundancy"  # the runbook that gives a disk which stands alone a mirror
+OTHERS: Mapping[str, CureKind] = {
+    "spare-return": "detach",
+    FINISH: "detach",
+    RESILVER: "resilver",
+    REMOVE: "remove",
+    ADD: "add",
+    MIRROR: "attach",
+}
 DOES: Mapping[str, CureKind] = {**dict.fromkeys(REPLACING, "replace"), **OTHERS}  # runbook -> the cure that it carries out
 COUNTERS = "`zpool clear` sets the error counters to 0: write down what `zpool status -P -p` prints now."
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.collectors._rows import is_gap
-from workflows.engine.core import Cure
+from workflows.analysis import fit_disks
+from workflows.engine.core import Answer, Cure
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.versions import release_numbers
-from workflows.situations import _pools
+from workflows.situations import _cures, _pools, _words
 from workflows.situations._pools import NEW_DISK, cure
 
 REDUNDANT = ("mirror", "raidz", "draid")
@@ -36,6 +37,15 @@ def data_tops(pool: PoolFacts) -> tuple[VdevFacts, ...]:
     return tuple(top for role, top in pool.tops_read if role == "data" and top.kind not in ("indirect", "other"))
 
 
+def mirrored(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> tuple[Answer, ...]:
+    """The runbook that gives one disk a mirror: where it serves by itself, its guid is known, and the node has a disk that fits."""
+    if _pools.stands_still(pool) or top.children or top.state != "ONLINE" or not known(top.guid) or not fit_disks.beside(node, top, top):
+        return ()
+    return _words.pool_answers(
+        node, pool, _cures.MIRROR, "It attaches a second disk by its guid and waits until it is filled.", vdev_guid=str(top.guid)
+    )
+
+
 def cures_of_single(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: int) -> Iterator[Cure]:
     """How one disk gets redundancy, or leaves the pool again. `beside`: how many losses its neighbours survive."""
     if _pools.stands_still(pool):
@@ -49,6 +59,7 @@ def cures_of_single(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: in
         needs=" ".join(
             part for part in ("The new disk is at least as large, and carries nothing that is needed.", _pools.guid_needed(disk)) if part
         ),
+        runbook=_cures.MIRROR,
     )
     yield from _removal(node, pool, top)
     if known(pool.checkpoint) and pool.checkpoint:

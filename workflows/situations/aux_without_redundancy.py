@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Severity, Situation
+from workflows.engine.core import Answer, Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
-from workflows.situations import _pools, _words
+from workflows.situations import _cures, _pools, _words
 from workflows.situations._pools import NEW_DISK, Wording, cure
-from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single
+from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single, mirrored
 
 SLUG = "aux-without-redundancy"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (_cures.MIRROR,)
 ROLES = ("special", "dedup")
 
 
@@ -46,7 +46,7 @@ def _single(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts) -> Situ
         (_pools.row(node, top),),
         tuple(cures_of_single(node, pool, top, 1)),
     )
-    return _make(node, pool, role, top, wording, (top,))
+    return _make(node, pool, role, top, wording, (top,), mirrored(node, pool, top))
 
 
 def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: tuple[VdevFacts, ...]) -> Situation:
@@ -65,12 +65,12 @@ def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: 
         f"{pool.name}: its {role} vdev {top.name} lost {_words.plural(len(lost), 'disk')}",
         meaning,
         (_pools.row(node, top), *(_pools.row(node, leaf) for leaf in lost)),
-        tuple(_cures(pool, lost)),
+        tuple(_cures_of(pool, lost)),
     )
     return _make(node, pool, role, top, wording, (top, *lost))
 
 
-def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
+def _cures_of(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
     for leaf in lost:
         needs = _pools.guid_needed(leaf)
         yield cure(
@@ -88,8 +88,17 @@ def _cures(pool: PoolFacts, lost: tuple[VdevFacts, ...]) -> Iterator[Cure]:
             )
 
 
-def _make(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, wording: Wording, vdevs: tuple[VdevFacts, ...]) -> Situation:
-    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name, "role": role}, vdevs=vdevs)
+def _make(
+    node: NodeFacts,
+    pool: PoolFacts,
+    role: str,
+    top: VdevFacts,
+    wording: Wording,
+    vdevs: tuple[VdevFacts, ...],
+    answers: tuple[Answer, ...] = (),
+) -> Situation:
+    subject = {"top": top.name, "role": role}
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject=subject, vdevs=vdevs, answers=answers)
 
 
 def _holds(role: str) -> str:

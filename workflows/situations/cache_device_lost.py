@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
-from workflows.situations import _pools
+from workflows.situations import _aside, _cures, _pools
 from workflows.situations._pools import Wording, cure
 
 SLUG = "cache-device-lost"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (_cures.REMOVE, _cures.ADD)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -28,10 +28,11 @@ def _situation(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
         f"{pool.name}: the cache device {_pools.short(cache)} is {cache.state}",
         " ".join(_meaning(node, pool, cache)),
         (_pools.row(node, cache),),
-        tuple(_cures(pool, cache)),
+        tuple(_cures_of(pool, cache)),
     )
+    answers = (*_aside.removed(node, pool, cache), *_aside.added(node, pool, "cache"))
     subject = {"role": "cache", "vdev_guid": _pools.key_of(cache)}
-    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(cache), subject=subject, vdevs=(cache,))
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(cache), subject=subject, vdevs=(cache,), answers=answers)
 
 
 def _meaning(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Iterator[str]:
@@ -42,7 +43,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Iterator[str
     yield "Remove it, or give the pool a new one; until then the line stays and hides nothing else."
 
 
-def _cures(pool: PoolFacts, cache: VdevFacts) -> Iterator[Cure]:
+def _cures_of(pool: PoolFacts, cache: VdevFacts) -> Iterator[Cure]:
     if _pools.stands_still(pool):
         return
     needs = _pools.guid_needed(cache)
@@ -58,10 +59,12 @@ def _cures(pool: PoolFacts, cache: VdevFacts) -> Iterator[Cure]:
         "Take it out of the pool. Nothing is copied, and nothing is lost.",
         *_pools.of(pool, cache, "remove", "POOL", "VDEV"),
         needs=needs,
+        runbook=_cures.REMOVE,
     )
     yield cure(
         "add",
         "Add a new one where one is wanted, by a name that does not move.",
         ("zpool", "add", pool.name, "cache", _pools.new_disk(pool)),
         needs="The new device carries nothing that is needed. The word `cache` is there: without it the device becomes a part of the pool.",
+        runbook=_cures.ADD,
     )

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Answer, Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.situations import _cures, _pools
+from workflows.situations import _aside, _cures, _pools
 from workflows.situations._lost import Lost
 from workflows.situations._pools import NEW_DISK, Wording, cure
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "log-device-lost"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (_cures.BY_GUID, _cures.REMOVE, _cures.ADD)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -47,9 +47,10 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[
     )
     subject = {"top": top.name, "role": "log"} | ({"vdev_guid": _pools.key_of(lost[0])} if len(lost) == 1 else {})
     vdevs = (top, *lost) if top.children else lost
-    # The runbook fills the new disk from the others of its vdev: where none is left, removing and adding does as well, by hand.
+    # A new disk is filled from the others of its vdev: where none is left, the log is removed whole, and another one added.
     found = members if left else ()
-    answers = tuple(answer for member in found for answer in member.answers("It replaces the log device by its guid."))
+    answers: tuple[Answer, ...] = tuple(answer for member in found for answer in member.answers("It replaces the log device by its guid."))
+    answers += () if left else (*_aside.removed(node, pool, top), *_aside.added(node, pool, "log"))
     return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(lost[0]), subject=subject, vdevs=vdevs, answers=answers)
 
 
@@ -118,12 +119,14 @@ def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left
         f"Or do without a log device: {pool.name} then writes its log to the data disks for good. Look afterwards that it is gone: some releases say nothing when they could not remove it.",
         *_pools.of(pool, what, "remove", "POOL", "VDEV"),
         needs=_pools.guid_needed(what),
+        runbook=_cures.REMOVE,
     )
     yield cure(
         "add",
         "Then give the pool another log where one is wanted, best two as a mirror, by names that do not move.",
         ("zpool", "add", pool.name, "log", _pools.new_disk(pool)),
         needs="The new device carries nothing that is needed. The word `log` is there: without it the device becomes a part of the pool.",
+        runbook=_cures.ADD,
     )
     yield cure(
         "import-without-log",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Answer, Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.facts.read.used_twice import DISTRIBUTED
-from workflows.situations import _pools, _words
+from workflows.situations import _aside, _cures, _pools, _words
 from workflows.situations._pools import Wording, cure
 
 SLUG = "spare-unavailable"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (_cures.REMOVE, _cures.ADD)
 READY = ("AVAIL", "INUSE", "ONLINE")
 ELSEWHERE = re.compile(r"in use by pool '([^']+)'")  # print_status_config, zpool_main.c
 
@@ -51,9 +51,10 @@ def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
         f"{pool.name}: the spare {_pools.short(spare)} is {spare.state}",
         " ".join(_meaning(node, pool, spare)),
         (_pools.row(node, spare),),
-        tuple(_cures(pool, spare)),
+        tuple(_cures_of(pool, spare)),
     )
-    return _make(node, pool, spare, wording)
+    answers = () if DISTRIBUTED.fullmatch(spare.name) else (*_aside.removed(node, pool, spare), *_aside.added(node, pool, "spare"))
+    return _make(node, pool, spare, wording, answers)
 
 
 def _shared_with(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> tuple[str, ...]:
@@ -77,9 +78,9 @@ def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Sit
     return _make(node, pool, spare, wording)
 
 
-def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, wording: Wording) -> Situation:
+def _make(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, wording: Wording, answers: tuple[Answer, ...] = ()) -> Situation:
     subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
-    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,))
+    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,), answers=answers)
 
 
 def _left(pool: PoolFacts) -> str:
@@ -102,7 +103,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[str
         yield "It is known by a name that moves at a boot: its disk may be there under another name."
 
 
-def _cures(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
+def _cures_of(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
     if DISTRIBUTED.fullmatch(spare.name):
         yield cure("look", "See which members of its dRAID are away, and bring them back.", ("zpool", "status", pool.name))
         return
@@ -115,6 +116,7 @@ def _cures(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
         "If it stays so, take the spare out of the pool by its guid; it holds no data, and `zpool online` refuses a spare.",
         *_pools.of(pool, spare, "remove", "POOL", "VDEV"),
         needs=needs,
+        runbook=_cures.REMOVE,
     )
     yield cure(
         "add",
@@ -122,4 +124,5 @@ def _cures(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
         ("zpool", "add", pool.name, "spare", _pools.new_disk(pool)),
         needs="The disk is as large as the largest member, and carries nothing that is needed. The word `spare` is there: without it the disk becomes a "
         "part of the pool.",
+        runbook=_cures.ADD,
     )

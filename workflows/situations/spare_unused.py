@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.situations import _pools
+from workflows.situations import _aside, _cures, _pools
 from workflows.situations._pools import Wording, cure
 from workflows.situations.spare_unavailable import holds, serves_another
 
 SLUG = "spare-unused"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (_cures.ADD,)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -39,15 +39,23 @@ def _situation(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
         f"{pool.name}: the spare {_pools.short(spare)} is in use, and no vdev holds it",
         meaning,
         (_pools.row(node, spare),),
-        tuple(_cures(node, pool, spare)),
+        tuple(_cures_of(node, pool, spare)),
     )
     subject = {"role": "spare", "vdev_guid": _pools.key_of(spare)}
     return _pools.situation(
-        SLUG, node, pool, wording, about=_pools.key_of(spare), subject=subject, vdevs=(spare,), sure=_pools.is_paste(node) is False
+        SLUG,
+        node,
+        pool,
+        wording,
+        about=_pools.key_of(spare),
+        subject=subject,
+        vdevs=(spare,),
+        sure=_pools.is_paste(node) is False,
+        answers=_aside.added(node, pool, "spare"),
     )
 
 
-def _cures(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
+def _cures_of(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
     yield cure(
         "look",
         "Look at all pools of this node, not at this one alone: one may hold it in a row `spare-N`. Then replace the member there, and it comes back. Ask the "
@@ -70,4 +78,5 @@ def _cures(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]
         "Add the same disk, or another, as a spare again.",
         ("zpool", "add", pool.name, "spare", _pools.new_disk(pool)),
         needs="The disk carries nothing that is needed. The word `spare` is there: without it the disk becomes a part of the pool.",
+        runbook=_cures.ADD,
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
-from workflows.situations import _pools
+from workflows.situations import _cures, _pools
 from workflows.situations._pools import Wording
-from workflows.situations._redundancy import cures_of_single, data_tops, has_gaps, is_redundant, is_single
+from workflows.situations._redundancy import cures_of_single, data_tops, has_gaps, is_redundant, is_single, mirrored
 
 SLUG = "top-without-redundancy"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (_cures.MIRROR,)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -42,7 +42,9 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: tuple[V
         (*(_pools.row(node, other) for other in beside[:2]), _pools.row(node, top)),
         tuple(cures_of_single(node, pool, top, max(_survives(other) for other in beside))),
     )
-    return _pools.situation(SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name}, vdevs=(top,))
+    return _pools.situation(
+        SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name}, vdevs=(top,), answers=mirrored(node, pool, top)
+    )
 
 
 def _survives(vdev: VdevFacts) -> int:

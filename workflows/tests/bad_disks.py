@@ -136,7 +136,7 @@ REFUSED = (
     ),
     Bad("the_vdev_can_still_rebuild", "has lost more disks than it can rebuild", siblings(**OUT)),
     Bad("no_mass_event_is_under_way", "left service in the last 30 minutes", left_service(4)),
-    Bad("no_resilver_touches_the_vdev", "is being rebuilt", one_sibling(resilvering=True)),
+    Bad("no_resilver_touches_the_vdev", "is being rebuilt", every_leaf(resilvering=True)),
     Bad("nothing_blocks_attaching", "a device removal", pool(removing=True)),
     Bad("no_expansion_is_under_way", "is being expanded", pool(expanding=True)),
     Bad("no_expansion_needs_the_member", "is being expanded", pool(expanding=True)),
@@ -156,7 +156,7 @@ REFUSED = (
         "wrote nothing",
         scans(text="resilvered 0B in 00:00:01 with 0 errors on Mon Nov 23 19:44:42 2026"),
     ),
-    Bad("the_vdev_counts_the_new_disk", "has lost more disks than it can rebuild", siblings(**OUT)),
+    Bad("the_vdev_counts_the_new_disk", "has lost more disks than it can rebuild", every_leaf(**OUT)),
     # --- hot spares
     Bad("the_last_scan_was_clean", "finished with 3 errors", scans(errors=3)),
     Bad("the_one_that_stays_is_whole", "still being filled", every_leaf(resilvering=True)),

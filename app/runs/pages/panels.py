@@ -75,6 +75,7 @@ OUTGOING = {
     "zpool_online": "Comes back into service",
     "zpool_detach": "Is detached",
     "zpool_detach_new_half": "Is taken out again",
+    "zpool_remove": "Is removed",
 }
 
 

@@ -43,6 +43,7 @@ from workflows.guards.target import (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
 )
+from workflows.runbooks._confirming import guid_and_pool
 from workflows.runbooks._orders import order, verify
 from workflows.runbooks._replacing import RESILVER_SECONDS_MAX, how_far_the_resilver_is
 from workflows.runbooks.finish_replacement.guards import (
@@ -160,22 +161,13 @@ def _redundancy(facts: FleetFacts, params: Params) -> Mapping[str, Any]:
     return plan_losses.redundancy_of(target.pool, target.top, target.leaf, target.node, after, after)
 
 
-def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
-    return f"{plan['params']['vdev_guid'][-6:]} {params['pool']}"
-
-
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return (f"pool:{params['pool_guid']}",)
 
 
 def confirm(slug: str) -> ConfirmStep:
-    return ConfirmStep(
-        slug=slug,
-        title="Confirm what is detached",
-        why="The disks in this place differ in one number. You type the end of the one that goes.",
-        phrase=guid_end_and_pool,
-        phrase_hint="Type the last 6 digits of the guid that is detached, a space, and the pool's name.",
-    )
+    why = "The disks in this place differ in one number. You type the end of the one that goes."
+    return guid_and_pool(slug, "Confirm what is detached", why, "is detached")
 
 
 CHECK_WHY = "Every question must be answered yes. What is not known counts as no."

@@ -1,0 +1,115 @@
+"""What the operations that take a blank disk into a pool share: the disk by its WWID, the pool, and what forbids to write to that disk.
+
+The disk is named by its WWID and never by a kernel name. Never with `-f`: what `zpool` itself refuses stays refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.collectors import block, node
+from agents.collectors.base import Capture
+from agents.domain.wwid import by_id_path
+from agents.host.host import Host
+from agents.operations import _candidate, _member, _released, _tree
+from agents.operations._candidate import NONE, Candidate, known
+from agents.operations._member import Question
+from agents.operations._tree import Unread
+from agents.operations.base import UNKNOWN, check_wwid
+
+FACTS = (
+    *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
+    *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
+    *("disk.labels", "disk.contents", "disk.member", "zfs.prepares", *_released.FACTS),
+)
+
+
+@dataclass(frozen=True)
+class Scene(_member.Scene):
+    """What was read at one moment, the new disk with it. In place of what could not be read stands why."""
+
+    candidate: Candidate | Unread
+
+    def disk(self) -> Candidate:
+        if isinstance(self.candidate, Unread):
+            raise self.candidate
+        return self.candidate
+
+
+def check(params: Mapping[str, str], names: Sequence[str]) -> str:
+    """Of parameters that are a pool's name, guids and a WWID."""
+    return _member.check(params, names) or check_wwid(params["wwid"])
+
+
+def survey(host: Host, params: Mapping[str, str]) -> Scene:
+    candidate: Candidate | Unread
+    status = _member.survey(host, params).status
+    try:
+        candidate = _candidate.find(host, params["wwid"])
+    except Unread as unread:
+        candidate = unread
+    return Scene(host, params, status, candidate)
+
+
+def facts(scene: Scene, found: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """`found` with what is so of the disk; of `names`, what neither has is not known."""
+    more = {
+        "zfs.prepares": next(iter(node.prepares(scene.host)), NONE),  # bound into the plan: who approves it approves the script
+        **_member.versions(scene.host),
+        **found,
+    }
+    return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in names if name not in more}, **more, **_disk_facts(scene)}
+
+
+def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
+    """(fact, values that pass, what to say otherwise) of the disk."""
+    wwid = params["wwid"]
+    return (
+        ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
+        ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
+        ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
+        ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
+        ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
+        ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
+        ("disk.contents", (NONE,), f"The disk {wwid} holds {{}}. Choose another disk."),
+        ("disk.member", (NONE,), f"The disk {wwid} is already a member: {{}}. Choose another disk."),
+    )
+
+
+def incoming(scene: Scene) -> dict[str, str]:
+    """The disk as a plan shows it."""
+    fields = ("serial", "vendor", "model", "size_bytes")
+    if isinstance(scene.candidate, Unread):
+        blank = dict.fromkeys((*fields, "kernel_name", "bay"), "")
+        return {"wwid": scene.params["wwid"], "by_id": str(by_id_path(scene.params["wwid"])), **blank}
+    disk = scene.candidate
+    return {
+        "wwid": disk.wwid,
+        "by_id": disk.by_id,
+        **{name: _candidate.same(disk, name) for name in fields},
+        "kernel_name": ", ".join(path.name for path in disk.paths),
+        "bay": known(lambda: _bay(scene.host, disk)),
+    }
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    """What the node says of the pool and the disk right after the command."""
+    return (*_tree.captures(host), *_candidate.aftermath(host, params["wwid"]))
+
+
+def _disk_facts(scene: Scene) -> dict[str, str]:
+    if isinstance(scene.candidate, Unread) or isinstance(scene.status, Unread):
+        return {}
+    return {**_candidate.facts(scene.host, scene.candidate, scene.status.pools), "disk.bay": known(lambda: _bay(scene.host, scene.disk()))}
+
+
+def _bay(host: Host, disk: Candidate) -> str:
+    """NONE of a disk that no enclosure can report: an NVMe disk, one on an ATA port, any on a node without SES. A person has then scanned it."""
+    on_no_shelf = all(path.name.startswith("nvme") or "/ata" in (path.folder or "") for path in disk.paths)
+    beside = on_no_shelf or not host.list("/sys/class/enclosure/*")
+    return NONE if beside and not any(path.slot_link for path in disk.paths) else _candidate.bay(host, disk)
+
+
+def _why_no_disk(scene: Scene) -> str:
+    return str(next(part for part in (scene.candidate, scene.status, "") if isinstance(part, (Unread, str))))

@@ -1,0 +1,29 @@
+"""Nodes that need add-auxiliary, for the demo, rehearsals and tests, and what somebody does on them when a step asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from twin.model import Node
+from workflows.rehearsal.hand import Hand
+from workflows.runbooks.remove_auxiliary.rehearsal import with_one
+
+
+def needs_a_spare(now: float) -> Node:
+    """The pool's one spare is away, and a blank disk is in another bay."""
+    return with_one("spare", True)
+
+
+def needs_a_log(now: float) -> Node:
+    return with_one("log", True)
+
+
+def needs_a_cache(now: float) -> Node:
+    return with_one("cache", True)
+
+
+NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
+    "add-auxiliary": lambda now: {"oss01": needs_a_spare(now)},
+    "add-auxiliary-log": lambda now: {"oss01": needs_a_log(now)},
+}
+HANDS: Mapping[str, Hand] = {}  # step -> what is taken for done there, for each MANUAL step
