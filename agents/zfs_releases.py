@@ -36,7 +36,7 @@ READ: dict[Release, tuple[int, int]] = {  # series -> the first and the last pat
 TRIED = ((2, 1), (2, 3), (2, 4))  # with a real kernel, not by source only
 PATHS_ARE_SET, CLEAR_REFUSES, CLEAR_LOOKS, CLAIMS = ("2.2.0",), ("0.8.0",), ("2.2.4",), ("2.3.6", "2.4.1")
 PREPARES, SLOT_POWER, PULL_IS_IGNORED = ("2.1.15", "2.2.1"), ("2.1.15", "2.2.3"), ("2.3.0",)
-HAS_SIT_OUT, HAS_RESILVER, TREE_IS_WHOLE = ("2.4.0",), ("0.8.0",), ("2.0.2",)
+HAS_SIT_OUT, HAS_RESILVER, TREE_IS_WHOLE, HOSTID_OF_THE_POOL = ("2.4.0",), ("0.8.0",), ("2.0.2",), ("2.2.0",)
 
 # What of a pool an entry may rest on.
 MULTIHOST = "multihost"  # it is suspended, and its property multihost is on
@@ -291,11 +291,24 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         ),
     ),
     "zpool_export_readonly": (_STATUS,),
+    "zpool_export_unused": (_STATUS,),
     "zpool_import_readonly": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_dry_run": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_rewind": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_txg": (_STATUS, _CLAIM_IS_LEFT_OUT),
+    "zpool_import_ordinary": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zpool_import_writable": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
+    "zpool_import_fenced": (
+        _STATUS,
+        Entry(
+            ORDERED,
+            "the hostid that -f passes over is the one in the pool's own configuration, not the one of a label",
+            "cmd/zpool/zpool_main.c:do_import; module/zfs/spa.c:spa_tryimport, zfs-2.2.11",
+            since=HOSTID_OF_THE_POOL,
+        ),
+        _CLAIM_IS_BROKEN,
+        _CLAIM_IS_WRITTEN,
+    ),
     "zpool_rewind": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zdb_without": (_STATUS,),
     "set_drive_mode": (_STATUS,),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from twin import (
     adding,
     blkid,
+    datasets,
     drive_logs,
     importing,
     kernel,
@@ -118,6 +119,10 @@ def zpool_get(view: View, args: Sequence[str], now: float) -> Answer:
     return tables.properties(view, args, now) or unknown(("zpool", "get", *args))
 
 
+def zfs_get(view: View, args: Sequence[str], now: float) -> Answer:
+    return snapshots.get(view.node, args) or datasets.answer(view, args) or unknown(("zfs", "get", *args))
+
+
 def zpool_iostat(view: View, args: Sequence[str], now: float) -> Answer:
     """An interval is not waited for: what the disks do is the same at any time."""
     return tables.iostat(view, args, now) or unknown(("zpool", "iostat", *args))
@@ -149,10 +154,6 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
     if args:
         return unknown(("zfs", "version", *args))
     return Answer(0, f"zfs-{view.node.zfs_userland}\nzfs-kmod-{view.node.zfs_module}\n")
-
-
-def zfs_get(view: View, args: Sequence[str], now: float) -> Answer:
-    return snapshots.get(view.node, args) or unknown(("zfs", "get", *args))
 
 
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
@@ -260,8 +261,8 @@ SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zpool", "events"): zpool_events,
     ("zpool", "version"): zfs_version,
     ("zpool", "--version"): zfs_version,
-    ("zfs", "version"): zfs_version,
     ("zfs", "get"): zfs_get,
+    ("zfs", "version"): zfs_version,
     ("zfs", "--version"): zfs_version,
 }
 

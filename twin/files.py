@@ -222,6 +222,8 @@ def _system(tree: Tree, node: Node) -> None:
     tree.file("/proc/sys/kernel/random/boot_id", f"{node.boot_id}\n")
     tree.file("/sys/module/zfs/version", f"{node.zfs_module}\n")
     tree.file("/sys/module/spl/parameters/spl_hostid", "0\n")
+    for name, value in node.dmi.items():
+        tree.file(f"/sys/class/dmi/id/{name}", f"{value}\n")
     mounts = "".join(f"{line}\n" for line in _mounts(node))
     tree.file("/proc/1/mounts", mounts)
     tree.file("/proc/mounts", mounts)

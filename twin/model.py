@@ -263,6 +263,7 @@ class Pool:
     written_since: float = 0.0  # not 0: it goes on from a rewind since then, and its txgs run by the clock until `discarded_txg` is passed
     discarded_txg: int = 0  # the newest txg of the timeline that was left
     defers: bool = True  # its feature resilver_defer is enabled
+    datasets: dict[str, dict[str, str]] = field(default_factory=dict)  # name -> the properties that are not the default
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 
     @property
@@ -326,6 +327,8 @@ class Node:
     kernel_lines: list[str] = field(default_factory=list)  # what the kernel's log says besides, shortly before a pool was suspended
     phy_rates: dict[str, list[float]] = field(default_factory=dict)  # by how much they grow in an hour
     phys_at: float = 0.0  # when `phys` was counted
+    dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
+    off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
 
     def disk(self, wwid: str) -> Disk:
         return next(d for d in self.disks if d.wwid == wwid)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 import time
 from pathlib import Path
 
@@ -19,19 +21,37 @@ from twin.host import TwinHost
 
 ENROL_TRIES = 30
 ENROL_PAUSE_SECONDS = 1.0
+LAST_REPORT_SECONDS = 30.0  # a node that is to be without power reports for so long, and then no more
 ENDS = (NoIdentity, Busy, PortalDown, ValueError, OSError)  # what is said to a person instead of a trace
 log = logging.getLogger("slotlight.twin")
 
 
 def play(folder: os.PathLike[str], node: str, portal: str, token_file: str) -> None:
-    """Enrol if this node never did, and work until SIGTERM. Raises what the agent raises."""
+    """Enrol if this node never did, and work until SIGTERM, or until its power goes where it is to be dead. Raises what the agent raises."""
     path = state_path(folder, node)
     host, home = TwinHost(path), str(path.with_name("agent"))
     if (Path(home) / FILE).exists():
         move_to(home, portal)  # the demo may start on another port than last time
     else:
         _enrol(host, home, portal, node, token_file)
-    work(Agent(host, home, str(policy_path(folder, node))))
+    agent, lost = Agent(host, home, str(policy_path(folder, node))), threading.Event()
+    if host.view().node.off_since:
+        _lose_power(agent, lost)
+    work(agent)
+    if lost.is_set():
+        signal.pause()  # it is without power; whoever ends the demo ends this process with the others
+
+
+def _lose_power(agent: Agent, lost: threading.Event) -> None:
+    """A node that is to be dead reports for a little while, so that the portal knows it, and then no more."""
+
+    def off() -> None:
+        lost.set()
+        agent.stop()
+
+    timer = threading.Timer(LAST_REPORT_SECONDS, off)
+    timer.daemon = True
+    timer.start()
 
 
 def _enrol(host: TwinHost, home: str, portal: str, node: str, token_file: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 
-from twin.model import Node, Scan
+from twin.model import Node, Scan, Slow
 from twin.scenarios import SCENARIOS, add_spare, tiny
 
 TEN_TB = 9796820402176
@@ -42,6 +42,14 @@ def slow_member(now: float, release: str = "2.1.11-1") -> Node:
     leaf, disk = node.pool("ost_0").leaves()[4], node.disks[4]
     leaf.wait_ms, leaf.slow = 900.0, 412
     disk.smart.corrected = 9_000_000_000
+    return node
+
+
+def unclear(now: float, release: str = "2.1.11-1") -> Node:
+    """A slow member, on a node that does not say all: a line of the kernel that nobody here knows, and events that never come in time."""
+    node = slow_member(now, release)
+    node.kernel_lines = ["ZFS: pool ost_0: allocation window moved for a reason of a release not yet written"]
+    node.faults.slow.append(Slow(["zpool", "events"], 3600.0))
     return node
 
 
@@ -142,6 +150,7 @@ STORIES: dict[str, Callable[[float], Node]] = {
     "resilver-tuning": crawling,
     "drive-mode-audit": odd_modes,
     "slow-disk-triage": slow_member,
+    "slow-disk-triage-unclear": unclear,
     "sas-link-triage": weak_disk_link,
     "sas-link-triage-cable": weak_cable,
     "suspended-pool": multihost,

@@ -136,7 +136,7 @@ PATTERNS = {
     ),
     # over a network, drivers/nvme/host/tcp.c, rdma.c, fc.c, fabrics.c
     "nvme-path": (
-        r"nvme (?P<disk>nvme\d+): (?:NVME-FC\{\d+\}: |NVME-FC\{\d+\.\d+\}: )?(?:starting error recovery|Reconnecting in \d+ seconds.*|Failed reconnect attempt \d+.*"
+        r"nvme (?P<disk>nvme\d+): (?:NVME-FC\{\d+\}: |NVME-FC\{\d+\.\d+\}: )?(?:starting error recovery|Reconnecting in \d+ seconds.*|Failed reconnect attempt \d.*"
         r"|queue \d+: timeout request .*|queue \d+ connection .*|failed to (?:connect (?:socket|queue)|send request|recv).*|failed nvme_keep_alive.*|rdma connection establishment failed.*"
         r"|Property (?:Set|Get) error.*|Connect (?:command failed|Invalid|rejected|Failed).*|qid \d+: authentication (?:setup )?failed.*"
         r"|io timeout: .*|transport association event: .*|controller connectivity lost.*|resetting controller|(?:reset: )?Reconnect attempt .*|connect attempt failed.*)"

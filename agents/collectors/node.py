@@ -1,6 +1,7 @@
 """Who the node is: name, hostid, this boot, kernel, and the OpenZFS versions of tools and module.
 
-The hostid is asked three times, because ZFS takes it from the module's parameter, else from the file, else from `hostid`.
+The hostid is asked three times, because ZFS takes it from the module's parameter, else from the file, else from `hostid`. What the firmware
+calls the machine (DMI) tells later whose power was switched off; only root may read its serial numbers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _FILES = {
     "/sys/module/zfs/version": "zfs_module",
     "/sys/module/spl/parameters/spl_hostid": "hostid_spl",
 }
+DMI = "/sys/class/dmi/id"
+_DMI = ("sys_vendor", "chassis_serial", "product_serial", "board_serial", "product_uuid")
 HOSTID_FILE = "/etc/hostid"
 STAT = "/proc/stat"  # its line "btime" is when this boot began; an uptime would be news every time
 _COMMANDS = (("hostid",), ("zpool", "--version"))
@@ -47,11 +50,17 @@ class NodeInfo:
     hostid_spl: str | None = None  # the module's parameter; "00000000" says nothing
     booted_at: int | None = None  # Unix time, seconds
     prepares: str | None = None  # the site's script that `zpool replace` runs as root on a new disk, where one is there
+    sys_vendor: str | None = None  # DMI, as the firmware has it, placeholders too
+    chassis_serial: str | None = None
+    product_serial: str | None = None
+    board_serial: str | None = None
+    product_uuid: str | None = None
     powers: str | None = None  # the file that has `zpool online` and `clear`, given by hand, switch the power of slots on
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
     lines = [line for path in _FILES for line in attribute(host, path)] + binary(host, HOSTID_FILE)
+    lines += [line for name in _DMI for line in attribute(host, f"{DMI}/{name}")]
     lines += [line for line in attribute(host, STAT) if line.startswith(f"{STAT}:btime ")]
     lines += [f"{PREPARES}:{path}" for path in prepares(host)[:1]] + [f"{POWERS}:{path}" for path in _powers(host)[:1]]
     for argv in _COMMANDS:
@@ -100,6 +109,8 @@ def parse(text: str) -> NodeInfo | Unparsed:
             fields["hostid_spl"] = f"{whole(value):08x}"
         elif source in (PREPARES, POWERS) and value.startswith("/"):
             fields["prepares" if source == PREPARES else "powers"] = value
+        elif source.startswith(f"{DMI}/") and source[len(DMI) + 1 :] in _DMI:
+            fields[source[len(DMI) + 1 :]] = value
         elif source in _FILES and _FILES[source] != "hostid_spl":
             fields[_FILES[source]] = value
         else:
@@ -108,7 +119,10 @@ def parse(text: str) -> NodeInfo | Unparsed:
     return NodeInfo(**{name: fields.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
 
 
-_WORDS = ("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl", "prepares", "powers")
+_WORDS = (
+    *("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl", "prepares", "powers"),
+    *_DMI,
+)
 
 
 def module_version(host: Host) -> tuple[int, int] | None:

@@ -7,10 +7,11 @@ pool is named by its guid.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors import node, zdb_label, zpool_get, zpool_import, zpool_status
+from agents.collectors._vdevs import Vdev
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.zpool_import import Importable
 from agents.host.host import Host
@@ -36,6 +37,7 @@ FACTS = (
 )
 OPTIONS = ("-N", "-o", "readonly=on", "-o", "cachefile=none")
 WHERE = ("-d", "/dev/disk/by-id")
+ASIDE = ("cache", "spares")  # sections of what holds no data of the pool; the listing prints no state of it
 NOT_ASKED = "of no matter on this release"
 FREE, FORCE, ELSEWHERE, UNREADABLE = "free", "last used elsewhere", "imported elsewhere now", "needs other software"
 UNNAMED = "active, by a host that nobody knows: no proof that another has it, nor that none has"
@@ -61,9 +63,11 @@ def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("-R", f"/mnt/ro-{params['pool']}")
 
 
-def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+def preconditions(host: Host, params: Mapping[str, str], names_absent: bool = False) -> dict[str, str]:
+    """`names_absent`: which members are not here is asked too, as "import.absent"."""
     listed, labels, versions = once(lambda: _listed(host, params)), once(lambda: _labels(host, params)), _member.versions(host)
     return {
+        **({"import.absent": known(lambda: absent(_one(listed())))} if names_absent else {}),
         "import.listed": known(lambda: str(len(listed()))),
         "import.state": known(lambda: _one(listed()).state),
         "import.says": known(lambda: status_of(_one(listed()))),
@@ -124,6 +128,21 @@ def status_of(pool: Importable) -> str:
     if "feature" in pool.status or "newer version" in text:
         return UNREADABLE
     return FORCE if "last accessed by another system" in text else FREE  # "may be active" is said of every pool that was not exported
+
+
+def absent(listed: Importable) -> str:
+    """The leaves that the listing does without, or "none". Raises Unread."""
+    if listed.unread or listed.more_devices or not listed.vdevs.children:
+        raise Unread("the listing does not show every vdev of the pool")
+    of_data = (listed.vdevs, *(vdev for name, vdevs in listed.sections if name not in ASIDE for vdev in vdevs))
+    return ", ".join(leaf.name for vdev in of_data for leaf in _leaves(vdev) if leaf.state != "ONLINE") or NONE
+
+
+def _leaves(vdev: Vdev) -> Iterator[Vdev]:
+    if not vdev.children:
+        yield vdev
+    for child in vdev.children:
+        yield from _leaves(child)
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:

@@ -6,8 +6,11 @@ is an upper bound, and ZFS goes further back by itself when it cannot load what 
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple
+from typing import Any, Tuple
 
 from agents.collectors import _disks, dbgmsg, zdb_label, zdb_uberblocks
 from agents.collectors.base import Unparsed
@@ -17,45 +20,72 @@ from agents.operations._candidate import NONE
 from agents.operations._tree import Unread
 
 Ring = tuple[Uberblock, ...]  # of Uberblock, the newest first
+RingOf = Tuple[int, Ring]  # the guid of a member, and the ring of one partition that carries its label
+CACHED = (
+    "failed to invalidate cache"  # zdb drops cached pages of a disk before it reads, and goes on where it cannot (cmd/zdb/zdb.c:dump_label)
+)
 _TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
 
 
 def rings(host: Host, params: Mapping[str, str]) -> dict[str, Ring]:
     """By partition, for every disk whose label is of this pool. Raises Unread when one of them does not say."""
+    return _read(host, tuple(_members(host, params["pool_guid"])))
+
+
+def rings_by_guid(host: Host, params: Mapping[str, str]) -> tuple[RingOf, ...]:
+    """The same with the guid of the member in place of the name of its partition. Raises Unread, also where a disk shows no uberblock."""
     members = _members(host, params["pool_guid"])
+    found = _read(host, tuple(members))
+    if bare := next((key for key, ring in found.items() if not ring), ""):
+        raise Unread(f"{bare} shows no uberblock")
+    return tuple((guid, found[key]) for key, guids in members.items() for guid in guids)
+
+
+def fingerprint(rings: Iterable[RingOf]) -> str:
+    """Everything that the rings hold, as one line: it stays the same as long as nobody writes to any of them."""
+    found = tuple(rings)
+    lines = sorted({f"{guid} {[astuple(uberblock) for uberblock in ring]}" for guid, ring in found})
+    digest = hashlib.sha256("\n".join(lines).encode("ascii")).hexdigest()
+    return f"{newest(dict(enumerate(ring for _, ring in found)))} on {len({guid for guid, _ in found})} members, {digest[:32]}"
+
+
+def _read(host: Host, members: tuple[str, ...]) -> dict[str, Ring]:
     captures = _disks.each(lambda key: zdb_uberblocks.collect_one(host, key), members)
     found = {}
     for key, capture in zip(members, captures):
         parsed = zdb_uberblocks.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
         if isinstance(parsed, Unparsed):
             raise Unread(f"the uberblocks of {key} cannot be read: {parsed.reason}")
+        if CACHED in capture.text:
+            raise Unread(f"zdb could not pass by what the kernel remembers of {key}, so it may show what the disk held before")
         found[key] = parsed
     return found
 
 
-def _members(host: Host, pool_guid: str) -> tuple[str, ...]:
-    found = []
+def _members(host: Host, pool_guid: str) -> dict[str, tuple[int, ...]]:
+    """Partition -> the guids of the labels of this pool that are on it."""
+    found = {}
     for capture in zdb_label.collect(host):
         parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
         if isinstance(parsed, Unparsed):
             raise Unread(f"the label of {capture.key} cannot be read: {parsed.reason}")
-        if any(str(label.pool_guid) == pool_guid for label in parsed.labels):
-            found.append(capture.key)
-    return tuple(found)
+        if guids := tuple(label.guid for label in parsed.labels if str(label.pool_guid) == pool_guid):
+            found[capture.key] = guids
+    return found
 
 
-def newest(rings: Mapping[str, Ring]) -> str:
+def newest(rings: Mapping[Any, Ring]) -> str:
     """The best uberblock over all disks. As long as it is the same, no host has written to the pool."""
     best = _best(rings)
     return f"txg {best.txg} of {best.timestamp}"
 
 
-def multihost(rings: Mapping[str, Ring]) -> bool:
+def multihost(rings: Mapping[Any, Ring]) -> bool:
     """Whether the pool's property multihost was on when it was written last."""
     return _best(rings).multihost
 
 
-def _best(rings: Mapping[str, Ring]) -> Uberblock:
+def _best(rings: Mapping[Any, Ring]) -> Uberblock:
     found = [uberblock for ring in rings.values() for uberblock in ring]
     if not found:
         raise Unread("no disk of the pool shows an uberblock")

@@ -17,7 +17,10 @@ from agents.operations import (
     zpool_detach,
     zpool_detach_new_half,
     zpool_export_readonly,
+    zpool_export_unused,
     zpool_import_dry_run,
+    zpool_import_fenced,
+    zpool_import_ordinary,
     zpool_import_readonly,
     zpool_import_rewind,
     zpool_import_txg,
@@ -50,6 +53,8 @@ CHANGING = {
         zpool_import_writable,
         zpool_rewind,
         zpool_export_readonly,
+        zpool_import_ordinary,
+        zpool_export_unused,
         disk_delete,
         disk_rescan,
         set_tunable,
@@ -68,5 +73,6 @@ CHANGING = {
         zpool_remove,
         zpool_add,
         zpool_attach,
+        zpool_import_fenced,
     )
 }

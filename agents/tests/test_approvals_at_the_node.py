@@ -24,6 +24,7 @@ ALONE = {
         "fault_led_off",
         "zpool_online",
         "zpool_export_readonly",
+        "zpool_export_unused",
         "disk_rescan",
         "set_tunable",
     ),
@@ -31,7 +32,16 @@ ALONE = {
 }
 TOGETHER = {
     *("zpool_replace", "zpool_offline", "zpool_detach", "zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind"),
-    *("zpool_import_txg", "zpool_import_writable", "zpool_rewind", "disk_delete", "set_drive_mode", "zpool_clear"),
+    *(
+        "zpool_import_txg",
+        "zpool_import_writable",
+        "zpool_import_ordinary",
+        "zpool_import_fenced",
+        "zpool_rewind",
+        "disk_delete",
+        "set_drive_mode",
+        "zpool_clear",
+    ),
     *("zpool_replace_serving", "zpool_detach_new_half", "zpool_remove", "zpool_add", "zpool_attach", "zfs_destroy_snapshot"),
 }
 

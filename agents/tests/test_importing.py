@@ -10,6 +10,7 @@ from agents.host.host import Ran
 from agents.operations import OPERATIONS, _importing, disk_rescan, zpool_import_readonly
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN
+from agents.tests.test_operations import GOOD
 from twin import scenarios
 from twin.scenarios import Clock
 
@@ -115,7 +116,7 @@ def test_a_plan_asks_what_can_be_imported_once(name, answers, tmp_path):
         return real(argv, *rest, **more) if answers or argv != ("zpool", "import") else Ran(tuple(argv), None, b"", b"", 60.0, "timeout")
 
     at.run = run
-    plan = OPERATIONS[name].describe(at, {**meant(at, "ost_0"), "txg": "4000"})
+    plan = OPERATIONS[name].describe(at, {**GOOD.get(name, {}), **meant(at, "ost_0"), "txg": "4000"})
     assert asked.count(("zpool", "import")) == 1
     assert all(asked.count(argv) == 1 for argv in asked if argv[0] == "zdb" and "u" in argv[1])
     assert plan["preconditions"]["import.listed"].startswith("1" if answers else UNKNOWN)

@@ -65,6 +65,19 @@ GOOD = {
     "zpool_import_txg": {"pool": "p", "pool_guid": "1", "txg": "4711"},
     "zpool_import_writable": {"pool": "p", "pool_guid": "1"},
     "zpool_rewind": {"pool": "p", "pool_guid": "1"},
+    "zpool_import_fenced": {
+        **{
+            "pool": "p",
+            "pool_guid": "1",
+            "host": "oss02",
+            "hostid": "5b2f9c02",
+            "fence": "unplugged, chassis CZ1",
+            "fenced_at": "1795248300",
+        },
+        **{"rings": "txg 4 of 5 on 6 members, ab", "looked_at": "1795248200"},
+    },
+    "zpool_import_ordinary": {"pool": "p", "pool_guid": "1", "cachefile": "none"},
+    "zpool_export_unused": {"pool": "p", "pool_guid": "1"},
     "zpool_export_readonly": {"pool": "p", "pool_guid": "1"},
     "disk_delete": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "disk_rescan": {
@@ -116,7 +129,7 @@ def test_it_takes_exactly_its_parameters(operation):
 def test_its_argv_names_no_disk_by_a_name_that_moves(operation):
     words = operation.argv(GOOD[operation.NAME])
     assert all(not word.startswith("/dev/") or word.startswith("/dev/disk/by-id") for word in words)
-    assert "-f" not in words
+    assert "-f" not in words or operation.NAME == "zpool_import_fenced"
     assert "-F" not in words or "readonly=on" in words or operation.NAME == "zpool_rewind"
     assert not {"-X", "-D", "-a", "-V", "-m", "-M"} & set(words)
     assert "-T" not in words or "readonly=on" in words, "so far back only without writing"
@@ -124,11 +137,21 @@ def test_its_argv_names_no_disk_by_a_name_that_moves(operation):
 
 LOOKING = ("zpool_import_readonly", "zpool_import_dry_run", "zpool_import_rewind", "zpool_import_txg")
 WRITING_IMPORTS = ("zpool_import_writable", "zpool_rewind")
+ORDINARY_IMPORTS = ("zpool_import_ordinary",)
 
 
 def test_every_import_either_looks_or_writes():
     imports = {name for name, module in OPERATIONS.items() if name in GOOD and module.argv(GOOD[name])[:2] == ("zpool", "import")}
-    assert imports == {*LOOKING, *WRITING_IMPORTS}
+    assert imports == {*LOOKING, *WRITING_IMPORTS, *ORDINARY_IMPORTS, "zpool_import_fenced"}
+
+
+def test_the_one_forced_import_names_whom_it_was_taken_from_and_is_destructive():
+    operation, good = OPERATIONS["zpool_import_fenced"], GOOD["zpool_import_fenced"]
+    assert operation.argv(good) == ("zpool", "import", "-f", "-N", "-o", "cachefile=none", "-d", "/dev/disk/by-id", "1")
+    assert (operation.EFFECT, operation.DESTRUCTIVE) == ("at_most_once", True)
+    wrong = {"host": "a b", "hostid": "00000000", "fence": "x" * 1001, "fenced_at": "now", "rings": "\n", "looked_at": "-1"}
+    for name, value in wrong.items():
+        assert operation.check({**good, name: value})
 
 
 @pytest.mark.parametrize("name", LOOKING)
@@ -150,6 +173,18 @@ def test_an_import_that_writes_is_destructive_and_never_forced_mounted_or_rememb
     assert words[-1] == "1"
     assert not {"-f", "-T", "-n"} & set(words)
     assert (OPERATIONS[name].EFFECT, OPERATIONS[name].DESTRUCTIVE) == ("at_most_once", True)
+    assert "force" not in OPERATIONS[name].PARAMS
+
+
+@pytest.mark.parametrize("name", ORDINARY_IMPORTS)
+@pytest.mark.parametrize(("cachefile", "remembered"), [("default", False), ("none", True)])
+def test_an_import_as_at_boot_is_never_forced_or_mounted_and_its_cache_file_is_as_chosen(name, cachefile, remembered):
+    words = OPERATIONS[name].argv({**GOOD[name], "cachefile": cachefile})
+    assert "-N" in words
+    assert words[-1] == "1"
+    assert ("cachefile=none" in words) == remembered
+    assert not {"-f", "-F", "-T", "-n"} & set(words)
+    assert OPERATIONS[name].EFFECT == "at_most_once"
     assert "force" not in OPERATIONS[name].PARAMS
 
 

@@ -176,7 +176,9 @@ class Asked(Schema):
     value: Words = Field("", description="choose")
     by_hand: Literal["", "yes"] = Field("", description="choose: yes, for an option that fits by hand alone")
     text: Words = Field("", description="confirm: what `asks` of the run asks for")
-    evidence: Words = Field("", description="hands: what shows that it was done; correct: what it is instead")
+    evidence: Printed = Field(
+        "", description="hands: what shows that it was done, a line or what a command printed; correct: what it is instead"
+    )
     outcome: Words = Field("", description="settle: did or did_not")
     step: Words = Field("", description="back: to which step; correct: the step of `correctable`")
     reason: Words = Field("", description="settle, abort, withdraw, take-over")

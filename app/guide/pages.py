@@ -29,6 +29,7 @@ PAGES = (
     "approvals",
     "unknown-and-locks",
     "by-hand",
+    "take-over",
     "notices",
     "ledger",
     "postmortems",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from workflows.engine import events as ev
 
 WORDS_MAX = 500  # a reason longer than this belongs into the postmortem
+TEXT_MAX = 20_000  # of what a command printed and a step asks for; a step that asks for a line takes its beginning
 
 
 class Act(NamedTuple):
@@ -14,7 +15,10 @@ class Act(NamedTuple):
     fixed: Mapping[str, str] = {}
 
     def values_from(self, form: Mapping[str, str]) -> dict[str, str]:
-        return {**{name: form.get(name, "")[:WORDS_MAX] for name in self.fields}, **self.fixed}
+        return {**{name: form.get(name, "")[: _LENGTHS.get(name, WORDS_MAX)] for name in self.fields}, **self.fixed}
+
+
+_LENGTHS: Mapping[str, int] = {"evidence": TEXT_MAX}
 
 
 ACTS: Mapping[str, Act] = {

@@ -30,9 +30,11 @@ KINDS = {  # of the loops that runbooks open, in the words of the filter
     "lit": "a bay's light",
     "raised": "a tunable",
     "imported": "a pool imported read-only",
+    "unstarted": "a pool imported and not started",
     "young": "a pool that writes past what it left",
     "deleted": "a deleted device",
     "scrubbing": "a scrub that runs",
+    "returning": "a dead head that must not import its pool",
 }
 
 

@@ -11,7 +11,9 @@ from twin.captured_host import CapturedHost
 
 # What the node itself did not answer, by the record: a disk that hangs holds up its label and the import scan.
 TIMED_OUT = {("slow-disk/1-writing", "zpool_import", ""), ("slow-disk/1-writing", "zdb_label", "sde1")}
-NOT_ASKED = {("mmp-suspended/2-suspended", source, "ost_5") for source in ("zpool_history", "zpool_status_errors")}  # its pool is suspended
+NOT_ASKED = {
+    ("mmp-suspended/2-suspended", source, "ost_5") for source in ("zpool_history", "zpool_status_errors", "zfs_get")
+}  # its pool is suspended
 
 
 def collect(name: str) -> dict[str, tuple[Capture, ...]]:

@@ -12,6 +12,7 @@ import pytest
 from agents.portal.transport import PortalDown
 from agents.tests import rig
 from twin import demo, play
+from twin.store import Store
 
 
 @pytest.fixture
@@ -40,6 +41,20 @@ def test_it_reports_the_twin_and_ends_when_told(portal, tmp_path):
     assert portal.intake.about["mode"] == "observe"
     bodies = [json.dumps(body) for report in portal.reports for body in report.get("bodies", {}).values()]
     assert any("mdt_0" in body for body in bodies)
+
+
+def test_a_node_that_is_to_be_dead_reports_first_and_ends_when_told(portal, tmp_path):
+    demo.make(tmp_path)
+    with Store(demo.state_path(tmp_path, "mds01")).changing() as node:
+        node.off_since = 1.0
+    rig.agent_folder(demo.state_path(tmp_path, "mds01").with_name("agent"), portal.url)
+    player = start(tmp_path, portal)
+    try:
+        portal.wait(lambda: portal.intake.digest)
+    finally:
+        player.send_signal(signal.SIGTERM)
+        _, errors = player.communicate(timeout=10)
+    assert player.returncode == 0, errors
 
 
 def test_it_enrols_with_the_token_and_keeps_its_key(portal, tmp_path):

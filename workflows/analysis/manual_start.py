@@ -149,7 +149,7 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
                     yield here, pool, leaf, disk
 
 
-OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed}
+OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed, "import-pool": _listed}
 OF_POOL: Mapping[str, Callable[..., Found]] = {
     "resilver-tuning": _scan,
     "spare-return": _stand_ins,

@@ -6,11 +6,13 @@ WWID and the bay by its enclosure's id in that very moment, never by a kernel na
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from agents.domain.wwid import scheme
 from agents.operations.locate_led import ABSENT, ANY
+from agents.operations.zpool_import_fenced import FENCE_SECONDS_MAX, STILL_SECONDS
 
 Lines = tuple[str, ...]
 
@@ -121,6 +123,36 @@ def _snapshot(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     )
 
 
+def _fenced(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    """What the node proves before the same order, anew: whom the labels name, and that no ring moves for a minute. zdb reads what is on the disks."""
+    name, number = shlex.quote(params["host"]), int(params["hostid"], 16)
+    members = (re.search(r" on ([0-9]{1,5}) members", params["rings"]) or ["", "0"])[1]
+    old = f"what shows that {params['host']} has no power is {FENCE_SECONDS_MAX} s old or older: have it shown again"
+    return (
+        f"[ \"$(date +%s)\" -lt {int(params['fenced_at']) + FENCE_SECONDS_MAX} ] || {{ printf '%s\\n' {shlex.quote(old)}; return 1; }}",
+        "rings() {",
+        '  for device in "$block"/*; do',
+        '    text=$(zdb -lu "/dev/${device##*/}" 2>/dev/null)',
+        f"    printf '%s\\n' \"$text\" | grep -q '^    pool_guid: {params['pool_guid']}$' || continue",
+        "    hosts=$(printf '%s\\n' \"$text\" | sed -n \"s/^    hostname: '\\(.*\\)'$/\\1/p\" | sort -u)",
+        "    ids=$(printf '%s\\n' \"$text\" | sed -n 's/^    hostid: \\([0-9]*\\)$/\\1/p' | sort -u)",
+        '    case "$text" in *"failed to invalidate cache"*) printf \'%s\\n\' "${device##*/} may show the past" ;; esac',
+        f'    if [ "$hosts" = {name} ] && [ "$ids" = {number} ]; then :; else printf \'%s\\n\' "${{device##*/}} names $hosts ($ids)"; fi',
+        "    printf '%s %s\\n' \"$(printf '%s\\n' \"$text\" | sed -n 's/^    guid: //p' | sort -u)\" \"$(printf '%s\\n' \"$text\" | cksum)\"",
+        "  done | sort -u",
+        "}",
+        "first=$(rings)",
+        "printf '%s\\n' \"$first\"",
+        'case "$first" in *" may show the past"*) printf \'%s\\n\' "zdb reads what the kernel remembers, not the disk"; return 1 ;; esac',
+        'case "$first" in *" names "*) printf \'%s\\n\' "a label names another host"; return 1 ;; esac',
+        f'[ "$(printf \'%s\\n\' "$first" | grep -c .)" -eq {members} ] || {{ printf \'%s\\n\' "not {members} members can be read"; return 1; }}',
+        f"sleep {STILL_SECONDS}",
+        '[ "$(rings)" = "$first" ] || { printf \'%s\\n\' "some host writes to the pool: import it nowhere"; return 1; }',
+        f"[ \"$(date +%s)\" -lt {int(params['fenced_at']) + FENCE_SECONDS_MAX} ] || {{ printf '%s\\n' {shlex.quote(old)}; return 1; }}",
+        shlex.join(argv),
+    )
+
+
 def _none(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     return ()
 
@@ -132,5 +164,6 @@ _WRITTEN: Mapping[str, Callable[[Mapping[str, str], Sequence[str]], Lines]] = {
     "locate_led": _locate,
     "fault_led_off": _fault,
     "zfs_destroy_snapshot": _snapshot,
+    "zpool_import_fenced": _fenced,
     "zdb_without": _none,  # it hides a disk from zdb in a mount namespace; the agent alone does that
 }

@@ -300,6 +300,10 @@ class ManualStep(_Step):
     judges: Callable[[FleetFacts, Params, str], tuple[Verdict, ...]] | None = None
     reads: Callable[[str], str] | None = None  # how what is typed or scanned is kept
     param: str = ""
+    keeps: Callable[[FleetFacts, Params, str, float], Mapping[str, str]] | None = (
+        None  # what a pasted text adds to the parameters in `learned`
+    )
+    learned: tuple[str, ...] = ()
     again: str = ""  # its answer may be corrected until a command after this step, which is then walked again
     takes_out: str = ""  # the run parameter with the serial number of the disk that is taken out of the bay here
     puts_in: str = ""  # and of the one that is put in
@@ -308,6 +312,11 @@ class ManualStep(_Step):
     @property
     def at_the_rack(self) -> bool:
         return True
+
+    @property
+    def takes_a_text(self) -> bool:
+        """Whether what a command printed is pasted, of many lines; else one line is typed or scanned."""
+        return self.keeps is not None
 
 
 @dataclass(frozen=True, kw_only=True)

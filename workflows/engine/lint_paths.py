@@ -54,7 +54,7 @@ def _of_a_step(runbook: Runbook, place: int, step: Step) -> Iterator[str]:
 def _fields(step: Step) -> Iterator[str]:
     if isinstance(step, ManualStep) and (step.judges or step.param) and not (step.asks and step.judges):
         yield "a MANUAL step that takes an answer says what it asks for and who judges it"
-    learner = step.learns if isinstance(step, ExecuteStep) else step.keeps if isinstance(step, WaitStep) else None
+    learner = step.learns if isinstance(step, ExecuteStep) else step.keeps if isinstance(step, (WaitStep, ManualStep)) else None
     if bool(learner) != bool(step.learned) and step.kind != "DECIDE":
         yield "what a step learns is named in `learned`"
 

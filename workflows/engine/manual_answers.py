@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from workflows.engine import events as ev
 from workflows.engine.core import ManualStep, Runbook, Verdict, ask, blockers, refuse
 from workflows.engine.state import ENDED, RunState
 from workflows.engine.transitions import Decision, Refused, enter, finish, lines, trim, void, with_hand
+
+LINE_CHARS_MAX = 500  # of what is typed or scanned where no text is asked for
 
 
 def bad_param(value: str | None) -> str:
@@ -19,7 +22,8 @@ def bad_param(value: str | None) -> str:
 
 
 def hands_done(runbook: Runbook, state: RunState, step: ManualStep, event: ev.HandsDone) -> Decision | Refused:
-    problem, params = _read(step, state.params, event.evidence)
+    event = _line_or_text(step, event)
+    problem, params = _read(step, state.params, event)
     if not problem:
         return Refused(step.asks or "Say what shows that this was done: the serial on the disk, or the bay that lit.")
     verdicts = ask(step.guards, event.facts, params) + _judged(step, event, params, problem)
@@ -34,7 +38,8 @@ def corrected(runbook: Runbook, state: RunState, event: ev.Corrected) -> Decisio
     step = correctable(runbook, state)
     if step is None or step.slug != event.step or not event.by:
         return Refused("What was answered there cannot be corrected now: nothing was, or a command rests on it.")
-    problem, params = _read(step, state.params, event.evidence)
+    event = _line_or_text(step, event)
+    problem, params = _read(step, state.params, event)
     if not problem:
         return Refused(step.asks)
     verdicts = _judged(step, event, params, problem)
@@ -60,9 +65,17 @@ def correctable(runbook: Runbook, state: RunState) -> ManualStep | None:
     return None if given else step
 
 
-def _read(step: ManualStep, params: Mapping[str, str], evidence: str) -> tuple[str, Mapping[str, str]]:
-    answer = step.reads(evidence) if step.reads else evidence.strip()
-    return answer, {**params, step.param: answer} if step.param else params
+E = TypeVar("E", ev.HandsDone, ev.Corrected)
+
+
+def _line_or_text(step: ManualStep, event: E) -> E:
+    return event if step.takes_a_text else replace(event, evidence=event.evidence[:LINE_CHARS_MAX])
+
+
+def _read(step: ManualStep, params: Mapping[str, str], event: ev.HandsDone | ev.Corrected) -> tuple[str, Mapping[str, str]]:
+    answer = step.reads(event.evidence) if step.reads else event.evidence.strip()
+    kept = step.keeps(event.facts, params, event.evidence, event.at) if step.keeps else {}
+    return answer, {**params, **kept, step.param: answer} if step.param else params
 
 
 def _judged(step: ManualStep, event: ev.HandsDone | ev.Corrected, params: Mapping[str, str], answer: str) -> tuple[Verdict, ...]:

@@ -32,6 +32,7 @@ from workflows.facts.read.disk_modes import ModeFacts, Switch
 from workflows.facts.read.disk_service import OnPath, ServiceFacts
 from workflows.facts.read.enclosures import EnclosureFacts
 from workflows.facts.read.fabric import FabricFacts, Growth, LinkFacts, PhyFacts
+from workflows.facts.read.firmware import FirmwareFacts
 from workflows.facts.read.hostids import HostidFacts
 from workflows.facts.read.kstats import KstatFacts
 from workflows.facts.read.latency import LeafLatency, PoolLatency
@@ -55,6 +56,7 @@ __all__ = [
     "ErrorFacts",
     "Ever",
     "FabricFacts",
+    "FirmwareFacts",
     "FleetFacts",
     "Gone",
     "Growth",

@@ -19,6 +19,7 @@ from workflows.facts.read.disks import by_disk, label_names, mapped, read_disks,
 from workflows.facts.read.enclosures import read_enclosures
 from workflows.facts.read.fabric import read_fabric
 from workflows.facts.read.figures import with_figures
+from workflows.facts.read.firmware import read_firmware
 from workflows.facts.read.hostids import read_hostids
 from workflows.facts.read.kstats import read_kstats, with_kernel
 from workflows.facts.read.labels import Copies, LabelIndex, Labels, Read, index
@@ -86,6 +87,7 @@ def node_facts(
         kstats=kstats,
         tunables=read_tunables(sources),
         policy=read_policy(sources),
+        firmware=read_firmware(sources),
         hostids=read_hostids(sources),
         kernel_log=read_kernel_log(sources),
         loads=read_loads(sources),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
 
     from agents.collectors.kernel_log import KernelLog
     from agents.collectors.zdb_config import CachedPool
+    from agents.collectors.zfs_get import Datasets
     from agents.collectors.zfs_snapshots import Snapshot
     from agents.collectors.zpool_events import Event
     from agents.collectors.zpool_history import History
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # each topic has a file of its own, which needs this one
     from workflows.facts.read.disk_service import ServiceFacts
     from workflows.facts.read.enclosures import EnclosureFacts
     from workflows.facts.read.fabric import FabricFacts, LinkFacts
+    from workflows.facts.read.firmware import FirmwareFacts
     from workflows.facts.read.hostids import HostidFacts
     from workflows.facts.read.inquiries import Inquiry
     from workflows.facts.read.kstats import KstatFacts
@@ -205,6 +207,7 @@ class PoolFacts:
     see: str = ""
     errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_reported`
     error_list: Known[ErrorList] = Unknown("Its list of damaged data was not read.")  # of a node with an agent; a paste has it in `errors`
+    datasets: Known[Datasets] = Unknown("Its datasets were not read.")  # what they need before they serve
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
     expanding: Known[bool] = Unknown("not read")  # raidz expansion in progress
     checkpoint: Known[bool] = Unknown("not read")
@@ -422,6 +425,7 @@ class NodeFacts:
     absent: Mapping[str, str] = field(default_factory=dict)  # source/key -> why there is no such thing here: no tool, no hardware
     not_understood: Mapping[str, Unparsed] = field(default_factory=dict)  # source/key -> what its parser says of a text that it refused
     left_asleep: frozenset[str] = frozenset()  # sources that were not asked so that no disk wakes: no answer, and no failure
+    firmware: Known[FirmwareFacts] = Unknown("What its firmware calls the machine was not read.")
     hostids: Known[HostidFacts] = Unknown("The hostid was not read.")
     kernel_log: Known[KernelLog] = Unknown("The kernel log was not read.")
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it

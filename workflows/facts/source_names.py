@@ -29,6 +29,7 @@ WORDS = {
     "zdb_label": "ZFS label",
     "zdb_uberblocks": "uberblocks",
     "zfs_snapshots": "zfs get of snapshots",
+    "zfs_get": "zfs get",
     "zpool_events": "zpool events",
     "zpool_get": "zpool get",
     "zpool_history": "zpool history",

@@ -87,6 +87,14 @@ def no_other_system_writes_to_it(facts: FleetFacts, params: Params) -> Verdict:
 def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdict:
     """Every node that sees one of its disks reports that it has not imported the pool, and so does the host that used it last."""
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
+    shared = no_sharing_node_has_or_may_have_it(facts, params)
+    return shared if shared.outcome != "pass" else _last_user(facts, node, tuple(row.label for row in rows(node, guid)), params)
+
+
+@guard
+def no_sharing_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdict:
+    """The same without the host that used it last, where that does not report."""
+    node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     table = rows(node, guid)
     if not table:
         return unknown(f"No disk of {node.node} is known to carry a label of {params.get('pool', guid)}.")
@@ -97,7 +105,7 @@ def no_other_node_has_or_may_have_it(facts: FleetFacts, params: Params) -> Verdi
     for other in sharing:
         if why := _may_have_it(other):
             return unknown(f"{other.node} sees disks of it. {why}")
-    return _last_user(facts, node, tuple(row.label for row in table), params)
+    return ok(f"No other node that sees disks of {params.get('pool', 'it')} has it imported.")
 
 
 @guard

@@ -147,7 +147,8 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
             named = named and path is None and line.startswith((" ", "|", "`", "\\"))  # what follows may belong to another disk
     disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
     namespaces = tuple(nvme_subsys.Subsystem(name, "", tuple(ways), line) for name, line, ways in spaces)
-    stray += [one.line for one in (*disks[-1:], *namespaces[-1:]) if not one.paths]  # it was cut behind the first lines of a map
+    stray += [disk.line for disk in disks[-1:] if not disk.paths]  # it was cut behind the first lines of a map
+    stray += [space.line for space in namespaces[-1:] if not space.paths]
     stray += _unfinished(drawn, disks)
     maps = Maps(disks, tuple(stray), namespaces, tuple(loose))
     return maps if disks or namespaces or loose else refused("multipath -ll", lines[0] if lines else "")

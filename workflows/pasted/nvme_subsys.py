@@ -96,7 +96,7 @@ _DETAIL = re.compile(r" *(?:hostnqn|iopolicy|model|serial|firmware|type)=|\s*\\\
 _SPACE = re.compile(r" {0,8}\+- (?:ns ([0-9]{1,9})|(nvme[0-9]{1,6}n[0-9]{1,9}) \(ns [0-9]{1,9}\))$")
 _PATH = re.compile(r" {0,8}\+- (nvme[0-9]{1,6}(?:c[0-9]{1,6}(?:n[0-9]{1,9})?|n[0-9]{1,9})?) (.{1,600})$")
 _TRANSPORTS = frozenset(("pcie", "tcp", "rdma", "fc", "loop", "apple-nvme"))
-_ADDRESS = re.compile(r".*[=:,].*|[0-9]+")
+_ADDRESS = re.compile(r"[=:,]|^[0-9]+$")  # somewhere in a word
 _FILE = re.compile(
     r"/sys/\S{0,200}?/(nvme[0-9]{1,6}(?:c[0-9]{1,6}n[0-9]{1,9})?)/(state|ana_state|transport|address|numa_node|queue_depth): ?(\S.{0,200})$"
 )
@@ -143,7 +143,7 @@ def _path(name: str, rest: str, line: str) -> Path:
     transport = next((word for word in words if word in _TRANSPORTS), "")
     state = next((word for word in words if word in STATES), "")
     ana = next((word for word in words if word in ANA), "")
-    odd = next((w for w in words if w not in (transport, state, ana) and not _ADDRESS.fullmatch(w) and w not in ("ns", "none", "n/a")), "")
+    odd = next((w for w in words if w not in (transport, state, ana) and not _ADDRESS.search(w) and w not in ("ns", "none", "n/a")), "")
     return Path(name, state, ana, line, transport, odd)
 
 

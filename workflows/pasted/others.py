@@ -153,11 +153,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),
-    (
-        r"ZFS Event Daemon [0-9]|Processing events (?:since|after) eid|Registered zedlet |(?:Invoking|Finished) \"[\w.-]{1,80}\" eid=[0-9]",
-        "the log of `zed`",
-        "Its lines with eid= and class= are read as a kernel log; `zpool events -v` and `zpool status -P -p` show the rest.",
-    ),
 )
 _ALL = tuple((re.compile(first), what, instead) for first, what, instead in INSTEAD)
 

@@ -34,7 +34,7 @@ class Requests:
 _HEADING = re.compile(r"\s*(\S{1,255}) +sync_read +sync_write +async_read +async_write")
 _COLUMNS = re.compile(r"\s*req_size +ind +agg")
 _ROW = re.compile(r"\s*[0-9]{1,8}[BKMGTPE]?((?: +(?:-|[0-9]{1,20}(?:\.[0-9]{1,3})?[KMGTPE]?)){10,14})$")
-_RULE = re.compile(r"\s*-{3,}[- ]*$")
+_RULE = re.compile(r" *-{3}[- ]*$")
 
 
 def parse(lines: Sequence[str]) -> Requests | Unparsed:

@@ -21,6 +21,7 @@ from workflows.rehearsal.twin_of_node import CannotRebuild, Rebuilt, rebuild
 
 Body = Mapping[str, Any]
 AGE_SECONDS = 0.5
+SILENT_SECONDS = 120  # a node that has not reported for so long may be dead, and no twin of it answers in its place
 # What only grows. The twin does not know what stood there before, so the node's own words stay until it has booted anew.
 LOGS = frozenset(("kernel_log", "dbgmsg", "zpool_events", "zpool_history"))
 # Of these what the twin adds follows the node's own words.
@@ -83,6 +84,11 @@ class Stage:
         self.seen = {name: self._twin(report) for name, report in reports.items()}
         self.gaps: list[str] = []
         for name, report in (beside or {}).items():
+            if report.facts.age_seconds > SILENT_SECONDS:
+                self.gaps.append(
+                    f"{name} has not reported for {report.facts.age_seconds:.0f} s. It stands still in the rehearsal, as silent as it is."
+                )
+                continue
             try:
                 self.seen[name] = self._twin(report)
             except CannotRebuild as why:

@@ -12,6 +12,7 @@ from workflows.runbooks import (
     device_delete_reimport,
     drive_mode_audit,
     finish_replacement,
+    import_pool,
     many_disks_offline,
     read_only_import,
     remove_auxiliary,
@@ -23,6 +24,7 @@ from workflows.runbooks import (
     slow_disk_triage,
     spare_return,
     suspended_pool,
+    take_over,
     wwid_mismatch_replace,
 )
 
@@ -48,6 +50,8 @@ BOOKS = (
     add_redundancy,
     damaged_data,
     destroy_damaged_snapshot,
+    import_pool,
+    take_over,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

@@ -8,6 +8,7 @@ from agents.collectors._rows import is_gap
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts.fleet.census import size
 from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _pools, _words
 from workflows.situations._pools import NEW_DISK, cure
@@ -75,13 +76,18 @@ def cures_of_single(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: in
 
 
 def _removal(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Iterator[Cure]:
-    """`spa_vdev_remove_top_check`: since 0.8; no raidz or dRAID in the pool, one ashift for all, room on the others."""
+    """What `zpool remove` can do of it: what forbids it for good, in this release, or now.
+
+    spa_vdev_remove_top_check in module/zfs/vdev_removal.c, read at 0.8.6, 2.1.16 and 2.3.4: no raidz or dRAID in the pool, one ashift for all, every mirror of
+    disks alone, the vdev healthy and missing nothing, room on the others (to 2.1 twice the reserve more), the feature device_removal. spa_vdev_remove refuses
+    with a checkpoint.
+    """
     parity = next((other for _, other in pool.tops_read if other.kind in ("raidz", "draid")), None)
     if parity is not None:
         yield cure(
             "restore",
-            f"No release can remove it: `zpool remove` takes no data vdev out of a pool that has a {parity.kind} ({parity.name}). What is left is to attach a "
-            "disk, or to copy everything into a new pool.",
+            f"No release can remove it: `zpool remove` takes no data vdev out of a pool that has a {parity.kind} ({parity.name}). So attach a disk to it at once; "
+            "what else is left is to copy everything into a new pool.",
             save_first=f"all data of {pool.name}, where a new pool is made",
         )
         return
@@ -92,6 +98,9 @@ def _removal(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Iterator[Cure]
             f"{node.node} runs OpenZFS {'.'.join(map(str, here))}, which cannot remove a data vdev; 0.8 and newer can, from mirrors and single disks.",
         )
         return
+    if why := _forbidden_now(pool, top):
+        yield cure("other", f"`zpool remove` would refuse to take it out now: {why} Attach a disk to it meanwhile.")
+        return
     yield cure(
         "remove",
         "Or remove it: ZFS copies its data to the other vdevs and goes on meanwhile. A table of what was moved stays in memory afterwards.",
@@ -100,9 +109,38 @@ def _removal(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Iterator[Cure]
         needs=" ".join(
             part
             for part in (
-                "The others have room for its data, all vdevs have the same ashift, and the pool has no checkpoint. `zpool remove -n` says what it takes.",
+                "The others have room for its data, all vdevs have the same ashift, the feature device_removal is enabled, and the pool has no checkpoint. "
+                "`zpool remove -n` says what it takes.",
                 _pools.guid_needed(top),
             )
             if part
         ),
     )
+
+
+def _forbidden_now(pool: PoolFacts, top: VdevFacts) -> str:
+    """The first condition that is seen not to hold; "" where none is. What is not known is left to `needs`."""
+    if known(pool.checkpoint) and pool.checkpoint:
+        return f"{pool.name} has a checkpoint."
+    if known(pool.removing) and pool.removing:
+        return "another vdev is being removed; wait until that ends."
+    held = next((vdev for _, one in pool.tops_read for vdev in one.walk() if vdev.kind in ("replacing", "spare")), None)
+    if held is not None:
+        return f"a replacement in {held.name} is not over; let it end first."
+    ill = next((leaf for leaf in top.leaves() if leaf.state != "ONLINE" or leaf.resilvering or leaf.awaiting_resilver), None)
+    if ill is not None:
+        return f"{_pools.short(ill)} has to be ONLINE and to miss nothing, and is {'being filled' if ill.state == 'ONLINE' else ill.state}."
+    shifts = sorted({one.ashift for one in data_tops(pool) if known(one.ashift)})
+    if len(shifts) > 1:
+        return f"the data vdevs have different ashifts ({', '.join(map(str, shifts))}), and that cannot be changed."
+    return _no_room(pool, top)
+
+
+def _no_room(pool: PoolFacts, top: VdevFacts) -> str:
+    if not known(pool.space) or not known(top.guid) or not any(one is top for one in data_tops(pool)):
+        return ""
+    whole, own = pool.space.pool, next((row for row in pool.space.vdevs if row.name == str(top.guid)), None)
+    if own is None or whole.free_bytes is None or own.free_bytes is None or own.alloc_bytes is None:
+        return ""
+    elsewhere = whole.free_bytes - own.free_bytes
+    return f"it holds {size(own.alloc_bytes)}, and the others have {size(elsewhere)} free." if elsewhere < own.alloc_bytes else ""

@@ -14,8 +14,9 @@ from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = ("take-over",)
 ACTIVE = 0  # a label's state: in use, or never exported
+SILENT_SECONDS = 120  # a node that has not reported for so long may be dead
 AGE_SECONDS_MAX = 60  # a node's word that it has a pool imported, or not, is good for so long
 
 _MMP = re.compile(r"must be exported from (\S+) \(hostid=([0-9a-f]{1,8})\)")
@@ -31,6 +32,8 @@ class Foreign:
     listed: ImportableFacts | None  # by `zpool import`
     label: LabelFacts | None  # the freshest it reads here
     holders: tuple[NodeFacts, ...]  # nodes that have it imported
+
+    dead: NodeFacts | None = None  # the one node that had it last, where that reports no more
 
     @property
     def active_host(self) -> str:
@@ -70,7 +73,8 @@ def _foreign(fleet: FleetFacts, node: NodeFacts) -> Iterator[Foreign]:
         if guid not in own:
             pool, label = by_guid.get(guid), labels.get(guid)
             name = pool.name if pool else (label.pool_name if label else "") or str(guid)
-            yield Foreign(node, guid, name, pool, label, _holders(fleet, node, guid))
+            holders = _holders(fleet, node, guid)
+            yield Foreign(node, guid, name, pool, label, holders, _dead(fleet, node, label, holders))
 
 
 def _labels(node: NodeFacts) -> dict[int, LabelFacts]:
@@ -89,6 +93,15 @@ def _guids(node: NodeFacts) -> frozenset[int]:
 
 def _holders(fleet: FleetFacts, node: NodeFacts, guid: int) -> tuple[NodeFacts, ...]:
     return tuple(other for other in fleet.nodes.values() if other.node != node.node and guid in _guids(other))
+
+
+def _dead(fleet: FleetFacts, node: NodeFacts, label: LabelFacts | None, holders: tuple[NodeFacts, ...]) -> NodeFacts | None:
+    """The node that its labels name, and none but that has it, as far as anybody reported; it must be silent."""
+    others = [other for other in fleet.nodes.values() if other.node != node.node and not other.brought and known(other.hostid)]
+    had = [other for other in others if label is not None and label.state == ACTIVE and label.hostid == int(str(other.hostid), 16)]
+    if len(had) != 1 or any(holder.node != had[0].node for holder in holders) or had[0].age_seconds < SILENT_SECONDS:
+        return None
+    return had[0]
 
 
 def _twice(fleet: FleetFacts) -> Iterator[Situation]:
@@ -161,6 +174,8 @@ def _situation(fleet: FleetFacts, foreign: Foreign) -> Situation:
 def _cures_of(foreign: Foreign) -> Iterator[Cure]:
     """Nothing that imports it writable: that is for whoever moves it, after the export."""
     name, here = foreign.name, foreign.node.node
+    if foreign.dead is not None and not foreign.active_host:
+        yield _take_over(foreign, foreign.dead)
     if foreign.holders or foreign.active_host:
         has = " and ".join(holder.node for holder in foreign.holders) or foreign.active_host
         yield Cure(
@@ -199,11 +214,24 @@ def _cures_of(foreign: Foreign) -> Iterator[Cure]:
     yield Cure("wait", "If it is not needed here, nothing is to be done: its disks stay as they are.")
 
 
+def _take_over(foreign: Foreign, dead: NodeFacts) -> Cure:
+    return Cure(
+        "import",
+        f"Where {dead.node} is dead and {foreign.name} is needed, take it over: switch {dead.node} off by its management controller or unplug it, and show that. "
+        f"It must not import {foreign.name} when it returns.",
+        needs=f"{dead.node} has no power and gets none by itself, and for a minute nobody wrote to any member.",
+        runbook="take-over",
+    )
+
+
 def _answers(foreign: Foreign) -> tuple[Answer, ...]:
     """Only where no host is known to have it; whether none has it is what the runbook asks first."""
+    params = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}
+    if foreign.dead is not None and not foreign.active_host and foreign.listed is not None and foreign.listed.state != "UNAVAIL":
+        why = f"It has {foreign.dead.node} shown to have no power, and proves that nobody writes, before it imports the pool by force."
+        return (Answer("take-over", {**params, "dead_node": foreign.dead.node}, why),)
     if foreign.holders or foreign.active_host or foreign.listed is None or foreign.listed.state == "UNAVAIL":
         return ()
-    params = {"node": foreign.node.node, "pool": foreign.name, "pool_guid": str(foreign.guid)}
     return (
         Answer("read-only-import", params, "It proves first that no other host has the pool, and imports it so that nothing is written."),
     )

@@ -22,7 +22,7 @@ from workflows.situations._blocked import Blocked, Why, blocked, lost_of, marked
 
 SLUG = "import-blocked"
 GATES = True
-MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport")  # and "rewind-import" by its answer alone
+MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport", "import-pool")  # and "rewind-import" by its answer alone
 LEAVES_SHOWN = 24
 
 
@@ -51,10 +51,12 @@ SURE: tuple[Why, ...] = ("features", "waiting", "hostid", "destroyed", "missing"
 
 
 def _answers(one: Blocked) -> tuple[Answer, ...]:
-    """Nothing that writes. With disks missing or other software needed there is nothing to import yet."""
+    """With disks missing or other software needed there is nothing to import yet. What writes is only offered where nothing is amiss."""
+    params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
+    if one.why == "waiting" and one.guid and not one.lost:
+        return (Answer("import-pool", params, "It proves that no other host has the pool, imports it, and lists what to start then."),)
     if one.why not in ("damage", "diverged") or not one.guid:
         return ()
-    params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
     looks = "It proves that no other host has the pool, and tries to import it so that nothing is written."
     away = "It takes the one disk that contradicts the others away from the kernel, brings the pool back without it, and replaces it."
     back = "It shows which points in time the disks still hold and what each costs, and copies out from one of them. The last resort."
@@ -278,6 +280,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             "Import it by its id and by stable names, without mounting, then look at it. If the node has just booted, wait for its own import first.",
             ((*LOOK_BY_ID, "-N", str(one.guid)),),
             needs=f"{no_other_host} Its partner's automatic import is stopped.",
+            runbook="" if one.lost or one.why != "waiting" else "import-pool",
         )
     if one.why == "claim":
         yield Cure(

@@ -138,7 +138,8 @@ def assert_harmless(words: tuple[str, ...], pool: str = "") -> None:
         assert word.strip(), words
         assert word == pool or not MOVES.search(word), words
         assert not set(word) & set("*?;|&$`\0\n"), words
-    assert not {"-f", "--force"} & set(words[1:]), words
+    of_a_fenced_host = ("zpool", "import", "-f", "-N", "-o", "cachefile=none", "-d")  # zpool_import_fenced, which two people stand for
+    assert not {"-f", "--force"} & set(words[1:]) or words[:7] == of_a_fenced_host, words
     for_good = ("zpool", "import", "-F", "-N", "-o", "cachefile=none", "-R")  # zpool_rewind, which is destructive and so approved
     assert "-F" not in words or "readonly=on" in words or words[:7] == for_good, words
     assert not {"-X", "-D", "-m", "-M"} & set(words[1:]), words

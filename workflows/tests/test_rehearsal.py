@@ -25,7 +25,7 @@ from workflows.facts import FleetFacts, Unknown, node_facts
 from workflows.facts.tests.played import captures, fleet
 from workflows.rehearsal import Asked, CannotRebuild, Rehearsed, Report, Stage, rehearse
 from workflows.rehearsal.fidelity import of_the_pool
-from workflows.rehearsal.known_facts import merged
+from workflows.rehearsal.known_facts import SILENT_SECONDS, merged
 from workflows.rehearsal.play import SUPPOSE
 from workflows.rehearsal.simulated_technician import NEW_WWID, every_hand
 from workflows.runbooks import RUNBOOKS
@@ -82,7 +82,9 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     known, facts, at, params = reports(walk), walk.facts(), walk.clock.at, dict(walk.state.params)
     choices = chosen_on_the_way(walk) | {SUPPOSE: SUPPOSED.get(title, "rewind")}
     before = copy.deepcopy({name: report.bodies for name, report in known.items()})
-    rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(known, facts, at))
+    silent = {name: report for name, report in known.items() if report.facts.age_seconds > SILENT_SECONDS}
+    answering = {name: report for name, report in known.items() if name not in silent}
+    rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(answering, facts, at, silent))
     assert (rehearsed.ending, walk.state.status) == ("done", "done")
     links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
     ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]

@@ -77,7 +77,7 @@ class Transcript(Walk):
         elif kind is ev.Chosen:
             self._write(f"{by} chooses {fields['value']} at {title}")
         elif kind is ev.HandsDone:
-            self._write(f"{by} has done by hand {title} and says: {fields['evidence']}")
+            self._write(f"{by} has done by hand {title} and says: {_indented(fields['evidence'])}")
         elif kind is ev.Confirmed:
             self._write(f"{by} types {fields['text']} at {title}")
         elif kind is ev.PlanArrived:
@@ -111,9 +111,17 @@ class Transcript(Walk):
                 self.given += 1
 
 
+def _indented(text: str) -> str:
+    """Of many lines each below the first."""
+    return "\n".ljust(BELOW + 1).join(text.strip().splitlines())
+
+
 def _lines_of(record: ev.Record) -> Iterator[str]:
     yield record.type
     yield from (str(record.body[name]) for name in ("step", "status", "loop") if record.body.get(name))
+
+
+BELOW = 12  # columns: those of the time, and two
 
 
 def first_story(slug: str) -> Story:

@@ -91,7 +91,8 @@ class Walk:
 
     def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
         """Read anew only when the twin has changed, or something on it goes by the clock."""
-        key = (host.store.path.read_bytes(), self.clock.at if goes_by_the_clock(host.view().node) else 0.0)
+        node = host.view().node
+        key = (host.store.path.read_bytes(), self.clock.at if node.off_since or goes_by_the_clock(node) else 0.0)
         if name not in self._seen or self._seen[name][0] != key:
             self._seen[name] = (key, self.history.facts_at(host, name, self.clock.at))
         return self._seen[name][1]
@@ -332,7 +333,9 @@ class History:
             found = {where: body for where, body in bodies.items() if 0 < at - when <= _memory(where)}
             earlier |= {where: (body, at - when) for where, body in found.items()}
         collected.append((at, {where: capture.body() for where, capture in captures.items() if _memory(where)}))
-        return node_facts(name, captures, 0.5, (), ages=dict.fromkeys(COLLECTORS, 0.5), earlier=earlier)
+        off_since = host.view().node.off_since
+        age = at - off_since if off_since else 0.5  # without power it reports nothing: what it reported last stands, and grows old
+        return node_facts(name, captures, age, (), ages=dict.fromkeys(COLLECTORS, age), earlier=earlier)
 
     def seen(self, node: NodeFacts, at: float) -> NodeFacts:
         changes = self._changes.setdefault(node.node, {})

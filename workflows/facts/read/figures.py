@@ -26,6 +26,7 @@ def with_figures(
             properties=_properties(sources, pool.name),
             latency=read_latency(sources, pool, disks),
             error_list=sources.read(f"zpool_status_errors/{pool.name}"),
+            datasets=sources.read(f"zfs_get/{pool.name}"),
             progress=_progress(sources, pool) if known(pool.scans) else pool.scans,
             partial_progress=() if known(pool.scans) else _progress(sources, pool),
             idle=_idle(sources, pool.name),

@@ -489,18 +489,3 @@ def test_properties_of_a_pool_whose_tree_is_there_are_not_told_twice():
     assert [s.slug for s in found.situations] == ["vdev-degraded", "pool-filling"]
     found = triage([("p", text("zpool_get-all")), ("q", TREE.format("ONLINE").replace("ost_4", "ost_7"))])
     assert next(s.title for s in found.situations) == "ost_7: zpool get says DEGRADED, zpool status says ONLINE"
-
-
-def test_an_alert_in_the_list_of_a_program_and_between_quotes_is_read():
-    sentence = "Pool ost_7 state is DEGRADED: One or more devices are faulted in response to persistent errors."
-    for entry in (
-        f'[{{"uuid": "1", "klass": "VolumeStatus", "formatted": "{sentence}"}}]\n',
-        f'I got this mail:\n\n"{sentence}"\n\nwhat now?\n',
-        f"> {sentence}\n",
-    ):
-        assert [s.slug for s in triage([("p", entry)]).situations] == ["vdev-degraded"], entry
-
-
-def test_somebodys_own_words_about_a_pool_are_no_alert():
-    sentence = "The pool state is DEGRADED since yesterday, and pool ost_7 state is DEGRADED too I believe\n"
-    assert not triage([("p", sentence)]).situations

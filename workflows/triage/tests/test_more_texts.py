@@ -37,7 +37,6 @@ def test_a_date_with_two_blanks_is_one_note(note):
             "hcil    dev dev_t pri dm_st  chk_st dev_st  next_check\n2:0:0:1 sdc 8:32  10  failed faulty running XXXXXXXX.. 16/20\n",
             "multipathd show paths",
         ),
-        ("ZFS Event Daemon 2.1.5-1 (PID 12345)\nProcessing events since eid=0\n", "zed"),
     ],
 )
 def test_what_is_known_and_not_read_is_named(text, name):

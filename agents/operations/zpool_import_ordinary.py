@@ -1,0 +1,49 @@
+"""Import a pool as the boot would, but mount nothing: `zpool import -N [-o cachefile=none] -d /dev/disk/by-id GUID`.
+
+Of a pool that was exported, or that this very host used last. It writes labels and replays the log, as every import does that is not
+read-only; exporting it again is the way back. At most once, as another host may have taken the pool between two attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.collectors.base import Capture
+from agents.host.host import Host
+from agents.operations import _ordinary, _writing
+from agents.operations.base import Probe
+
+NAME = "zpool_import_ordinary"
+EFFECT = "at_most_once"
+DESTRUCTIVE = False
+PARAMS = _ordinary.PARAMS
+TIMEOUT_SECONDS = _writing.TIMEOUT_SECONDS
+FACTS = _writing.FACTS
+
+
+def check(params: Mapping[str, str]) -> str:
+    return _ordinary.check(params)
+
+
+def argv(params: Mapping[str, str]) -> tuple[str, ...]:
+    return _ordinary.argv(params)
+
+
+def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
+    return _writing.preconditions(host, params)
+
+
+def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
+    return _writing.describe(host, params)
+
+
+def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return _writing.guards(NAME, pre, params)
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
+    return _writing.probe(host, params, pre)
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return _writing.aftermath(host)
