@@ -52,8 +52,9 @@ def turned(node: Node, change: Change) -> Node:
     _rename_leaves(node, names, lambda wwid: change(replace(pattern, wwid=wwid)))
     if change is nvme:
         node.enclosures = []
-    for bay in (bay for enclosure in node.enclosures for bay in enclosure.bays if bay.wwid):
-        bay.wwid = names[bay.wwid].wwid
+    for bay in (bay for enclosure in node.enclosures for bay in enclosure.bays):
+        if bay.wwid:
+            bay.wwid = names[bay.wwid].wwid
     return node
 
 

@@ -12,7 +12,7 @@ from workflows.runbooks import RUNBOOKS
 
 BOOK = RUNBOOKS["wwid-mismatch-replace"]
 REPLACE = ["check", "plan", "confirm", "approve", "replace", "resilver", "verify"]
-BACK = [step.slug for step in BOOK.steps if step.slug not in ("choose", *REPLACE)]
+BACK = [step.slug for step in BOOK.steps if step.slug not in ("choose", "scan", *REPLACE)]  # the bay is known, so `scan` is passed over
 
 
 def at(step: str, *finished: str, status: str = "open", passed: tuple[str, ...] = (), why: str = "It is so already.", **more) -> RunState:
@@ -28,27 +28,28 @@ def listed(state: RunState, book=BOOK) -> list:
 
 
 def test_before_a_way_is_chosen_every_step_may_come():
-    assert listed(at("choose")) == ["choose", *REPLACE, *BACK]
+    assert listed(at("choose")) == ["choose", "scan", *REPLACE, *BACK]
     assert run_page.place(BOOK, at("choose")) == {"phase": "Look and check", "place": 1, "places": 4}
 
 
 def test_on_one_way_the_other_is_one_line():
-    assert listed(at("plan", "choose", "check")) == ["choose", *REPLACE, tuple(BACK)]
-    assert run_page.place(BOOK, at("plan", "choose", "check")) == {"phase": "Make the change", "place": 2, "places": 4}
+    assert listed(at("plan", "choose", "check", passed=("scan",))) == ["choose", "scan", *REPLACE, tuple(BACK)]
+    assert run_page.place(BOOK, at("plan", "choose", "check", passed=("scan",))) == {"phase": "Make the change", "place": 2, "places": 4}
 
 
 def test_on_the_other_way_it_is_the_first_that_is():
     state = at("online", "choose", "plan-online")
-    assert listed(state) == ["choose", ("check",), ("plan", "confirm", "approve", "replace"), ("resilver", "verify"), *BACK]
+    assert listed(state) == ["choose", ("scan", "check"), ("plan", "confirm", "approve", "replace"), ("resilver", "verify"), *BACK]
     assert run_page.place(BOOK, state) == {"phase": "Go on and finish", "place": 4, "places": 4}
     folded = run_page.stepper(BOOK, state)["parts"][2]
     assert folded["no_return"], "what is folded away says that the point of no return is in it"
 
 
 def test_what_a_run_that_ended_did_not_come_by_is_folded_wherever_it_ended():
-    assert listed(at("verify", "choose", *REPLACE, status="done"))[-1] == tuple(BACK)
-    assert listed(at("confirm", "choose", "check", "plan", status="aborted")) == [
+    assert listed(at("verify", "choose", *REPLACE, passed=("scan",), status="done"))[-1] == tuple(BACK)
+    assert listed(at("confirm", "choose", "check", "plan", passed=("scan",), status="aborted")) == [
         "choose",
+        "scan",
         "check",
         "plan",
         "confirm",

@@ -45,9 +45,10 @@ def test_the_ledger_tells_the_whole_story(oss01, ann, bob):
     act(run, ev.ExecuteAsked, ann)
     oss01.work()
     lines = list(LedgerEvent.objects.filter(run=str(run.pk)).order_by("run_seq").values_list("type", "actor"))
-    assert lines[:9] == [
+    assert lines[:10] == [
         ("run.started", "ann"),
         ("run.chosen", "ann"),
+        ("run.passed-over", "ann"),  # the bay is known, so the disk need not be scanned
         ("run.checked", "ann"),
         ("order.sealed", "ann"),
         ("run.plan-asked", "ann"),
@@ -56,7 +57,7 @@ def test_the_ledger_tells_the_whole_story(oss01, ann, bob):
         ("run.confirmed", "ann"),
         ("run.approved", "bob"),
     ]
-    assert [kind for kind, _ in lines[9:]] == ["order.sealed", "run.ordered", *["run.order-moved"] * 3, "order.receipt", "run.order-moved"]
+    assert [kind for kind, _ in lines[10:]] == ["order.sealed", "run.ordered", *["run.order-moved"] * 3, "order.receipt", "run.order-moved"]
 
 
 @pytest.mark.parametrize(("wwid", "words"), [(SDCW, "already member 7602460441426092393"), (SDFL, "already member")])
