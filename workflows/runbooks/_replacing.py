@@ -54,7 +54,7 @@ def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 def plan_is_for_what_was_chosen(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
     """Whether the node means the same vdev, the same disk, the same bay and the same command as we do."""
     wanted = replace_params(facts, params)
-    goes = _same("the vdev that goes", params["vdev_guid"], _part(plan, "outgoing").get("vdev_guid"))
+    goes = _same("the vdev that goes", params.get("vdev_guid", ""), _part(plan, "outgoing").get("vdev_guid"))
     return (*_command(zpool_replace, wanted, plan), goes, *the_disk_that_comes(facts, params, plan))
 
 
@@ -94,7 +94,8 @@ def _same_as_seen(facts: FleetFacts, params: Params, incoming: Mapping[str, Any]
 def _same(what: str, ours: Any, theirs: Any) -> Verdict:
     if ours == theirs:
         return ok(f"Node and portal agree on {what}.")
-    return refuse(f"Of {what} the node says {theirs!r} and the portal {ours!r}. Have the node look again, then ask for a new plan.")
+    planned = "nothing" if theirs is None else repr(theirs)
+    return refuse(f"For {what} the node's plan has {planned} and the portal {ours!r}. Have the node look again, then ask for a new plan.")
 
 
 def _part(plan: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -61,6 +61,9 @@ def reports(walk: Walk) -> dict[str, Report]:
     return found
 
 
+ENDS_SOONER = ("damaged-data, a file was left",)  # a rehearsal supposes that a scrub finds nothing, and says so
+
+
 def bodies_of(host: TwinHost) -> dict[str, Mapping]:
     return {where: capture.body() for where, capture in taken(host).items()}
 
@@ -88,11 +91,13 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     assert (rehearsed.ending, walk.state.status) == ("done", "done")
     links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
     ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
-    assert rehearsed.commands == ran
+    acts = [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE]
+    finished = [finished.step for finished in walk.state.finished if not finished.passed_over]
+    if title in ENDS_SOONER:
+        assert set(acts) < set(finished)
+    else:
+        assert (rehearsed.commands, acts) == (ran, finished)
     assert rehearsed.loops == []
-    assert [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE] == [
-        finished.step for finished in walk.state.finished if not finished.passed_over
-    ]
     assert {name: report.bodies for name, report in known.items()} == before
     json.dumps(rehearsed.to_json())
 

@@ -58,7 +58,7 @@ def nothing_is_listed_any_more(facts: FleetFacts, params: Params) -> Verdict:
 
 def what_was_done(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     """Neither can be checked here: only a scrub shows whether a block can be read."""
-    shown = (ok("The scrub that follows shows what is still damaged."),)
+    shown = (the_damage_is_listed(facts, params),)
     return (
         Option(
             "done", "Everything listed was restored, written anew or deleted", "What was missed is listed again after the scrub.", shown

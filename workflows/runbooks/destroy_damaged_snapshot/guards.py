@@ -25,7 +25,7 @@ def _damaged(facts: FleetFacts, params: Params) -> Known[tuple[str, ...]]:
 
 
 def _read(facts: FleetFacts, params: Params) -> Known[tuple[Snapshot, ...]]:
-    node = lookup.node(facts, params["node"])
+    node = lookup.node(facts, params.get("node", ""))
     return node.snapshots if known(node) else node
 
 
