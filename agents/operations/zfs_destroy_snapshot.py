@@ -19,7 +19,7 @@ from agents.operations import _pool, _released
 from agents.operations._candidate import NONE, known
 from agents.operations._member import judge, versions
 from agents.operations._tree import Unread
-from agents.operations.base import GUID, Probe, check_guid
+from agents.operations.base import GUID, GUID_MAX, Probe, check_guid
 
 NAME = "zfs_destroy_snapshot"
 EFFECT = "at_most_once"
@@ -38,7 +38,7 @@ def check(params: Mapping[str, str]) -> str:
     bad = _pool.check(params, PARAMS) or check_guid("snapshot_guid", params["snapshot_guid"])
     if bad:
         return bad
-    if GUID.fullmatch(params["createtxg"]) is None:
+    if GUID.fullmatch(params["createtxg"]) is None or int(params["createtxg"]) > GUID_MAX:
         return f"{params['createtxg']!r} is no number of a transaction group."
     name = params["snapshot"]
     if zpool_status_errors.SNAPSHOT.fullmatch(name) is None or len(name) > 255:

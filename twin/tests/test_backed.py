@@ -46,7 +46,8 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "cannot restart resilver on",
         ),
     },
-    "No scene of the lab destroyed a snapshot. After OpenZFS's source: cmd/zfs/zfs_main.c and lib/libzfs/libzfs_dataset.c at 2.1.16.": {
+    "No scene of the lab destroyed a snapshot or asked for a dataset that is gone. After OpenZFS's source: cmd/zfs/zfs_main.c and lib/libzfs/libzfs_dataset.c at 2.1.16.": {
+        "datasets.py": ("': dataset does not exist",),
         "snapshots.py": (
             "': dataset does not exist",
             "': snapshot has dependent clones use '-R' to destroy the following datasets:",
