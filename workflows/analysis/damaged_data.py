@@ -66,7 +66,8 @@ class Group:
     @property
     def words(self) -> str:
         more = f" and {len(self.entries) - NAMED} more" if len(self.entries) > NAMED else ""
-        return f"{self.count}: {', '.join(self.entries[:NAMED])}{more}. {self.kind.cure}"
+        named = ", ".join(entry.replace("\n", "\\n") for entry in self.entries[:NAMED])  # a name can have a line break
+        return f"{self.count}: {named}{more}. {self.kind.cure}"
 
 
 def kind_of(entry: str) -> Kind:

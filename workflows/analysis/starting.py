@@ -67,7 +67,6 @@ def _targets(datasets: Datasets) -> str:
 
 
 KINDS: tuple[Callable[[Datasets], str], ...] = (_keys, _mounts, _legacy, _shares, _volumes, _targets)
-LINES_MAX = len(KINDS) + 2
 
 
 def _mounts_by_itself(of: Values) -> bool:

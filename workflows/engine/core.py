@@ -45,7 +45,9 @@ def unknown(reason: str) -> Verdict:
 
 Params = Mapping[str, str]  # a run's parameters: text only, guids as decimal strings
 Guard = Callable[[FleetFacts, Params], Verdict]
-Warns = Callable[[FleetFacts, Params], str]  # what a person must know before going on, and what forbids nothing; "" when there is nothing
+Warns = Callable[
+    [FleetFacts, Params], str
+]  # what a person must know before going on, and what forbids nothing: a line each; "" when there is nothing
 
 
 @dataclass(frozen=True)
@@ -394,7 +396,7 @@ def ask(guards: tuple[Guard, ...], facts: FleetFacts, params: Params) -> tuple[V
 
 def warnings(step: Step, facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """What whoever takes this step must have read."""
-    return tuple(reported for warns in step.warns if (reported := warns(facts, params)))
+    return tuple(line for warns in step.warns for line in warns(facts, params).splitlines())
 
 
 def blockers(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.operations import zpool_export_unused
 from workflows.analysis import starting
-from workflows.engine.core import CheckStep, Loop, ManualStep, Params, Step, Verdict, Warns, ok, refuse
+from workflows.engine.core import CheckStep, Loop, ManualStep, Params, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts, known
 from workflows.guards.importing import (
     the_pool_can_be_read,
@@ -40,19 +40,10 @@ def what_was_started(facts: FleetFacts, params: Params, text: str) -> tuple[Verd
     return (ok("It is noted."),)
 
 
-def _line(index: int) -> Warns:
-    """The line that stands there in the list of what is to be started; nothing where the list is shorter. For the page, before the step."""
-
-    def reads(facts: FleetFacts, params: Params) -> str:
-        pool = the_pool(facts, params)
-        found = starting.lines(pool) if known(pool) else (f"Not known: what is to be started. {pool.reason}",)
-        return found[index] if index < len(found) else ""
-
-    reads.__name__ = f"to_be_started_{index + 1}"
-    return reads
-
-
-TO_BE_STARTED = tuple(map(_line, range(starting.LINES_MAX)))
+def what_is_to_be_started(facts: FleetFacts, params: Params) -> str:
+    """A line for each kind, from what the node reports of the pool's datasets."""
+    pool = the_pool(facts, params)
+    return "\n".join(starting.lines(pool)) if known(pool) else f"Not known: what is to be started. {pool.reason}"
 
 
 def start() -> tuple[Step, ...]:
@@ -64,7 +55,7 @@ def start() -> tuple[Step, ...]:
             why="From what the node reports of the pool's datasets. Nothing of it is done by the portal. A line that begins with Not known is looked "
             "at on the node.",
             guards=SERVES,
-            warns=TO_BE_STARTED,
+            warns=(what_is_to_be_started,),
         ),
         ManualStep(
             slug="start",

@@ -51,7 +51,7 @@ def _around(sources: Sources) -> Around:
 
 
 def _read_around(sources: Sources) -> Around:
-    links = read_links(sources)
+    links, block = read_links(sources), sources.read("block")
     return Around(
         links,
         _sg(sources),
@@ -59,7 +59,7 @@ def _read_around(sources: Sources) -> Around:
         read_bays(sources),
         read_map(sources),
         lists(sources, links),
-        mapped(need(sources.read("block"))),
+        mapped(block if known(block) else ()),
     )
 
 

@@ -83,7 +83,7 @@ def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
 
 
 def what_it_means(facts: FleetFacts, params: Params) -> str:
-    return MEANING.get(params.get("role", ""), "")
+    return MEANING.get(params.get("role", ""), "What it means is not known before it is chosen what the disk is to be.")
 
 
 def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.operations.zpool_add import ROLES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, PoolFacts, VdevFacts, known, lookup, need
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, VdevFacts, derived, known, lookup, need
 from workflows.guards.subject import name_of, the_disk, the_pool
 
 SERVES = {"spare": "AVAIL", "log": "ONLINE", "cache": "ONLINE"}
@@ -64,11 +64,10 @@ def the_disk_is_fit_for_its_role(facts: FleetFacts, params: Params) -> Verdict:
         )
     if params.get("role") != "spare":
         return ok(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {pool.name} writes {block}.")
-    return _large_enough(facts, params, pool, data)
+    return _large_enough(facts.nodes[params["node"]], disk, pool, data)
 
 
-def _large_enough(facts: FleetFacts, params: Params, pool: PoolFacts, data: list[VdevFacts]) -> Verdict:
-    disk, node = need(the_disk(facts, params)), facts.nodes[params["node"]]
+def _large_enough(node: NodeFacts, disk: DiskFacts, pool: PoolFacts, data: list[VdevFacts]) -> Verdict:
     sizes = {one.wwid: one.size_bytes for one in (node.disks if known(node.disks) else ()) if known(one.wwid) and known(one.size_bytes)}
     members = {lookup.wwid_of(leaf) for top in data for leaf in top.leaves() if leaf.state in lookup.IN_SERVICE}
     found = [sizes[wwid] for wwid in members if wwid in sizes]
@@ -84,7 +83,8 @@ def _large_enough(facts: FleetFacts, params: Params, pool: PoolFacts, data: list
 # --- afterwards
 
 
-def _of_role(pool: PoolFacts, role: str) -> tuple[VdevFacts, ...]:
+@derived
+def _of_role(pool: PoolFacts, role: str) -> Known[tuple[VdevFacts, ...]]:
     if role == "log":
         return tuple(leaf for one, top in need(pool.tops) for leaf in top.leaves() if one == "log")
     return {"spare": pool.spares, "cache": pool.caches}.get(role, ())
@@ -95,7 +95,7 @@ def it_stands_in_its_section(facts: FleetFacts, params: Params) -> Verdict:
     pool, role, wwid = need(the_pool(facts, params)), params.get("role", ""), params.get("wwid", "")
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    found = next((one for one in _of_role(pool, role) if lookup.wwid_of(one) == wwid), None)
+    found = next((one for one in need(_of_role(pool, role)) if lookup.wwid_of(one) == wwid), None)
     if found is None:
         return refuse(f"{pool.name} has no {role} on {wwid}. Have the node look again, and see what the command answered.")
     if found.state != SERVES.get(role):

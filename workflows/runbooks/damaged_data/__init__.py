@@ -21,10 +21,10 @@ from workflows.runbooks._orders import verify
 from workflows.runbooks._replacing import how_far_the_scrub_is
 from workflows.runbooks._scrubbing import BACK, SCRUBBING, scrub, scrubbed, way_back
 from workflows.runbooks.damaged_data.guards import (
-    KINDS_OF_DAMAGE,
     nothing_is_listed_any_more,
     something_is_still_listed,
     the_damage_is_listed,
+    what_brings_it_back,
     what_was_done,
 )
 
@@ -57,7 +57,7 @@ RUNBOOK = Runbook(
             title="Check what is damaged, and that every member serves",
             why="While a member is away, data may only be out of reach. Every question must be answered yes. What is not known counts as no.",
             guards=(*GUARDS, the_damage_is_listed, allowed(zpool_scrub, zpool_scrub_pause), released(zpool_scrub)),
-            warns=KINDS_OF_DAMAGE,
+            warns=(what_brings_it_back,),
         ),
         DecideStep(
             slug="restored",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.analysis import damaged_data
-from workflows.engine.core import Option, Params, Verdict, Warns, guard, ok, refuse, unknown
+from workflows.engine.core import Option, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, need
 from workflows.facts.read.data_errors import NONE, DataErrors, data_errors
 from workflows.guards.subject import the_pool
@@ -67,17 +67,12 @@ def what_was_done(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     )
 
 
-def what_brings_it_back(index: int) -> Warns:
-    """The kind of entry that stands there in the list, with what helps; nothing where there are fewer kinds. For the page, before the step."""
-
-    def reads(facts: FleetFacts, params: Params) -> str:
-        pool = the_pool(facts, params)
-        errors = data_errors(pool) if known(pool) else None
-        found = damaged_data.groups(errors.listed) if errors is not None else ()
-        return found[index].words if index < len(found) else ""
-
-    reads.__name__ = f"kind_of_damage_{index + 1}"
-    return reads
-
-
-KINDS_OF_DAMAGE = tuple(map(what_brings_it_back, range(len(damaged_data.KINDS))))
+def what_brings_it_back(facts: FleetFacts, params: Params) -> str:
+    """Each kind of entry that the list has, the gravest first, and what helps; a line each."""
+    pool = the_pool(facts, params)
+    if not known(pool):
+        return f"Which data is damaged is not known: {pool.reason}"
+    errors = data_errors(pool)
+    if errors is None or not errors.listed:
+        return f"Which data of {pool.name} is damaged is not known. Look on the node: `zpool status -v {pool.name}`."
+    return "\n".join(group.words for group in damaged_data.groups(errors.listed))

@@ -52,7 +52,7 @@ GIVEN_UP: Mapping[str, str] = {
 def what_is_given_up(facts: FleetFacts, params: Params) -> str:
     device = the_device(facts, params)
     if not known(device):
-        return ""
+        return f"What is given up is not known: {device.reason}"
     return GIVEN_UP[device.role].format(guid=params.get("vdev_guid", ""), pool=params.get("pool", ""))
 
 

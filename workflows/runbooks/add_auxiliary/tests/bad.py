@@ -10,10 +10,13 @@ from workflows.tests.bends import A_LABEL, UNREAD, Bad, disk, pool, vdevs
 
 
 def as_data(facts: FleetFacts, params: Params) -> FleetFacts:
-    """The disk is a member of a data vdev."""
-    found = next(one for one in facts.nodes[params["node"]].pools_read if str(one.guid) == params["pool_guid"])
-    leaf = next(leaf for _, top in found.tops_read for leaf in top.leaves())
-    return vdevs(lambda vdev, params: vdev.guid == leaf.guid, wwid=params.get("wwid", ""))(facts, params)
+    """The disk is a member of a data vdev. Where the run's pool is not known, all is as it was."""
+    node = facts.nodes.get(params.get("node", ""))
+    pools = [one for one in node.pools_read if str(one.guid) == params.get("pool_guid")] if node is not None else []
+    guids = [leaf.guid for one in pools for _, top in one.tops_read for leaf in top.leaves()]
+    if not guids:
+        return facts
+    return vdevs(lambda vdev, params: vdev.guid == guids[0], wwid=params.get("wwid", ""))(facts, params)
 
 
 def gone(facts: FleetFacts, params: Params) -> FleetFacts:

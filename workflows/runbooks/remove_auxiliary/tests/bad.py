@@ -5,27 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workflows.engine.core import Params
-from workflows.facts import FleetFacts, PoolFacts, VdevFacts, known
+from workflows.facts import FleetFacts, VdevFacts, known
 from workflows.tests.bends import UNREAD, Bad, pool
 
 
 def called_data(facts: FleetFacts, params: Params) -> FleetFacts:
-    """What has the guid stands among the data."""
+    """What has the guid stands among the data. Where the run's pool is not known, all is as it was."""
     meant = _of_guid(facts, params)
-    return pool(tops=lambda tops: (*(pair for pair in tops if str(pair[1].guid) != params.get("vdev_guid")), ("data", meant)))(
-        facts, params
-    )
+    if meant is None:
+        return facts
+    guid = params.get("vdev_guid")
+    return pool(tops=lambda tops: (*(pair for pair in tops if str(pair[1].guid) != guid), ("data", meant)))(facts, params)
 
 
 def still_there(facts: FleetFacts, params: Params) -> FleetFacts:
     """A spare of the pool has the guid of what was removed."""
-    return pool(spares=lambda spares: (*spares, _of_guid(facts, params)))(facts, params)
+    meant = _of_guid(facts, params)
+    return facts if meant is None else pool(spares=lambda spares: (*spares, meant))(facts, params)
 
 
-def _of_guid(facts: FleetFacts, params: Params) -> VdevFacts:
-    one: PoolFacts = next(p for p in facts.nodes[params["node"]].pools_read if str(p.guid) == params["pool_guid"])
-    leaf = next(leaf for _, top in one.tops_read for leaf in top.leaves() if known(leaf.guid))
-    return replace(leaf, guid=int(params.get("vdev_guid") or 1), state="AVAIL", children=())
+def _of_guid(facts: FleetFacts, params: Params) -> VdevFacts | None:
+    node = facts.nodes.get(params.get("node", ""))
+    pools = [one for one in node.pools_read if str(one.guid) == params.get("pool_guid")] if node is not None else []
+    leaves = [leaf for one in pools for _, top in one.tops_read for leaf in top.leaves() if known(leaf.guid)]
+    return replace(leaves[0], guid=int(params.get("vdev_guid") or 1), state="AVAIL", children=()) if leaves else None
 
 
 REFUSED = (
