@@ -61,7 +61,7 @@ def _value(snapshot: Snapshot, key: str) -> str:
         "createtxg": str(snapshot.createtxg),
         "creation": str(snapshot.created),
         "userrefs": str(snapshot.holds),
-        "clones": ",".join(snapshot.clones),
+        "clones": ",".join(snapshot.clones) or "-",
         "used": str(snapshot.used),
         "referenced": str(snapshot.referenced),
     }.get(key, "-")

@@ -1,7 +1,7 @@
 """What the snapshots are in which data is damaged: guid, when each was made, what holds it, and how much it keeps.
 
 `zfs get` of exactly the snapshots that the lists of damaged data name (`zpool_status_errors`); of no other is anything asked. With -p a
-number is exact, `creation` is in seconds since 1970, and `clones` is empty where there are none (man/man7/zfsprops.7).
+number is exact, `creation` is in seconds since 1970, and `clones` is "-" where there are none, as a node showed (man/man7/zfsprops.7).
 """
 
 from __future__ import annotations

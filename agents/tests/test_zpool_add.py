@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from agents.operations import _dry_run
@@ -135,3 +138,34 @@ def test_what_is_not_understood_is_not_known(text):
 def test_a_section_that_is_not_known_here_is_not_compared():
     with pytest.raises(Unread, match="section other"):
         _dry_run.tree(PoolTree("t", "ONLINE", (), "", "", "", (leaf("/dev/x", "other"),)))
+
+
+CAPTURES = Path(__file__).parent / "captures" / "zpool_add"
+MEMBER, NEW = "/dev/disk/by-id/wwn-0x5000c50088f000{}3-part1", "/dev/disk/by-id/wwn-0x5000c50088f000{}3"
+REAL = PoolTree(
+    "tank",
+    "ONLINE",
+    (),
+    "",
+    "",
+    "",
+    (
+        Member("2", "raidz1-0", "ONLINE", None, tuple(leaf(MEMBER.format(number)) for number in range(3))),
+        leaf(MEMBER.format(4), "log"),
+        leaf(MEMBER.format(5), "cache"),
+        leaf(MEMBER.format(3), "spare"),
+    ),
+)
+DATA_ALONE = replace(REAL, tops=REAL.tops[:1])
+
+
+@pytest.mark.parametrize(
+    ("name", "pool", "role", "new"),
+    [("first-log", DATA_ALONE, "log", 3), ("second-log", REAL, "log", 6), ("second-spare", REAL, "spare", 6)],
+)
+def test_what_a_real_node_prints_is_as_meant_and_as_nothing_else(name, pool, role, new):
+    rows = _dry_run.parse((CAPTURES / f"zpool-add-n-2.1.11--{name}.txt").read_text(), "tank")
+    assert _dry_run.compared(rows, _dry_run.tree(pool, role, NEW.format(new))) == "as meant"
+    for other in {"spare", "log", "cache", ""} - {role}:
+        assert _dry_run.compared(rows, _dry_run.tree(pool, other, NEW.format(new))) != "as meant"
+    assert _dry_run.compared(rows, _dry_run.tree(pool, role, NEW.format(0))) != "as meant"

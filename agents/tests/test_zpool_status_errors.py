@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from agents.collectors import zpool_status_errors as collector
@@ -96,3 +98,10 @@ def test_a_suspended_pool_is_not_asked():
     (capture,) = collector.collect(Prints(listed("/tank/a"), state="SUSPENDED"))
     assert capture.outcome == "failed"
     assert "could hang" in capture.reason
+
+
+@pytest.mark.parametrize(("name", "entry"), [("a-file", "/one/data/f"), ("in-a-snapshot", "one/data@monday:/f")])
+def test_it_reads_what_was_damaged_on_a_real_disk(name, entry):
+    text = (Path(__file__).parent / "captures" / "zpool_status_errors" / f"zpool-status-v-2.1.11--{name}.txt").read_text()
+    assert collected(text) == ErrorList("one", (entry,))
+    assert collector.snapshots((entry,)) == (("one/data@monday",) if "@" in entry else ())

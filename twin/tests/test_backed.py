@@ -35,7 +35,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "stories.py": ("ZFS: pool ost_9: allocation window moved for a reason of a release not yet written",),
     },
     "No scene of the lab was refused so. After OpenZFS's source: lib/libzfs/libzfs_pool.c and libzfs_util.c at 0.8.6, 2.1.16 and 2.3.4.": {
-        "adding.py": ("' to the following configuration:", "cannot add to '", "': pool I/O is currently suspended", "would update '"),
+        "adding.py": ("cannot add to '", "': pool I/O is currently suspended"),
         "auxiliary.py": (": Pool busy; removal may already be in progress", "cannot remove"),
         "replacing.py": ("can only attach to mirrors and top-level disks",),
         "members.py": (

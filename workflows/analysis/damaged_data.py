@@ -31,7 +31,7 @@ FILE = Kind(
 IN_SNAPSHOT = Kind(
     "file of a snapshot",
     "files of snapshots",
-    "Nothing is written into a snapshot. From a stream that was sent elsewhere `zfs receive -c` mends it, in 2.2 and newer; else the entry ends "
+    "Nothing is written into a snapshot. A scrub names a block once: the file itself and other snapshots can share it. From a stream that was sent elsewhere `zfs receive -c` mends it, in 2.2 and newer; else the entry ends "
     "when the snapshot is destroyed.",
 )
 OBJECT = Kind(
