@@ -21,12 +21,32 @@ LOSS = re.compile(r"holds of (.+?) more is lost|\bLeft out ((?:\d+ (?:seconds?|m
 POOL = re.compile(r" (?:of pool|Pool) (\S+) · ")  # in the head of the page
 
 
+COMES = r"\bComes in WWID \S+ Serial (\S+)"
+PHRASES = (  # of a confirmation: words of its hint, what its parts are read from, and how they are typed
+    ("what it is to be", rf"zpool add \S+ (?P<role>\S+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{serial} {role} {pool}"),
+    ("guid that gets a mirror", rf"zpool attach \S+ (?P<guid>\d+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{guid} {serial} {pool}"),
+    ("of the snapshot's guid", r"\bGuid (?P<guid>\d+)", "{guid} {pool}"),
+    ("the word from", r"\bFenced Host (?P<host>\S+)", "{pool} from {host}"),
+)
+
+
+def _of_its_hint(page: Page, pool: str, hint: str) -> str:
+    """For the confirmations of `PHRASES`; "" for any other."""
+    for words, pattern, typed in PHRASES:
+        if words in hint and (found := re.search(pattern, page.current)):
+            parts = {name: value[-6:] if name in ("guid", "serial") else value for name, value in found.groupdict().items()}
+            return typed.format(pool=pool, **parts)
+    return ""
+
+
 def read_off_the_plan(page: Page) -> str:
     """What a confirmation asks for, which no page prints in front of the field: how much of time is lost, or the end of the guid or the serial number
     that goes out; and the pool."""
     pool, loss = POOL.search(page.text), LOSS.search(page.current)
     out = re.search(r"Vdev guid (\d+) ", page.current)
     hint = page.current.partition("It is not printed here")[0][-160:]
+    if pool is not None and (typed := _of_its_hint(page, pool[1], hint)):
+        return typed
     if pool is not None and " loses" in hint and loss is not None:
         return f"{pool[1]} loses {(loss[1] or loss[2]).strip()}"
     coming = re.search(r"\bComes in WWID \S+ Serial (\S+)", page.current)
