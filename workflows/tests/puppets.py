@@ -39,7 +39,12 @@ from workflows.tests import cast
 NODE, HOSTID, BOOT_ID = "oss01", "007f0101", "0b0e1c52-9f3a-4f6e-8a54-3b1f2a6d7c90"
 HAND = "hand"  # a guard turned so refuses the order alone
 # What a snippet of any operation names.
-NAMED = {"pool": "ost_0", "pool_guid": "1", "wwid": "naa:5000c50056100083", "enclosure": "0x500605b5610272bf", "slot": "4", "light": "on"}
+NAMED = {
+    **{"pool": "ost_0", "pool_guid": "1", "wwid": "naa:5000c50056100083", "enclosure": "0x500605b5610272bf", "slot": "4", "light": "on"},
+    **{"snapshot": "ost_0/data@monday", "snapshot_guid": "77", "createtxg": "1200"},
+    **{"host": "oss02", "hostid": "5b2f9c02", "fence": "no power", "fenced_at": "1795252000", "looked_at": "1795252000"},
+    "rings": "txg 4 of 1795252000 on 6 members, 8ab375720a94cb4990a7756a3dc0b24f",
+}
 CATALOGUE = {
     **OPERATIONS,
     "label": SimpleNamespace(EFFECT="idempotent", DESTRUCTIVE=False),
