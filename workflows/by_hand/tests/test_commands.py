@@ -10,7 +10,7 @@ import pytest
 from agents.operations.catalogue import CHANGING
 from agents.tests.test_operations import GOOD
 from workflows.by_hand import commands, snippet
-from workflows.by_hand.tests.node import NONCE, UNTIL, plan
+from workflows.by_hand.tests.node import NONCE, plan, until
 
 NONE_TO_GIVE = {"zdb_without"}
 SHELLS = [("dash", "-n"), ("bash", "--posix", "-n"), ("busybox", "sh", "-n"), ("ksh93", "-n"), ("mksh", "-n")]
@@ -24,7 +24,7 @@ def planned(name):
 def test_the_agent_alone_does_what_no_person_could():
     assert {name for name in CHANGING if not commands.lines(name, GOOD[name], CHANGING[name].argv(GOOD[name]))} == NONE_TO_GIVE
     with pytest.raises(snippet.CannotMake, match="the agent alone"):
-        snippet.make(planned("zdb_without"), NONCE, UNTIL)
+        snippet.make(planned("zdb_without"), NONCE, until())
 
 
 def test_what_has_a_hand_of_its_own_is_written_out():
@@ -41,7 +41,7 @@ def test_what_has_a_hand_of_its_own_is_written_out():
 def test_each_shell_reads_each_snippet(name, shell):
     if shutil.which(shell[0]) is None:
         pytest.skip(f"{shell[0]} is not installed")
-    lines = snippet.make(planned(name), NONCE, UNTIL).splitlines(keepends=True)
+    lines = snippet.make(planned(name), NONCE, until()).splitlines(keepends=True)
     read = subprocess.run(shell, input="".join(lines[1:-1]), capture_output=True, text=True, timeout=30, check=False)
     assert (read.returncode, read.stderr) == (0, "")
 

@@ -9,7 +9,7 @@ import pytest
 from agents.operations import zpool_import_fenced
 from agents.tests.test_operations import GOOD
 from workflows.by_hand import snippet
-from workflows.by_hand.tests.node import BOOT_ID, HOSTID, NONCE, POOL_GUID, UNTIL, FakeNode, plan
+from workflows.by_hand.tests.node import BOOT_ID, HOSTID, NONCE, POOL_GUID, FakeNode, plan, until
 
 LABEL = """\
 ------------------------------------
@@ -49,7 +49,7 @@ def run(node, **changes: str):
     params |= {"rings": "txg 4 of 5 on 2 members, ab", **changes}
     grounds = {"hostid": HOSTID, "boot_id": BOOT_ID, "imported": "no", "members": [], "disks": []}
     made = plan(operation="zpool_import_fenced", params=params, argv=list(zpool_import_fenced.argv(params)), by_hand=grounds)
-    return node.run(snippet.make(made, NONCE, UNTIL, node.paths()))
+    return node.run(snippet.make(made, NONCE, until(), node.paths()))
 
 
 def test_it_looks_twice_a_minute_apart_and_imports(node):

@@ -9,7 +9,7 @@ import pytest
 from agents.collectors import by_hand
 from agents.domain.wwid import by_id_path
 from workflows.by_hand import snippet
-from workflows.by_hand.tests.node import DISK, NO_LABEL, NONCE, OTHER_GUID, POOL_GUID, STATUS, UNTIL, VDEV_GUID, WWID, FakeNode, plan
+from workflows.by_hand.tests.node import DISK, NO_LABEL, NONCE, OTHER_GUID, POOL_GUID, STATUS, VDEV_GUID, WWID, FakeNode, plan, until
 
 SHELLS = {"dash": "dash", "bash": "bash --posix", "busybox": "busybox sh", "ksh93": "ksh93", "mksh": "mksh"}
 REPLACE = f"replace tank {VDEV_GUID} {DISK}\n"
@@ -28,7 +28,7 @@ def shell(request):
 
 
 def made(node, shell="sh", **changes):
-    return snippet.make(plan(**changes), NONCE, UNTIL, node.paths(shell))
+    return snippet.make(plan(**changes), NONCE, until(), node.paths(shell))
 
 
 def test_it_checks_and_runs_the_command_of_the_plan(node, shell):
@@ -131,7 +131,7 @@ def test_what_has_run_out_runs_nothing(node, shell):
 
 def test_a_node_whose_clock_is_behind_runs_nothing(node, shell):
     """It would run the snippet long after it was settled that nothing ran."""
-    ended = node.run(snippet.make(plan(), NONCE, UNTIL + snippet.CLOCK_SECONDS + 600, node.paths(shell)))
+    ended = node.run(snippet.make(plan(), NONCE, until() + snippet.CLOCK_SECONDS + 600, node.paths(shell)))
     assert (ended.returncode, node.ran) == (snippet.DIFFERS, "")
     assert "clock of this node is behind" in ended.stdout
 
@@ -140,7 +140,7 @@ def test_a_pool_that_was_imported_meanwhile_is_not_imported_again(node, shell):
     grounds = plan()["by_hand"] | {"imported": "no", "members": [], "disks": []}
     assert node.run(made(node, shell, by_hand=grounds)).returncode == 0
     (node.folder / "imported").write_text(f"17\n{POOL_GUID}\n")
-    ended = node.run(snippet.make(plan(by_hand=grounds), NONCE[::-1], UNTIL, node.paths(shell)))
+    ended = node.run(snippet.make(plan(by_hand=grounds), NONCE[::-1], until(), node.paths(shell)))
     assert ended.returncode == snippet.DIFFERS
     assert "imported here" in ended.stdout
 
@@ -176,18 +176,18 @@ def test_a_control_character_is_refused(where, char):
         "wwid": {"by_hand": plan()["by_hand"] | {"disks": [[DISK, f"naa:5{char}0", "none"]]}},
     }[where]
     with pytest.raises(snippet.CannotMake):
-        snippet.make(plan(**changed), NONCE, UNTIL)
+        snippet.make(plan(**changed), NONCE, until())
 
 
 @pytest.mark.parametrize("word", ["/dev/sda", "sdq1", "nvme0n1", "/dev/dm-3", "6:0:89:0"])
 def test_a_kernel_name_is_refused(word):
     with pytest.raises(snippet.CannotMake, match="another disk"):
-        snippet.make(plan(argv=["zpool", "replace", "tank", VDEV_GUID, word]), NONCE, UNTIL)
+        snippet.make(plan(argv=["zpool", "replace", "tank", VDEV_GUID, word]), NONCE, until())
 
 
 def test_no_snippet_is_made_of_a_plan_for_an_order_or_with_a_made_up_nonce():
     ordinary = {name: value for name, value in plan().items() if name != "by_hand"}
     with pytest.raises(snippet.CannotMake):
-        snippet.make(ordinary, NONCE, UNTIL)
+        snippet.make(ordinary, NONCE, until())
     with pytest.raises(snippet.CannotMake):
-        snippet.make(plan(), "$(reboot)", UNTIL)
+        snippet.make(plan(), "$(reboot)", until())
