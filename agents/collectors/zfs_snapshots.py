@@ -1,14 +1,14 @@
 """What the snapshots are in which data is damaged: guid, when each was made, what holds it, and how much it keeps.
 
-`zfs get` of exactly the snapshots that the lists of damaged data name (`zpool_status_errors`); of no other is anything asked. With -p a
+`zfs get` of exactly the snapshots that the pool's list of damaged data names (`zpool_status_errors`); of no other is anything asked. With -p a
 number is exact, `creation` is in seconds since 1970, and `clones` is "-" where there are none, as a node showed (man/man7/zfsprops.7).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agents.collectors import zpool_status_errors
+from agents.collectors import _disks, zpool_status_errors
 from agents.collectors._lines import decimal, whole_lines
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host.host import Host
@@ -18,7 +18,8 @@ EVERY_SECONDS = 300
 TIMEOUT_SECONDS = 30
 PROPERTIES = ("type", "guid", "createtxg", "creation", "userrefs", "clones", "used", "referenced")
 ARGV = ("zfs", "get", "-H", "-p", "-o", "name,property,value", ",".join(PROPERTIES))
-SNAPSHOTS_MAX = 50
+SNAPSHOTS_MAX = 1000  # names of a command line
+GONE = "dataset does not exist"
 EXITS = (0, 1)  # 1: one of them is gone meanwhile; of the others it prints all
 
 
@@ -34,12 +35,35 @@ class Snapshot:
     referenced_bytes: int
 
 
+def keys(host: Host) -> tuple[str, ...]:
+    return zpool_status_errors.keys(host)
+
+
 def collect(host: Host) -> tuple[Capture, ...]:
-    lists = (zpool_status_errors.parse(capture.text) for capture in zpool_status_errors.collect(host) if capture.outcome == "data")
-    names = [name for one in lists if not isinstance(one, Unparsed) for name in zpool_status_errors.snapshots(one.entries)]
+    return tuple(_disks.each(lambda pool: collect_one(host, pool), keys(host)))
+
+
+def collect_one(host: Host, key: str) -> Capture:
+    """Nothing only where the pool's list was read and names no snapshot: else a snapshot may be missing here."""
+    listed = zpool_status_errors.collect_one(host, key)
+    parsed = zpool_status_errors.parse(listed.text) if listed.outcome == "data" else Unparsed(listed.reason)
+    if isinstance(parsed, Unparsed):
+        return Capture(NAME, key, "failed", "", f"the list of damaged data of {key} could not be read: {parsed.reason}")
+    names = zpool_status_errors.snapshots(parsed.entries)
+    if parsed.left_out or len(names) > SNAPSHOTS_MAX:
+        return Capture(NAME, key, "failed", "", f"{key} has too much damaged data to ask for every snapshot that holds some")
     if not names:
-        return (Capture(NAME, "", "nothing", "", "no list of damaged data names a snapshot"),)
-    return (ask(host, NAME, (*ARGV, *names[:SNAPSHOTS_MAX]), TIMEOUT_SECONDS, data_exits=EXITS),)
+        return Capture(NAME, key, "nothing", "", f"the list of damaged data of {key} names no snapshot")
+    return _asked(host, key, names)
+
+
+def _asked(host: Host, key: str, names: tuple[str, ...]) -> Capture:
+    """One that is gone is left out of the answer; where anything else went wrong, what is left out is not known."""
+    capture = ask(host, NAME, (*ARGV, *names), TIMEOUT_SECONDS, key, EXITS)
+    strange = [line for line in capture.stderr.splitlines() if line.strip() and not line.endswith(GONE)]
+    if capture.outcome != "data" or not (strange or (capture.exit_code and not capture.stderr)):
+        return capture
+    return replace(capture, outcome="failed", reason=f"zfs get reports: {strange[0] if strange else 'an error without words'}")
 
 
 def parse(text: str) -> tuple[Snapshot, ...] | Unparsed:

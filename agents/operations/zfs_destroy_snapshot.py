@@ -31,7 +31,6 @@ FACTS = (
     *("pool.guid", "pool.suspended", "snapshot.guid", "snapshot.createtxg", "snapshot.holds", "snapshot.clones"),
     *("zfs.userland", "zfs.module"),
 )
-GONE = "dataset does not exist"
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -91,7 +90,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         if _pool.guid(host, params["pool"]) != params["pool_guid"]:
             raise Unread(f"the pool {params['pool']} imported here is another one")
-        there = None if asked.outcome == "failed" and GONE in asked.stderr else _read(asked)
+        there = None if asked.outcome == "failed" and zfs_snapshots.GONE in asked.stderr else _read(asked)
     except Unread as unread:
         return Probe("cannot_tell", evidence, f"Whether it took place is not known: {unread}.")
     if there is None:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import mounts
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Unparsed
 from agents.host.host import Host
-from agents.operations import _importing, _member, _released, _tree, zpool_export_readonly
+from agents.operations import _member, _released, _tree, zpool_export_readonly
 from agents.operations._candidate import NONE, known
-from agents.operations.base import Probe
 
 NAME = "zpool_export_unused"
 EFFECT = "idempotent"
@@ -24,12 +23,8 @@ TIMEOUT_SECONDS = zpool_export_readonly.TIMEOUT_SECONDS
 FACTS = ("pool.here", "pool.guid", "pool.readonly", "pool.mounted", *_released.FACTS)
 
 
-def check(params: Mapping[str, str]) -> str:
-    return zpool_export_readonly.check(params)
-
-
-def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return zpool_export_readonly.argv(params)
+check, argv = zpool_export_readonly.check, zpool_export_readonly.argv
+probe, aftermath = zpool_export_readonly.probe, zpool_export_readonly.aftermath
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -49,14 +44,6 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         ("pool.mounted", (NONE,), f"Of {pool} these are mounted: {{}}. Stop what uses them and unmount them first."),
     )
     return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return zpool_export_readonly.probe(host, params, pre)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _importing.aftermath(host)
 
 
 def _mounted(host: Host, pool: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _ordinary, _writing
-from agents.operations.base import Probe
 
 NAME = "zpool_import_ordinary"
 EFFECT = "at_most_once"
@@ -21,28 +20,12 @@ TIMEOUT_SECONDS = _writing.TIMEOUT_SECONDS
 FACTS = _writing.FACTS
 
 
-def check(params: Mapping[str, str]) -> str:
-    return _ordinary.check(params)
-
-
-def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return _ordinary.argv(params)
-
-
-def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _writing.preconditions(host, params)
-
-
-def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    return _writing.describe(host, params)
+check, argv = _ordinary.check, _ordinary.argv
+preconditions, describe, probe = _writing.preconditions, _writing.describe, _writing.probe
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return _writing.guards(NAME, pre, params)
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return _writing.probe(host, params, pre)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

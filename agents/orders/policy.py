@@ -96,7 +96,11 @@ def reported(line: str) -> Policy | None:
     """What `Policy.as_text` gave; None where it is no such line."""
     try:
         value = json.loads(line)
-        lists = {name: tuple(value.get(name, ())) for name in ("operations", "pools", "scrub_hours")}
+        lists = {
+            "operations": tuple(value["operations"]),
+            "pools": tuple(value["pools"]),
+            "scrub_hours": tuple(value.get("scrub_hours", ())),
+        }
         found = Policy(**{**value, **lists})
         hours.spans_of(found.scrub_hours)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -6,6 +6,7 @@ import pytest
 
 from agents.collectors import zfs_snapshots
 from agents.collectors.base import Unparsed
+from agents.host.host import Ran
 from agents.operations import zfs_destroy_snapshot as operation
 from twin.host import TwinHost
 from twin.memory import MemoryStore
@@ -85,6 +86,22 @@ def test_without_a_damaged_snapshot_nothing_is_asked(node):
     node.pool("ost_0").error_log = ["/ost_0/a"]
     (capture,) = zfs_snapshots.collect(host(node))
     assert capture.outcome == "nothing"
+
+
+def test_where_the_list_is_not_read_no_snapshot_counts_as_gone(node):
+    node.pool("ost_0").suspended = "io"
+    (capture,) = zfs_snapshots.collect(host(node))
+    assert capture.outcome == "failed"
+    assert "could not be read" in capture.reason
+
+
+@pytest.mark.parametrize("stderr", [b"cannot open 'ost_0@x': pool I/O is currently suspended\n", b"Permission denied\n", b""])
+def test_an_error_that_is_not_of_one_that_is_gone_makes_the_answer_fail(node, monkeypatch, stderr):
+    there = host(node)
+    run = there.run
+    monkeypatch.setattr(there, "run", lambda argv, seconds: Ran(argv, 1, b"", stderr, 0.0) if argv[0] == "zfs" else run(argv, seconds))
+    (capture,) = zfs_snapshots.collect(there)
+    assert capture.outcome == "failed"
 
 
 def test_one_that_is_gone_hides_no_other(node):

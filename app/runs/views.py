@@ -207,7 +207,8 @@ def alarms(request: HttpRequest) -> HttpResponse:
     context = panels.head(request.user, int(own) if own.isascii() and own.isdigit() and len(own) < 10 else None)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
-    return render(request, "runs/_alarms.html", context | {"with_badge": True})
+    bare = request.GET.get("bare") == "1"  # a page at the rack has no navigation, so no badge in it
+    return render(request, "runs/_alarms.html", context | {"bare": bare, "with_badge": not bare})
 
 
 @login_required

@@ -94,7 +94,6 @@ def node_facts(
         failed_loads=read_failed_loads(sources),
         events=read_events(sources),
         histories=read_histories(sources),
-        snapshots=sources.read("zfs_snapshots", if_nothing=()),
         unplaced=() if known(disks) else tuple(_unplaced(sources)),
         expected=Unknown(carried.blind) if carried.blind else carried.expected,
         service=read_service(sources),

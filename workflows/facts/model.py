@@ -206,6 +206,7 @@ class PoolFacts:
     action: str = ""
     see: str = ""
     errors: str = ""  # the `errors:` line with the files below it; "" where none was read, see `errors_reported`
+    snapshots: Known[tuple[Snapshot, ...]] = Unknown(not_read("zfs_snapshots"))  # those in which data is damaged
     error_list: Known[ErrorList] = Unknown("Its list of damaged data was not read.")  # of a node with an agent; a paste has it in `errors`
     datasets: Known[Datasets] = Unknown("Its datasets were not read.")  # what they need before they serve
     removing: Known[bool] = Unknown("not read")  # a `remove:` entry in progress
@@ -431,7 +432,6 @@ class NodeFacts:
     loads: Known[Mapping[str, int]] = Unknown("ZFS's own log was not read.")  # pool name -> the txg from which its import took it
     failed_loads: Known[tuple[FailedLoad, ...]] = Unknown("ZFS's own log was not read.")
     events: Known[tuple[Event, ...]] = Unknown("The events of ZFS were not read.")
-    snapshots: Known[tuple[Snapshot, ...]] = Unknown(not_read("zfs_snapshots"))  # those in which data is damaged
     histories: Mapping[str, Known[History]] = field(default_factory=dict)  # by pool name; one that is absent was not collected
     unplaced: tuple[Copies, ...] = ()  # labels that were read while no list has the disks they are on
     expected: Known[tuple[Expected, ...]] = Unknown("No label was collected.")  # the leaves that the labels it read name

@@ -37,7 +37,7 @@ def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], a
     damaged: dict[str, tuple[str, ...]] = {}
     carried = list(_carried(node, sources, gaps))
     for pool in facts.pools if known(facts.pools) else ():
-        if made := _imported(pool, carried, gaps, at, node, _snapshots(facts, pool.name)):
+        if made := _imported(pool, carried, gaps, at, node, _snapshots(pool)):
             node.pools.append(made)
     listed = {pool.guid: pool for pool in facts.importable} if known(facts.importable) else {}
     for guid in dict.fromkeys(each.label.pool_guid for each in carried if each.label.pool_guid is not None):
@@ -231,8 +231,8 @@ def _data_errors(line: str) -> int:
     return int(found.group(1)) if found else 0
 
 
-def _snapshots(facts: NodeFacts, pool: str) -> list[model.Snapshot]:
-    found = [one for one in facts.snapshots if one.name.startswith((f"{pool}@", f"{pool}/"))] if known(facts.snapshots) else []
+def _snapshots(pool: PoolFacts) -> list[model.Snapshot]:
+    found = pool.snapshots if known(pool.snapshots) else ()
     return [
         model.Snapshot(s.name, s.guid, s.createtxg, s.created, s.holds, list(s.clones), s.used_bytes, s.referenced_bytes) for s in found
     ]

@@ -25,6 +25,7 @@ def with_figures(
             space=_space(sources, pool.name),
             properties=_properties(sources, pool.name),
             latency=read_latency(sources, pool, disks),
+            snapshots=sources.read(f"zfs_snapshots/{pool.name}", if_nothing=()),
             error_list=sources.read(f"zpool_status_errors/{pool.name}"),
             datasets=sources.read(f"zfs_get/{pool.name}"),
             progress=_progress(sources, pool) if known(pool.scans) else pool.scans,

@@ -6,7 +6,7 @@ from agents.collectors.zfs_snapshots import Snapshot
 from agents.collectors.zpool_status_errors import snapshot_of, snapshots
 from agents.domain.times import iso
 from workflows.engine.core import Option, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, lookup, need
+from workflows.facts import FleetFacts, Known, Unknown, known, need
 from workflows.facts.read.data_errors import data_errors
 from workflows.guards.subject import the_pool
 
@@ -25,8 +25,8 @@ def _damaged(facts: FleetFacts, params: Params) -> Known[tuple[str, ...]]:
 
 
 def _read(facts: FleetFacts, params: Params) -> Known[tuple[Snapshot, ...]]:
-    node = lookup.node(facts, params.get("node", ""))
-    return node.snapshots if known(node) else node
+    pool = the_pool(facts, params)
+    return pool.snapshots if known(pool) else pool
 
 
 @guard

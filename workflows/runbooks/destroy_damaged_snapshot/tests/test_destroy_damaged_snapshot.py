@@ -57,6 +57,7 @@ def test_the_node_itself_refuses_what_changed_after_the_plan(stages, change, why
 
 def test_its_situation_offers_it_beside_damaged_data(stages):
     facts = stages.at("check").facts()
-    assert known(facts.nodes["oss01"].snapshots)
+    (pool,) = facts.nodes["oss01"].pools_read
+    assert known(pool.snapshots)
     (found,) = data_errors.detect(facts)
     assert [answer.runbook for answer in found.answers] == ["damaged-data", "destroy-damaged-snapshot"]
