@@ -33,7 +33,7 @@ def against(host, given):
 
 @pytest.mark.parametrize("role", operation.ROLES)
 @pytest.mark.parametrize("beside", ["cache", "log", "spare", ""])
-def test_it_stands_in_its_section_and_nowhere_else(tmp_path, role, beside):
+def test_the_pool_lists_it_in_its_role_and_nowhere_else(tmp_path, role, beside):
     node = rehearsal.with_one(beside, False) if beside else scenarios.tiny()
     host = host_of(tmp_path, node)
     given = params(host, role)

@@ -41,10 +41,10 @@ from workflows.runbooks._replacing import every_disk, takes_in
 from workflows.runbooks.add_auxiliary.guards import (
     it_can_be_removed_again,
     it_is_added_beside_the_data,
-    it_stands_in_its_section,
     the_data_is_as_it_was,
     the_disk_carries_no_label_at_all,
     the_disk_is_fit_for_its_role,
+    the_pool_lists_it_in_its_role,
 )
 
 POOL_GUARDS = (
@@ -156,9 +156,9 @@ RUNBOOK = Runbook(
         ),
         verify(
             "verify",
-            "Verify that it stands in its section",
+            "Verify that the pool lists it in its role",
             "The node looks again: the disk is a spare, log or cache device of the pool, and the data vdevs are those that were there.",
-            (it_stands_in_its_section, the_data_is_as_it_was),
+            (the_pool_lists_it_in_its_role, the_data_is_as_it_was),
         ),
     ),
 )

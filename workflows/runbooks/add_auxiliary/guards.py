@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.domain.wwid import by_id_path
 from agents.operations.zpool_add import ROLES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, VdevFacts, derived, known, lookup, need
@@ -91,7 +92,7 @@ def _of_role(pool: PoolFacts, role: str) -> Known[tuple[VdevFacts, ...]]:
 
 
 @guard
-def it_stands_in_its_section(facts: FleetFacts, params: Params) -> Verdict:
+def the_pool_lists_it_in_its_role(facts: FleetFacts, params: Params) -> Verdict:
     pool, role, wwid = need(the_pool(facts, params)), params.get("role", ""), params.get("wwid", "")
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
@@ -109,9 +110,16 @@ def it_stands_in_its_section(facts: FleetFacts, params: Params) -> Verdict:
 def the_data_is_as_it_was(facts: FleetFacts, params: Params) -> Verdict:
     """Nothing of the disk is among the vdevs that hold data."""
     pool, wwid = need(the_pool(facts, params)), params.get("wwid", "")
+    if not wwid:
+        return unknown("No disk is chosen yet.")
     if not known(pool.tops):
         return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    strange = next((top for role, top in pool.tops if role != "log" and any(lookup.wwid_of(leaf) == wwid for leaf in top.leaves())), None)
+    strange = next((top for role, top in pool.tops if role != "log" and any(_is_on(leaf, wwid) for leaf in top.leaves())), None)
     if strange is not None:
         return refuse(f"{wwid} is in {strange.name} of {pool.name}, which holds data. Write nothing more by hand, and get help.")
     return ok(f"No vdev of {pool.name} that holds data is on {wwid}.")
+
+
+def _is_on(leaf: VdevFacts, wwid: str) -> bool:
+    """By the disk behind it; also by the name that the command gave, where the disk behind a leaf is not known."""
+    return lookup.wwid_of(leaf) == wwid or leaf.name.startswith(by_id_path(wwid) or wwid)

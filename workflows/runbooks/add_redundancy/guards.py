@@ -30,7 +30,9 @@ def it_is_one_disk_that_can_be_mirrored(facts: FleetFacts, params: Params) -> Ve
         )
     role = need(the_role(facts, params))
     if role not in ROLES:
-        return refuse(f"{target.leaf.guid} stands in the section {role or 'that was not read'}, where nothing is attached. End this run.")
+        return refuse(
+            f"{target.leaf.guid} is listed as {role or 'nothing that was read'}, and to that no disk is attached. Add a second one with add-auxiliary."
+        )
     return _serves(target)
 
 

@@ -31,7 +31,7 @@ REFUSED = (
     ),
     Bad("the_disk_is_fit_for_its_role", "Choose a disk with smaller blocks", disk("wwid", logical_block_bytes=8192)),
     Bad("the_disk_is_fit_for_its_role", "could not stand in for that one", disk("wwid", size_bytes=1000)),
-    Bad("it_stands_in_its_section", "see what the command answered", gone),
+    Bad("the_pool_lists_it_in_its_role", "see what the command answered", gone),
     Bad("the_data_is_as_it_was", "which holds data", as_data),
 )
 UNSURE = (
@@ -39,7 +39,7 @@ UNSURE = (
     Bad("it_can_be_removed_again", "has a checkpoint is not known", pool(checkpoint=UNREAD)),
     Bad("the_disk_carries_no_label_at_all", "are not known", disk("wwid", labels=UNREAD)),
     Bad("the_disk_is_fit_for_its_role", "Have the node look again", disk("wwid", size_bytes=UNREAD)),
-    Bad("it_stands_in_its_section", "are not known", pool(tops=UNREAD)),
+    Bad("the_pool_lists_it_in_its_role", "are not known", pool(tops=UNREAD)),
     Bad("the_data_is_as_it_was", "are not known", pool(tops=UNREAD)),
 )
 NEVER: dict[tuple[str, str], str] = {  # (guard, outcome) that cannot be -> why

@@ -25,7 +25,7 @@ def stages(tmp_path_factory):
 
 
 @pytest.mark.parametrize("title", [SPARE, LOG, CACHE])
-def test_it_stands_in_its_section_and_the_data_is_as_it_was(title, stages):
+def test_the_pool_lists_it_in_its_role_and_the_data_is_as_it_was(title, stages):
     walk = stages(title).end
     params = walk.state.params
     link = f"/dev/disk/by-id/wwn-0x{params['wwid'].removeprefix('naa:')}"
