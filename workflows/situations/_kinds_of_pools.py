@@ -145,7 +145,7 @@ KINDS: Kinds = {
             ),
             advice(
                 "scrub",
-                "Then scrub to the end, twice: an entry stays until the second scrub that does not find it.",
+                "Then scrub to the end, and once more where the list is not empty then: an entry ends with a scrub that does not find it.",
                 "zpool scrub POOL",
                 needs="No resilver runs.",
             ),

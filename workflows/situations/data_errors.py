@@ -123,7 +123,7 @@ def _answers(one: Damaged) -> tuple[Answer, ...]:
 
 
 def _cures(one: Damaged) -> Iterator[Cure]:
-    """First what only looks, then what brings data back, then the two scrubs after which ZFS forgets an entry."""
+    """First what only looks, then what brings data back, then the scrubs after which ZFS forgets an entry."""
     pool = one.pool.name
     if one.suspended:
         yield Cure(
@@ -151,7 +151,7 @@ def _cures(one: Damaged) -> Iterator[Cure]:
         )
     yield Cure(
         "scrub",
-        "Scrub to the end, twice: an entry stays until the second scrub that does not find it.",
+        "Scrub to the end, and once more where the list is not empty then: an entry ends with a scrub that does not find it.",
         (("zpool", "scrub", pool), ("zpool", "scrub", pool)),
         needs="No resilver runs, and the first scrub has ended before the second begins.",
     )
@@ -198,7 +198,7 @@ def _meaning(one: Damaged) -> Iterator[str]:
         return
     yield from _whose_fault(one)
     yield _way_out(errors, pool.name)
-    yield "An entry stays until two scrubs have ended without finding it; clearing the counters does not remove it."
+    yield "A scrub that ends lists what it found in the place of what was listed before; what is met while it runs stays until the next one. Clearing the counters removes no entry."
 
 
 def _which(one: Damaged) -> Iterator[str]:
@@ -236,20 +236,23 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
 
 def _way_out(errors: DataErrors, pool: str) -> str:
     if errors.only_remains:
-        return (
-            f"Nothing is left to restore there. A damaged snapshot has to be destroyed; then scrub {pool} twice, and the entries are gone."
-        )
+        return f"Nothing is left to restore there. A damaged snapshot has to be destroyed; then scrub {pool}, and the entries are gone."
     return f"Restore the damaged files from a copy, or delete them and the snapshots that hold them; then scrub {pool}."
 
 
 def _evidence(one: Damaged) -> Iterator[Evidence]:
     yield _words.evidence(one.node, "zpool_status", f"errors: {one.errors.line}")
-    yield from (_words.evidence(one.node, "zpool_status", entry) for entry in one.errors.listed[:FILES_NAMED])
+    yield from (_words.evidence(one.node, _source_of_the_list(one), entry) for entry in one.errors.listed[:FILES_NAMED])
     for scan in one.pool.scans_read:
         if scan.errors:
             yield _words.evidence(one.node, "zpool_status", scan.text.split("\n")[0])
     for _, leaf in counted(one.pool)[:LEAVES_NAMED]:
         yield _words.evidence(one.node, "zpool_status", "  ".join((leaf.name, leaf.state, *leaf.figures)))
+
+
+def _source_of_the_list(one: Damaged) -> str:
+    """An agent asks for the list beside the count; a paste has both in one text."""
+    return f"zpool_status_errors/{one.pool.name}" if one.errors.count is not None else "zpool_status"
 
 
 def _short(leaf: VdevFacts) -> str:

@@ -43,7 +43,7 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 
 RUNBOOK = Runbook(
     slug="damaged-data",
-    title="Settle damaged data: what it is, what brings it back, and scrubs until nothing is listed",
+    title="Settle damaged data and scrub until none is listed",
     purpose="ZFS lists files or objects of which no copy is right. This shows what each of them is and what brings it back. When people have restored or "
     "deleted them, it scrubs the pool until the list is empty, a second time where the first scrub left something.",
     states="damage listed -> checked -> restored or deleted -> scrubbing -> over -> scrubbed once more where something is left -> verified",

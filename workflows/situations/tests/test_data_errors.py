@@ -47,6 +47,8 @@ def test_an_agent_names_the_files_too():
     found = only(fleet(FILES))
     assert "Damaged: /mnt/oss/with space." in found.meaning
     assert "1 place" in found.title
+    (entry,) = [one for one in found.evidence if one.line == "/mnt/oss/with space"]
+    assert (entry.source, bool(entry.digest)) == ("zpool_status_errors/ost_15", True), "the capture that has this line"
 
 
 def test_the_files_are_named():
