@@ -23,9 +23,9 @@ def pool(stage, ann):
     members = " ".join(machine.disk(n).by_id for n in MEMBERS)
     machine.guest.create_pool(f"-o ashift=12 -O compression=off {POOL} raidz2 {members}")
     stage.sh(f"dd if=/dev/urandom of=/{POOL}/data bs=1M count=40 2>/dev/null; zpool sync")
+    stage.sh(f"echo 1 > {HOLD}; zpool replace {POOL} {machine.disk(OLD).by_id} {machine.disk(NEW).by_id} && zpool sync")
     stage.enrol(ann)
     stage.allow("zpool_detach", "zpool_detach_new_half")
-    stage.sh(f"echo 1 > {HOLD}; zpool replace {POOL} {machine.disk(OLD).by_id} {machine.disk(NEW).by_id}; zpool sync")
 
 
 @pytest.fixture(scope="module")
