@@ -48,6 +48,7 @@ class Settings:
     host: str = "oss01"
     hostid: str = ""  # made of the machine's name, like `lot`: no two servers have the same
     lot: int = 0  # which rack's shelves and disks; two nodes at one shelf have the same
+    serial: str = ""  # of its chassis, as its firmware reports it; a machine that has one always boots, because firmware speaks at boot
     image: str = ""
     memory: int = 1536
     shelves: int = 1
@@ -126,7 +127,7 @@ class Machine:
         if self.runs():
             raise Stop(f"{self.name} runs already.")
         image, new = Image(Path(self.settings.image)), not self._root.exists()
-        sleeper = asleep.of(image, self.settings.memory, HARDWARE, Machine) if new and not boot else None
+        sleeper = asleep.of(image, self.settings.memory, HARDWARE, Machine) if new and not (boot or self.settings.serial) else None
         self._overlay(sleeper)
         self.settings.ssh_port, self.settings.shelf_port = _free_port(), _free_port()
         prefix = ["setpriv", "--pdeathsig", "TERM"] if tied else []
@@ -232,6 +233,8 @@ class Machine:
         argv += ["-serial", f"file:{self.folder}/console.log", "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
         argv += ["-drive", f"if=virtio,file={self._root},format=qcow2,cache=unsafe"]
         argv += ["-netdev", f"user,id=net0,hostfwd=tcp:127.0.0.1:{self.settings.ssh_port}-:22"]
+        if self.settings.serial:
+            argv += ["-smbios", f"type=1,serial={self.settings.serial}P", "-smbios", f"type=3,serial={self.settings.serial}"]
         return argv + self.extra
 
     def _adapters(self) -> list[str]:

@@ -38,8 +38,8 @@ TEXTS = """
 import json
 from django.utils import timezone
 from app.fleet.models import Node
-from app.fleet.services import last_said
-print(json.dumps(last_said(Node.objects.get(name=NODE), timezone.now())[0]))
+from app.fleet.services import last_captures
+print(json.dumps(last_captures(Node.objects.get(name=NODE), timezone.now())[0]))
 """
 # On the node: stops processes the moment a command with these words begins: that command itself, or those whose numbers are told, "parent" for its own.
 CATCH = """

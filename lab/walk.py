@@ -71,6 +71,13 @@ class Walk:
         buttons = [words for form in self.asker.page.forms if runbook in form.fields.values() for words, _, _ in form.buttons]
         self.asker.press(next((words for words in buttons if words.startswith("Start: ")), f"Start: {runbook}"), within=runbook)
 
+    def begin_at(self, path: str, offer: str) -> None:
+        """From the page of a node, a pool or a disk, where nothing is wrong; `offer` is the runbook's and what it is about (workflows/analysis/manual_start.py)."""
+        self.asker.until(
+            lambda page: any(form.fields.get("offer") == offer and form.buttons for form in page.forms), f"that {offer} may be begun", path
+        )
+        self.asker.press("Start", within=offer)
+
     @property
     def path(self) -> str:
         return self.asker.page.path

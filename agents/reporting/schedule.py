@@ -111,10 +111,13 @@ class Schedule:
         """By the clock that says how old a text is."""
         return self._clock()
 
-    def learn(self, source: str, captures: Sequence[Capture], asked: float) -> None:
-        """Take the result of a reading that another caller began at that moment of `now`."""
+    def learn(self, source: str, captures: Sequence[Capture], asked: float, whole: bool = False) -> None:
+        """Take the result of a reading that another caller began at that moment of `now`; `whole` where every key of the source was asked, so that
+        what is not among them is gone."""
         with self._lock:
             kept = tuple(Kept(capture, asked) for capture in captures)
+            if whole and self._sources[source].keyed:
+                self._forget_all_but(self._sources[source], [one.key for one in kept])
             for key, captured in [(one.key, (one,)) for one in kept] if self._sources[source].keyed else [("", kept)]:
                 self._keep(source, key, captured)
 

@@ -24,7 +24,7 @@ from urllib.parse import urlencode
 
 from agents import VERSION
 from agents.host.host import Host
-from agents.operations import OPERATIONS
+from agents.operations import OPERATIONS, look
 from agents.orders import policy
 from agents.orders.executor import Executor, read_order, send, try_to_send
 from agents.orders.journal import FILE as JOURNAL
@@ -226,7 +226,7 @@ class Agent:
         text, captures = self._executor.pure(order)
         sent = try_to_send(portal, order.id, text)
         for source, of_source in groupby(captures, lambda capture: capture.source):
-            self._schedule.learn(source, tuple(of_source), asked)
+            self._schedule.learn(source, tuple(of_source), asked, whole=order.operation == look.NAME)
         return sent
 
     def _reject(self, portal: Portal, order_id: str, digest: str, reason: str) -> None:

@@ -327,6 +327,19 @@ def test_what_a_look_brought_takes_the_place_of_what_was_known(make):
     assert [kept.text for kept in schedule.captures() if kept.source == "labels"] == ["by a look"]
 
 
+def test_what_a_whole_look_does_not_find_any_more_is_gone(make, clock):
+    """A disk was blank, and another node partitions it: what was read of the whole disk is no part of the source any more, nor of its age."""
+    schedule = make(per_disk("labels", ["sda", "sdb"]))
+    schedule.round()
+    clock.now += 600.0
+    fresh = (Capture("labels", "sda", "data", "by a look"),)
+    schedule.learn("labels", fresh, schedule.now())
+    assert schedule.taken("labels") == 600.0  # one key alone says nothing of the others
+    schedule.learn("labels", fresh, schedule.now(), whole=True)
+    assert [kept.key for kept in schedule.captures() if kept.source == "labels"] == ["sda"]
+    assert schedule.taken("labels") == 0.0
+
+
 def test_what_a_collector_raises_is_not_hidden(make):
     schedule = make(source("broken", collect=lambda host: {}["missing"]))
     with pytest.raises(KeyError):

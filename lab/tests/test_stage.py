@@ -1,5 +1,7 @@
 """What a test waits for before it judges a node."""
 
+import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,10 @@ def test_what_failed_is_not_waited_away():
 def test_the_agent_says_it_in_these_words():
     text = (ROOT / "agents/reporting/schedule.py").read_text()
     assert all(words in text for words in stage.OPEN)
+
+
+@pytest.mark.parametrize("script", [stage.FACTS, stage.TEXTS])
+def test_what_the_scripts_for_the_portal_import_is_there(script):
+    for imported in (line for line in ast.walk(ast.parse(script)) if isinstance(line, ast.ImportFrom)):
+        module = importlib.import_module(imported.module)
+        assert [name.name for name in imported.names if not hasattr(module, name.name)] == []

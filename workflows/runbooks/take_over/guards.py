@@ -287,7 +287,7 @@ def rings_now(facts: FleetFacts, params: Params) -> Known[tuple[_uberblocks.Ring
 
 @derived
 def read_at(facts: FleetFacts, params: Params) -> Known[float]:
-    """When the rings were read."""
+    """When the ring that was read longest ago was read."""
     node, at = need(lookup.node(facts, params.get("node", ""))), need(facts.at)
     if not known(node.ages) or RINGS not in node.ages:
         return Unknown(f"When the uberblocks were read on {node.node} is not known. Have it look again.")
@@ -295,11 +295,12 @@ def read_at(facts: FleetFacts, params: Params) -> Known[float]:
 
 
 def the_first_look(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:
-    """Kept once: what the rings held, and when they were read."""
-    rings, moment = rings_now(facts, params), read_at(facts, params)
-    if params.get("rings") or not known(rings) or not known(moment):
+    """Kept once: what the rings held, and by when they were read. The age of a source is that of its oldest text, so a ring may have been read later
+    than `read_at` has it; counted from there, two looks seconds apart could pass for a minute."""
+    rings = rings_now(facts, params)
+    if params.get("rings") or not known(rings):
         return {}
-    return {"rings": _uberblocks.fingerprint(rings), "looked_at": str(ceil(moment))}
+    return {"rings": _uberblocks.fingerprint(rings), "looked_at": str(ceil(at))}
 
 
 @guard

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.tests.test_zpool_import_fenced import written
 from workflows.engine import events as ev
 from workflows.engine.core import blockers
 from workflows.engine.decide import Refused
+from workflows.runbooks.take_over.guards import a_minute_lies_between_the_looks, the_first_look
 from workflows.runbooks.take_over.rehearsal import DEAD, DEAD_HOSTID, SERIALS
 from workflows.runbooks.take_over.tests.stories import FIRST, FORCED, comes_back, date_u, of_its_controller
 from workflows.tests.test_fencing import FRU, STATUS, WATCHDOG
@@ -49,6 +52,17 @@ def test_a_head_that_resumes_while_the_first_look_is_kept_refuses(stages):
     with pytest.raises(Stuck, match="Some host has it"):
         walk.to_the_end()
     assert walk.commands() == []
+
+
+def test_the_minute_counts_from_when_the_first_look_is_kept_however_old_a_text_of_its_source_is(stages):
+    """On a real node a text of a disk that was blank when it was asked kept the source ten minutes older than its rings were."""
+    walk = stages.at("still")
+    facts = walk.facts()
+    node = facts.nodes["oss01"]
+    old = replace(facts, nodes={**facts.nodes, "oss01": replace(node, ages={**node.ages, "zdb_uberblocks": 616.0})})
+    kept = the_first_look(old, walk.state.params, old.at)
+    assert float(kept["looked_at"]) >= old.at
+    assert a_minute_lies_between_the_looks(old, {**walk.state.params, **kept}).outcome == "refuse"
 
 
 def test_a_head_that_resumes_after_the_portal_asked_last_is_refused_by_the_node(stages):
