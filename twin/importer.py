@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from twin import disk_names
 from twin.answer import Answer, refused
 from twin.figures import ctime
 from twin.importing import is_damaged, last_user, was_elsewhere
@@ -20,6 +21,7 @@ from twin.vdevs import pool_state
 
 WITH_VALUE = ("-o", "-R", "-d", "-T", "-c")
 FLAGS = ("-N", "-f", "-m", "-F", "-n")
+BY_ID = "/dev/disk/by-id"
 DEFERRED_TXGS = 2  # how far -F goes back
 DESTROY = "\tDestroy and re-create the pool from\n\ta backup source.\n"
 
@@ -32,6 +34,7 @@ class Wanted:
     flags: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     altroot: str = ""
+    folder: str = ""  # of -d
     txg: int = 0
 
 
@@ -59,6 +62,8 @@ def _take(wanted: Wanted, option: str, value: str) -> bool:
         wanted.options[name] = setting
     elif option == "-R":
         wanted.altroot = value
+    elif option == "-d":
+        wanted.folder = value
     elif option == "-T":
         wanted.txg = int(value) if value.isdigit() else 0
     return option != "-c" and (option != "-T" or wanted.txg > 0)
@@ -181,10 +186,22 @@ def _close(pool: Pool) -> None:
 
 def _imported(node: Node, pool: Pool, wanted: Wanted, now: float) -> Answer:
     pool.imported, pool.readonly, pool.altroot = True, wanted.options.get("readonly") == "on", wanted.altroot
+    pool.cachefile = wanted.options.get("cachefile", "")
     pool.loaded_txg = min(wanted.txg or readable(pool), readable(pool))
+    if wanted.folder == BY_ID:
+        _names_from_there(node, pool)
     if not pool.readonly:
         _begin_to_write(node, pool, now)
     return Answer(0)
+
+
+def _names_from_there(node: Node, pool: Pool) -> None:
+    """A member found there has its name from there, unless the stored one is among those (fix_paths in lib/libzutil/zutil_import.c)."""
+    seats = {p.label.guid: (disk, p.number) for disk in node.disks for p in disk.partitions if p.label and p.label.pool == pool.name}
+    for leaf in (*pool.leaves(), *pool.spares, *pool.caches):
+        seat = seats.get(leaf.guid)
+        if seat is not None and not leaf.not_present and not leaf.path.startswith(BY_ID):
+            leaf.path = f"{disk_names.by_id(seat[0])}-part{seat[1]}"
 
 
 def _begin_to_write(node: Node, pool: Pool, now: float) -> None:
@@ -223,7 +240,7 @@ def let_go(node: Node, args: Sequence[str]) -> Answer | None:
     pool = next((p for p in node.imported if p.name == words[0]), None)
     if pool is None:
         return refused(1, f"cannot open '{words[0]}': no such pool")
-    pool.imported, pool.altroot = False, ""
+    pool.imported, pool.altroot, pool.cachefile = False, "", ""
     if not pool.readonly:
         pool.state = 1
     pool.readonly = False

@@ -255,6 +255,7 @@ class Pool:
     deeds: list[Deed] = field(default_factory=list)
     readonly: bool = False
     altroot: str = ""
+    cachefile: str = ""  # "none": the next boot does not import it
     blocked_by: list[str] = field(default_factory=list)  # WWIDs of disks that contradict the others: while one is here, no import works
     rewind_seconds: int = 0  # not 0: the last txgs are lost; -F, which goes back two at the most, or -T discards so much
     readable_txg: int = 0  # the newest that can be loaded, and when it was written; 0: both follow from `rewind_seconds`

@@ -42,7 +42,8 @@ PROPERTIES = {
 def own_properties(pool: Pool) -> dict[str, tuple[str, str]]:
     """Those that an import sets."""
     own = {"readonly": ("on", "-")} if pool.readonly else {}
-    return {**own, **({"altroot": (pool.altroot, "local")} if pool.altroot else {})}
+    given = {name: (value, "local") for name, value in (("altroot", pool.altroot), ("cachefile", pool.cachefile)) if value}
+    return {**own, **given}
 
 
 def classes(pool: Pool) -> Iterator[tuple[str, list[Vdev]]]:

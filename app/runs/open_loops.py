@@ -31,6 +31,7 @@ KINDS = {  # of the loops that runbooks open, in the words of the filter
     "raised": "a tunable",
     "imported": "a pool imported read-only",
     "unstarted": "a pool imported and not started",
+    "away": "a pool exported to be imported again",
     "young": "a pool that writes past what it left",
     "deleted": "a deleted device",
     "scrubbing": "a scrub that runs",

@@ -1,4 +1,4 @@
-"""What is started by hand after a pool was imported with nothing mounted, from what the node reports of its datasets.
+"""What is started by hand after a pool was imported with nothing mounted, and what is stopped before an export, from the node's datasets.
 
 In the order in which it works: keys, mounts, shares, Lustre targets; then what the next boot does. One line for each kind that is there,
 with the commands a person gives on the node. Nothing of it is done by the portal, and no key or passphrase goes through it.
@@ -28,6 +28,30 @@ def lines(pool: PoolFacts) -> tuple[str, ...]:
     return (*(line for line in found if line), *_cut_short(pool.datasets), _at_boot(pool))
 
 
+def in_use(pool: PoolFacts) -> tuple[str, ...]:
+    """What is stopped before the pool is exported, each with what it is about first."""
+    if not known(pool.datasets):
+        return (f"Not known: which datasets of {pool.name} are mounted or shared, and which keys are loaded. {pool.datasets.reason}",)
+    found = (kind(pool.datasets) for kind in IN_USE)
+    return (*(line for line in found if line), *_cut_short(pool.datasets))
+
+
+def not_mounted(datasets: Datasets) -> tuple[str, ...]:
+    """Those that ZFS mounts by itself, and that are not."""
+    return tuple(name for name, of in datasets.values.items() if _mounts_by_itself(of) and of.get("mounted") == "no")
+
+
+def _loaded_keys(datasets: Datasets) -> str:
+    loaded = [name for name, of in datasets.values.items() if of.get("keystatus") == "available" and of.get("encryptionroot") == name]
+    asked = [f"{name} (key at {datasets.values[name].get('keylocation', 'a place that was not read')})" for name in loaded]
+    return f"Keys: an export unloads {_some(asked)}. They are loaded again by hand: have them before anything is stopped." if loaded else ""
+
+
+def _mounted(datasets: Datasets) -> str:
+    mounted = [name for name, of in datasets.values.items() if of.get("mounted") == "yes"]
+    return f"Mounts: {_some(mounted)}. On the node: `zfs unmount {_first(mounted)}`." if mounted else ""
+
+
 def _keys(datasets: Datasets) -> str:
     locked = [name for name, of in datasets.values.items() if of.get("keystatus") == "unavailable" and of.get("encryptionroot") == name]
     asked = [f"{name} (key at {datasets.values[name].get('keylocation', 'a place that was not read')})" for name in locked]
@@ -35,7 +59,7 @@ def _keys(datasets: Datasets) -> str:
 
 
 def _mounts(datasets: Datasets) -> str:
-    waiting = [name for name, of in datasets.values.items() if _mounts_by_itself(of) and of.get("mounted") == "no"]
+    waiting = list(not_mounted(datasets))
     return f"Mounts: not mounted are {_some(waiting)}. On the node, after the keys: `zfs mount {_first(waiting)}`." if waiting else ""
 
 
@@ -44,20 +68,45 @@ def _legacy(datasets: Datasets) -> str:
     return f"Legacy mounts: /etc/fstab or another service mounts {_some(legacy)}." if legacy else ""
 
 
+def _shared(datasets: Datasets) -> list[str]:
+    return [name for name, of in datasets.values.items() if any(of.get(by, "off") not in ("off", NONE) for by in ("sharenfs", "sharesmb"))]
+
+
+def _shares_in_use(datasets: Datasets) -> str:
+    shared = _shared(datasets)
+    return f"Shares: {_some(shared)}. On the node: `zfs unshare {_first(shared)}`; clients hang until it is shared again." if shared else ""
+
+
 def _shares(datasets: Datasets) -> str:
-    shared = [
-        name for name, of in datasets.values.items() if any(of.get(by, "off") not in ("off", NONE) for by in ("sharenfs", "sharesmb"))
-    ]
+    shared = _shared(datasets)
     return f"Shares: {_some(shared)}. On the node, when they are mounted: `zfs share {_first(shared)}`." if shared else ""
 
 
+def _volumes_of(datasets: Datasets) -> list[str]:
+    return [name for name, of in datasets.values.items() if of.get("type") == "volume"]
+
+
+def _volumes_in_use(datasets: Datasets) -> str:
+    volumes = _volumes_of(datasets)
+    return f"Volumes: {_some(volumes)}. Stop what uses them: iSCSI targets, virtual machines, swap (`swapoff`)." if volumes else ""
+
+
 def _volumes(datasets: Datasets) -> str:
-    volumes = [name for name, of in datasets.values.items() if of.get("type") == "volume"]
+    volumes = _volumes_of(datasets)
     return f"Volumes: {_some(volumes)}. Start what uses them: iSCSI targets, virtual machines." if volumes else ""
 
 
+def _targets_of(datasets: Datasets) -> list[str]:
+    return [f"{of['lustre:svname']} ({name})" for name, of in datasets.values.items() if _is_target(of)]
+
+
+def _targets_in_use(datasets: Datasets) -> str:
+    targets = _targets_of(datasets)
+    return f"Lustre targets: {_some(targets)}. Stop them as this site does: HA manager, or `umount` of their directories." if targets else ""
+
+
 def _targets(datasets: Datasets) -> str:
-    targets = [f"{of['lustre:svname']} ({name})" for name, of in datasets.values.items() if _is_target(of)]
+    targets = _targets_of(datasets)
     if not targets:
         return ""
     return (
@@ -66,6 +115,7 @@ def _targets(datasets: Datasets) -> str:
     )
 
 
+IN_USE: tuple[Callable[[Datasets], str], ...] = (_loaded_keys, _mounted, _legacy, _shares_in_use, _volumes_in_use, _targets_in_use)
 KINDS: tuple[Callable[[Datasets], str], ...] = (_keys, _mounts, _legacy, _shares, _volumes, _targets)
 
 

@@ -130,7 +130,8 @@ def _imported(
         snapshots=snapshots,
         alloc_bytes=(pool.space.pool.alloc_bytes if known(pool.space) else 0) or HOLDS_BYTES,
         readonly=known(pool.properties) and pool.properties.get("readonly") == "on",
-        altroot=_altroot(pool),
+        altroot=_given(pool, "altroot"),
+        cachefile=_given(pool, "cachefile"),
     )
     for leaf in made.leaves():
         if leaf.resilver_txg == -1:
@@ -238,9 +239,10 @@ def _snapshots(pool: PoolFacts) -> list[model.Snapshot]:
     ]
 
 
-def _altroot(pool: PoolFacts) -> str:
-    altroot = pool.properties.get("altroot", "-") if known(pool.properties) else "-"
-    return "" if altroot == "-" else altroot
+def _given(pool: PoolFacts, name: str) -> str:
+    """A property that was given at the import; "" where it has none."""
+    value = pool.properties.get(name, "-") if known(pool.properties) else "-"
+    return "" if value == "-" else value
 
 
 # --- the scan

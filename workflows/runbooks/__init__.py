@@ -16,6 +16,7 @@ from workflows.runbooks import (
     many_disks_offline,
     read_only_import,
     remove_auxiliary,
+    rename_members,
     replace_in_place,
     resilver_tuning,
     rewind_import,
@@ -52,6 +53,7 @@ BOOKS = (
     destroy_damaged_snapshot,
     import_pool,
     take_over,
+    rename_members,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

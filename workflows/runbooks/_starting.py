@@ -46,24 +46,26 @@ def what_is_to_be_started(facts: FleetFacts, params: Params) -> str:
     return "\n".join(starting.lines(pool)) if known(pool) else f"Not known: what is to be started. {pool.reason}"
 
 
-def start() -> tuple[Step, ...]:
-    """What is to be started, from what the node reports, and people who start it."""
+def start(suffix: str = "", *, undoes: str = "") -> tuple[Step, ...]:
+    """What is to be started, from what the node reports, and people who start it. On a way back their slugs end in `suffix`."""
     return (
         CheckStep(
-            slug="see-what-to-start",
+            slug=f"see-what-to-start{suffix}",
             title="See what is to be started",
             why="From what the node reports of the pool's datasets. Nothing of it is done by the portal. A line that begins with Not known is looked "
             "at on the node.",
             guards=SERVES,
             warns=(what_is_to_be_started,),
+            undoes=undoes,
         ),
         ManualStep(
-            slug="start",
+            slug=f"start{suffix}",
             title="Load keys, mount, and start what the pool serves",
             why=START_WHY,
             guards=SERVES,
             asks="Say what was started, and what was left out and why.",
             judges=what_was_started,
+            undoes=undoes,
         ),
     )
 

@@ -41,6 +41,7 @@ from workflows.situations import (
     identity_conflict,
     import_blocked,
     kernel_errors,
+    kernel_names,
     label_corrupt,
     labels_missing,
     link_crc,
@@ -152,6 +153,7 @@ SITUATIONS = {
         scrub_paused,
         checkpoint_held,
         features_disabled,
+        kernel_names,
         refused_command,
     )
 }

@@ -212,6 +212,19 @@ KINDS: Kinds = {
         ),
         unattended="writes get slower and slower, and then fail: programs stop, and even deleting becomes difficult.",
     ),
+    "kernel-names": Kind(
+        ("info",),
+        "members of a pool that is ONLINE stand under names that the kernel gives anew at each boot",
+        (
+            advice(
+                "export-import",
+                "In a maintenance window, export the pool and import it by the names in /dev/disk/by-id.",
+                needs="Every member is ONLINE, and nothing of the pool is in use.",
+                save_first="The keys of encrypted datasets.",
+                runbook="rename-members",
+            ),
+        ),
+    ),
     "hostid-mismatch": Kind(
         ("watch",),
         "an imported pool names another hostid than the system has",
