@@ -52,8 +52,8 @@ PATTERNS = {
     ),
     "resumed": r"(?:WARNING: )?Pool '(?P<pool>.+)' was suspended and is being resumed.*",
     "zio-error": (
-        r"zio pool=(?P<pool>\S+) vdev=(?P<vdev>\S+) error=(?P<error>\d+) type=(?P<type>\d+) offset=(?P<offset>\d+) "
-        r"size=(?P<size>\d+) flags=.*"
+        r"zio pool=(?P<pool>\S+) vdev=(?P<vdev>\S+) error=(?P<error>\d+)(?!\d)(?: type=(?P<type>\d+) offset=(?P<offset>\d+) "
+        r"size=(?P<size>\d+) flags=.*|.*)"
     ),
     "parameter-unknown": r"zfs: unknown parameter '(?P<name>\w+)' ignored",
     # ZFS itself
@@ -115,6 +115,8 @@ PATTERNS = {
     "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
+    # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
+    "abort": rf"{_SD}(?:abort scheduled|aborting command|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
     "offlined": rf"{_SD}Device offlined - .*",
     "device-reset": (
         rf"(?:sd {_HCTL}: |scsi target[\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?[Aa]ttempting (?P<what>device|target|bus|host) reset.*"
@@ -123,7 +125,7 @@ PATTERNS = {
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
     "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
-    "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
+    "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*"
         r"|(?:soft)?reset failed.*|SError: .*)"
@@ -213,7 +215,7 @@ _HINTS = (
         "pool_guid=",
         "eid=",
     ),
-    *("SUNW-MSG-ID", "Sense", "ASC=", "Power-on or", "Device offlined", "ttempting", " reset: ", "Buffer I/O", "ata", "nvme", "CAM status"),
+    *("SUNW-MSG-ID", "Sense", "ASC=", "Power-on or", "abort", "Device offlined", "ttempting", " reset: ", "Buffer I/O", "ata", "nvme", "CAM status"),
     *(
         "SCSI sense",
         "Error ",
@@ -253,6 +255,10 @@ _EXPECTED = re.compile(
     r"|CPU: \d+ PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
     r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \"nqn\.2014-08\.org\.nvmexpress\.discovery\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*no pending cmds after reset|.*reset successful)"
+    r"|nvme nvme\d+: missing or invalid SUBNQN field|SPL: Showing stack for process \d+|Pid: \d+, comm: "
+    r"|(?:sas: )?(?:ata\d+: )?end_device-[\d:]+: (?:cmd|dev) error handler|sas: (?:Enter|Exit|---|\*\*\*|trying to|broadcast|ex phy|phy-)"
+    r"|(?:BTRFS|EXT[234]-fs|XFS|F2FS-fs|FAT-fs|NTFS|reiserfs|JBD2|bcache|md|ISOFS|UDF-fs)(?:/\w+)?\b[ :(]"  # of no pool
+    r"|device-mapper: (?!multipath)"
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"

@@ -35,7 +35,7 @@ _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
 # The host and the program. What is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
 _BY = re.compile(
-    r"(?:<[\w.]{3,20}> )?(?P<host>[A-Za-z0-9_.-]{1,64}) "
+    r"(?:<[\w.]{3,20}> )?(?:(?P<host>[A-Za-z0-9_.-]{1,64}) |(?=kernel: ))"  # somebody took the host's name out
     r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs|multipathd)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )

@@ -127,7 +127,14 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
             )
         elif counts(one.message):
             unexplained.append(KernelEvent(one.at_us, UNEXPLAINED, one.message, (), one.printed))
+    frame = next((one for one in found if _FRAME.fullmatch(one.message[:LINE_MAX])), None)
+    if frame and not any(event.kind in _HEADS for event in events):  # of a stack without the line that says why it was printed
+        unexplained.append(KernelEvent(frame.at_us, UNEXPLAINED, frame.message, (), frame.printed))
     return events, unexplained
+
+
+_FRAME = re.compile(r" *(?:\[<[0-9a-f]{8,16}>\] )?(?:\? )?\w{1,80}(?:\.[\w.]{1,40})?\+0x[0-9a-f]{1,8}/0x[0-9a-f]{1,8} \[(?:zfs|spl)\] *")
+_HEADS = ("panic", "kernel-fault", "hung-task", "hung-io", "oom", "memory")  # what a stack is printed for
 
 
 _DUMP = re.compile(r"mf:$| *(?:[0-9a-f]{8} ?){2,8}$")  # the message frame that mpt3sas prints of a command that timed out

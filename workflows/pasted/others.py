@@ -18,6 +18,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`arc_summary`",
         "It shows memory and no disk; `zpool status -P -p` is read.",
     ),
+    (
+        r"[0-9]{1,3} 1 0x01 [0-9]{1,4} [0-9]{1,7} [0-9]{1,20} [0-9]{1,20}$|(?:hits|demand_data_hits|arc_meta_used|l2_hits) +4 +[0-9]+$",
+        "the counters of the cache in memory (`arcstats`)",
+        "They tell of memory and no disk; `zpool status -P -p` is read.",
+    ),
+    (
+        r"/dev/disk[0-9]+(?: \([a-z, ]{1,40}\))?:$|\s*#: +TYPE +NAME +SIZE +IDENTIFIER",
+        "`diskutil list`",
+        "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
+    ),
     (r" *time +read +(?:ddread +)?(?:miss|dread)", "`arcstat`", "It shows the cache and no disk; `zpool iostat -v -l 5 2` is read."),
     (r"Personalities :", "/proc/mdstat", "md arrays are not ZFS and are not judged; `zpool status -P -p` is read."),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read."),
@@ -159,6 +169,7 @@ _ALL = tuple((re.compile(first), what, instead) for first, what, instead in INST
 TOOLS: Mapping[str, str] = {
     "zfs": "It shows file systems and no disk; `zpool list -v` and `zpool status -P -p` are read.",
     "df": "It shows file systems and no disk; `zpool list -v` is read.",
+    "diskutil": "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
     "arc_summary": "It shows memory and no disk; `zpool status -P -p` is read.",
     "arcstat": "It shows the cache and no disk; `zpool iostat -v -l 5 2` is read.",
     "dmidecode": "It shows the machine and its memory, and no disk; `dmesg` and `lsscsi -i -g -s` are read.",

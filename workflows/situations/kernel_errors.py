@@ -7,7 +7,8 @@ error counted they are watched; a pool that repaired a block has no need of a ne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
@@ -15,6 +16,7 @@ from agents.domain.wwid import strip_partition
 from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.facts.read.hanging_disks import hanging
+from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
 from workflows.situations._log import Log, all_well, event_text, logs, serves_well
 
@@ -89,7 +91,7 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
     ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down") or e.field("status") == "Uncorrectable parity/CRC error"),
-    ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
+    ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
 )  # fmt: skip
@@ -107,7 +109,7 @@ class Sick:
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(found for log in logs(fleet) for found in (*_disks(log), *_memory(log), *_zfs(log), *_zed(log)))
+    return tuple(found for log in logs(fleet) for found in (*_disks(log), *_memory(log), *_zfs(log), *_once_suspended(log), *_zed(log)))
 
 
 def _disks(log: Log) -> Iterator[Situation]:
@@ -122,13 +124,38 @@ def _disks(log: Log) -> Iterator[Situation]:
         name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
         base = strip_partition(name.rsplit("/", 1)[-1])[0]
         if base and not NO_DISK.fullmatch(base):
-            grouped.setdefault(names.get(base) or base, []).append((why, event))
+            grouped.setdefault(names.get(base) or ATA_PORT.sub(r"\1", base), []).append((why, event))
+    grouped = _as_one_disk(grouped)
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
-    if len(shared) >= TOGETHER_MIN:
-        yield _together(log, shared)
-    yield from (_of_disk(one) for one in others if one.why in OF_ITSELF or len(shared) < TOGETHER_MIN)
+    many = _disks_at_least(one.name for one in shared)
+    if many >= TOGETHER_MIN:
+        yield _together(log, shared, many)
+    yield from (_of_disk(one) for one in others if one.why in OF_ITSELF or many < TOGETHER_MIN)
+
+
+ATA_PORT = re.compile(r"(?<=^ata)(\d+)\.\d+$")  # the device behind a port, whose link has the port's name
+KERNEL_NAME = re.compile(r"(?:sd[a-z]+|hd[a-z]|nvme\w+|a?da\d+|nda\d+|nvd\d+|\d+:\d+:\d+:\d+)$")
+
+
+def _layer(name: str) -> str:
+    """Who calls a disk so: the driver of its port, the block layer, or ZFS. One failed command is printed by each of them."""
+    return "port" if name.startswith("ata") and name[3:].isdigit() else "disk" if KERNEL_NAME.match(name) else "vdev"
+
+
+def _disks_at_least(names: Iterable[str]) -> int:
+    """How many disks these names are of, at least."""
+    return max(Counter(map(_layer, names)).values(), default=0)
+
+
+def _as_one_disk(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> dict[str, list[tuple[str, KernelEvent]]]:
+    """Under one name, where each layer names one thing only: that is one disk, called by its kernel name if it stands there."""
+    layers = Counter(map(_layer, grouped))
+    if len(layers) < 2 or set(layers.values()) != {1}:
+        return grouped
+    called = next((name for layer in ("disk", "vdev") for name in grouped if _layer(name) == layer), "")
+    return {called: sorted((pair for events in grouped.values() for pair in events), key=lambda pair: pair[1].at_us)}
 
 
 def names_of(sick: Sick, alias: Mapping[str | None, str | None]) -> set[str | None]:
@@ -142,7 +169,7 @@ def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
     return Sick(log, name, tuple(event for why, event in events if why == worst), worst, len(events))
 
 
-def _together(log: Log, sick: list[Sick]) -> Situation:
+def _together(log: Log, sick: list[Sick], many: int) -> Situation:
     """Errors of the way to many disks at once: one cause, and not as many bad disks."""
     lines = tuple(sorted((one.lines[0] for one in sick), key=lambda e: e.at_us))
     well, hosts = all_well(log.node), dict.fromkeys(h.split(":")[0] for e in lines if (h := e.field("hctl")))
@@ -152,7 +179,7 @@ def _together(log: Log, sick: list[Sick]) -> Situation:
         key=f"{SLUG}:{log.node.node}:together",
         node=log.node.node,
         severity="watch" if well else "act",
-        title=f"{len(sick)} disks have errors in the kernel log at once",
+        title=f"{many} disks have errors in the kernel log at once",
         meaning=(
             f"The kernel log complains of {names}{' and more' if len(sick) > DISKS_NAMED else ''} within a day, first: {event_text(lines[0])}. None of them reports "
             "a fault of its own, so look at what they share: an HBA, a cable, an expander, a backplane, power. Replace none of them before that is "
@@ -264,6 +291,19 @@ def _zed(log: Log) -> Iterator[Situation]:
         (Cure("look", "See how it is today: `zpool status -v -P -p`, and the kernel's own lines at the time of the first of these."),),
         gate=shared,
     )  # fmt: skip
+
+
+def _once_suspended(log: Log) -> Iterator[Situation]:
+    """A pool that its own rows show in service, and that was suspended a while ago. What stopped it may come again."""
+    for pool in log.node.pools_read:
+        lines = tuple(one for one in last_suspension(log.node.kernel_log, pool.name) if log.is_recent(one))
+        if lines and known(pool.suspended) and not pool.suspended:
+            yield _node_wide(
+                log, "once-suspended", "watch", f"{pool.name} was suspended, and serves again", lines,
+                "Its writes stopped then, because disks did not answer or its multihost writes did not get through. `zpool status` shows it in service, so it was "
+                "cleared or imported since, or it was looked at before. What stopped it is not gone by that.",
+                (Cure("look", "Find what failed right before these lines: a disk, its cable, the HBA or power."), Cure("scrub", "Scrub the pool when the cause is mended.")),
+            )  # fmt: skip
 
 
 def _zfs(log: Log) -> Iterator[Situation]:

@@ -71,6 +71,8 @@ _ENDS_BEFORE = {"zdb_label": "the guid of the disk", "zdb_config": "the guid of 
 
 def begun(source: str, lines: Sequence[str]) -> str:
     """What a label or a configuration says that ends before it says whose it is; "" of any other text, and where it says nothing."""
+    if source == "zdb_label" and len(lines) == 1 and _is_torn(lines[0]):
+        return "It ends before it says anything of the first label."
     if source not in _ENDS_BEFORE or any(re.match(r" +(?:guid|vdev_tree):", line) for line in lines):
         return ""
     found = {name: value.strip("'") for line in lines if (match := _BEGUN.match(line)) for name, value in [match.groups()]}
@@ -80,8 +82,18 @@ def begun(source: str, lines: Sequence[str]) -> str:
     return f"It ends before {_ENDS_BEFORE[source]}, so it is joined with nothing. It says: {fields_here}."
 
 
+_OF_A_LABEL = "failed to unpack label 0"
+TORN_MIN = 8  # characters
+
+
+def _is_torn(line: str) -> bool:
+    """Whether it is the beginning of the line for a label that is not there."""
+    return TORN_MIN <= len(line) < len(_OF_A_LABEL) and _OF_A_LABEL.startswith(line)
+
+
 def labels(lines: Sequence[str]) -> Whole:
     """The last label without its tree where that is not whole; without that label where others stand before it, or it does not say whose it is."""
+    lines = lines[:-1] if len(lines) > 1 and _is_torn(lines[-1]) else lines
     kept = list(lines) if not lines or not _TITLE.match(lines[0]) else [RULE, *lines]
     names = {digit for line in kept if (found := _LABELS_NAMED.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
     lacking = [digit for digit in "0123" if digit not in names]
@@ -171,6 +183,7 @@ def _without_torn_end(lines: Sequence[str]) -> Sequence[str]:
 _RECORD = re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +[a-z]+\.[\w.]+$")
 
 
+_TORN_RECORD = re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:.]{1,18}(?: [a-z.]*)?$")
 _MARKS = re.compile(
     r" *(?:nvlist version: |\((?:start|end) |\(embedded nvlist\)|TIME +CLASS|(?:__ttl|__injected) = |\w+ = \((?:start|embedded)|\w+ = \(array)"
 )
@@ -184,15 +197,24 @@ def events(lines: Sequence[str]) -> Whole:
     """
     records: list[list[str]] = []
     of_fmdump = any(line.strip().startswith(_OWN_TIME) for line in lines)
+    torn = False
     for line in lines:
         if _RECORD.match(line.rstrip()):
             records.append([line.rstrip()])
+        elif _TORN_RECORD.match(line):
+            torn = True  # the first line of another one
         elif records and line.strip() and not (of_fmdump and _MARKS.match(line.expandtabs())):
             records[-1].append(" " * 8 + _field(line.strip(), of_fmdump))
     texts = ["\n".join(record) + "\n\n" for record in map(_once, records)]
-    readable = [text for text in texts if not isinstance(zpool_events.parse(f"TIME CLASS\n{text}"), Unparsed)]
-    missing = "" if readable and len(readable) == len(texts) and _RECORD.match(_first(lines)) else "not every record of it is whole"
+    if texts and not _is_readable(texts[-1]) and _is_readable(head := records[-1][0] + "\n\n"):
+        texts[-1], torn = head, True  # its end is not here, and its first line says what happened
+    readable = list(filter(_is_readable, texts))
+    missing = "" if readable and len(readable) == len(texts) and not torn and _RECORD.match(_first(lines)) else "not every record of it is whole"
     return Whole(["TIME CLASS", *"".join(readable).split("\n")[:-1]] if readable else list(lines), missing)
+
+
+def _is_readable(record: str) -> bool:
+    return not isinstance(zpool_events.parse(f"TIME CLASS\n{record}"), Unparsed)
 
 
 def _field(text: str, of_fmdump: bool) -> str:

@@ -37,7 +37,7 @@ _OTHERS = (
 # What may follow a refusal as a part of it.
 _GOES_ON = re.compile(
     r"\s|use '-f'|the following errors must|/|must be a full path|The pool |Export the pool|before it can|Set a unique|the (?:multihost|zgenhostid|system)|system'?s"
-    r"|[Rr]ecovery is|Approximately|[Rr]un 'z|A scrub|a backup source|Destroy and|All unsupported|one of$|the devices|part of an|configuration|present|permanently|occurred|errors, then"
+    r"|[Rr]ecovery is|Approximately|[Rr]un 'z|A scrub|a backup source|Destroy and|All unsupported|one of$|the devices|Try running|part of an|configuration|present|permanently|occurred|errors, then"
     r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
 )
 LINES_MAX = 24

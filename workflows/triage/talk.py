@@ -1,0 +1,38 @@
+"""Tells somebody's own words below a command from its output: a sentence, and none in which a program complains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+LINES_MAX = 60  # prose below a command is short; an output may be long
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|-{2,}|={3,}|_{3,}|\[/?\w{1,12}\])\s*$")
+_PLAIN = frozenset(
+    "a an the i i'm i've we you your my it its this that these those is are was were be been have has had do does did not but so if"
+    " and or then when what which who how why as of on in with from would could should might can will there here please thanks".split()
+)
+_COMPLAINT = re.compile(
+    r"(?i)\b(?:fail(?:ed|ure|ing)?|errors?|cannot|can't|unable|not found|no such|denied|invalid|unknown|unrecognized|usage|timed? ?out|unsupported|must be|not permitted|could not)\b"
+)
+PLAIN_MIN = 2
+_ANNOUNCED = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,4}:")  # "Histogram:", of what stands below it
+
+
+def is_talk(lines: Sequence[str]) -> bool:
+    """Whether none of these lines was printed by a program, as far as words tell."""
+    printed = [line.strip() for line in lines if line.strip() and not _FENCE.match(line)]
+    if not printed:
+        return any(line.strip() for line in lines)  # a fence alone: the output was not pasted
+    if len(printed) > LINES_MAX or not printed[0][:1].isupper() or _COMPLAINT.search(printed[0]):
+        return False
+    if len(printed) == 1 and _ANNOUNCED.fullmatch(printed[0]):
+        return True
+    first = re.findall(r"[A-Za-z']+", printed[0].lower())
+    return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(_is_sentence, printed)) >= 7 * len(printed)
+
+
+def _is_sentence(line: str) -> bool:
+    """Mostly words: an output has figures, columns and names of devices."""
+    parts = line.split()
+    words = sum(re.fullmatch(r"[(\"'`*]*[A-Za-z][A-Za-z'-]*[)\"'`*.,:;!?]*", part) is not None for part in parts)
+    return "   " not in line and 10 * words >= 8 * len(parts)
