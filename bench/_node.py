@@ -6,12 +6,13 @@ pays the same. `RootedHost` is the agent's real door to the machine, led into th
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agents.host.host import LocalHost, Ran, Region
+from agents.host.host import Agrees, LocalHost, Ran, Region
 
 DISKS, PATHS = 400, 2
 WIDTH = 10  # of each raidz2
@@ -40,6 +41,9 @@ class RootedHost(LocalHost):
 
     def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
         return super().read_device(self._root + path, regions)
+
+    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
+        raise OSError(errno.EROFS, "a node to measure is only read", path)
 
     def list(self, pattern: str) -> tuple[str, ...]:
         return tuple(path[len(self._root) :] for path in super().list(self._root + pattern))

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents.host.host import Ran, Region
+from agents.host.host import Agrees, Ran, Region
 
 # What we ask -> what was recorded, the nearest first. `-p` changes a text only where counters are above 1000.
 NEAREST = {
@@ -100,6 +100,9 @@ class CapturedHost:
 
     def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
         raise OSError(errno.EOPNOTSUPP, "a capture has no devices", path)
+
+    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
+        raise OSError(errno.EROFS, "a capture has no devices", path)
 
     def write(self, path: str, data: bytes) -> None:
         raise PermissionError(errno.EROFS, "a capture cannot be written to", path)

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from agents.host.host import LocalHost, Ran, Region
-from twin import adding, drive_logs, hotplug, importer, members, past, replacing, sas, smart, snapshots, tuning
+from agents.host.host import Agrees, LocalHost, Ran, Region
+from twin import adding, drive_logs, hotplug, image, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
 from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
@@ -196,7 +196,24 @@ class TwinHost:
         return view.tree.read(path)
 
     def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
-        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
+        """Of a disk that is named by a stable link, as what is written to it names it. By a kernel name there are no bytes, so a report has
+        zdb read every label."""
+        device = self.view().device(path)
+        if device is None or not path.startswith("/dev/disk/by-id/"):
+            raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes there", path)
+        return image.held(self.view().node, device.disk, regions)
+
+    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
+        self.store.log(("erase", path, *(f"{offset}+{length}" for offset, length in regions)), self.now())
+        with self._changing() as node:
+            device = View(node).device(path)
+            if device is None:
+                raise OSError(errno.ENOENT, "No such file or directory", path)
+            if image.is_held(node, device.disk):
+                raise OSError(errno.EBUSY, "Device or resource busy", path)
+            agrees(device.path.name, image.held(node, device.disk, regions))
+            image.erase(device.disk, regions)
+            return image.held(node, device.disk, regions)
 
     def write(self, path: str, data: bytes) -> None:
         real, _ = self.view().tree.resolve(path)

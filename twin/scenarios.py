@@ -301,6 +301,19 @@ def replacement(old: str = "ONLINE", new: str = "ONLINE", filled: bool = False, 
     return node
 
 
+def superseded(release: str = "2.1.11-1") -> Node:
+    """Disk 6 was a member of ost_0 until another disk was put in its place: its label is older than the pool, and its guid is no member's."""
+    node = tiny(release)
+    pool, disk = node.pool("ost_0"), node.disks[6]
+    old = member(node, disk, guid_of("superseded", disk.wwid))
+    old.enc_path = ""
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    then = copy.deepcopy(pool.tops[0])
+    then.children[2] = old
+    partition(disk)[0].label = Label(pool.name, old.guid, max(4, pool.txg - 50), top=then)
+    return node
+
+
 def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
     """All disks of a pool are here and no host has it: the node lost power and came back without importing it."""
     node = tiny(blanks=blanks)

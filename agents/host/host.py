@@ -1,4 +1,4 @@
-"""The only door to the machine: run, read, read_device, write, list, link, now.
+"""The only door to the machine: run, read, read_device, write, erase, list, link, now.
 
 Collectors and operations get a `Host` and nothing else, so the same code reads a real node,
 a folder of captures, or the twin.
@@ -14,10 +14,11 @@ import os
 import re
 import selectors
 import signal
+import stat
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol, Tuple
 
@@ -32,6 +33,7 @@ ALIGNED_BYTES = 4096  # what every block device takes for an unbuffered read
 
 _MAGIC = re.compile(r"[*?[]")
 Region = Tuple[int, int]  # offset and length in bytes
+Agrees = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Ran:
 
 
 class Host(Protocol):
-    """One machine, seen through the seven things an agent may do to it."""
+    """One machine, seen through the eight things an agent may do to it."""
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         """Run `argv` without a shell. Never raises for what the command does; see `Ran`."""
@@ -62,6 +64,11 @@ class Host(Protocol):
 
     def write(self, path: str, data: bytes) -> None:
         """Write to an existing attribute file. Raises OSError."""
+
+    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
+        """Overwrite these regions of a block device with zeros, and answer what they hold then, read from the medium. The device is opened
+        for this alone; `agrees` is given its kernel name and what the regions hold, and raises where that is not what was meant: then
+        nothing is written. Raises OSError, and what `agrees` raises."""
 
     def list(self, pattern: str) -> tuple[str, ...]:
         """Paths that match a glob pattern, sorted; dangling links count. Empty when there are none."""
@@ -161,6 +168,19 @@ class LocalHost:
         finally:
             os.close(descriptor)
 
+    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
+        """With O_EXCL the kernel refuses a disk of which a pool, a mount, swap, md or the device mapper holds any part, and lets none of
+        them take it until this is over (block/bdev.c:bd_prepare_to_claim, Linux 6.12)."""
+        descriptor = os.open(path, os.O_RDWR | os.O_EXCL | os.O_DIRECT)
+        try:
+            agrees(_kernel_name(descriptor, path), _regions(descriptor, regions, True))
+            for offset, length in regions:
+                _write_zeros(descriptor, offset, length, path)
+            os.fsync(descriptor)
+            return _regions(descriptor, regions, True)
+        finally:
+            os.close(descriptor)
+
     def list(self, pattern: str) -> tuple[str, ...]:
         magic = _MAGIC.search(pattern)
         if magic is None:
@@ -202,6 +222,23 @@ def _regions(descriptor: int, regions: Sequence[Region], direct: bool) -> bytes:
             with memory[at : at + length] as part:
                 got += os.preadv(descriptor, [part], offset)
         return bytes(memory[:got])
+
+
+def _kernel_name(descriptor: int, path: str) -> str:
+    """Of the block device that is open, whatever its path leads to by now."""
+    opened = os.fstat(descriptor)
+    if not stat.S_ISBLK(opened.st_mode):
+        raise OSError(errno.ENOTBLK, "not a block device", path)
+    number = f"/sys/dev/block/{os.major(opened.st_rdev)}:{os.minor(opened.st_rdev)}"
+    os.stat(number)
+    return os.path.basename(os.path.realpath(number))
+
+
+def _write_zeros(descriptor: int, offset: int, length: int, path: str) -> None:
+    """From fresh anonymous memory, which is zeros and begins on a page."""
+    with mmap.mmap(-1, length, PRIVATE) as zeros:
+        if (written := os.pwrite(descriptor, zeros, offset)) != length:
+            raise OSError(errno.EIO, f"only {written} of {length} bytes at {offset} were written", path)
 
 
 def find(tool: str) -> str | None:

@@ -3,6 +3,7 @@
 from agents.operations import (
     disk_delete,
     disk_rescan,
+    disk_wipe,
     fault_led_off,
     locate_led,
     set_drive_mode,
@@ -57,6 +58,7 @@ CHANGING = {
         zpool_export_unused,
         disk_delete,
         disk_rescan,
+        disk_wipe,
         set_tunable,
         set_drive_mode,
         smart_self_test,

@@ -39,6 +39,7 @@ TOGETHER = {
         "zpool_import_fenced",
         "zpool_rewind",
         "disk_delete",
+        "disk_wipe",
         "set_drive_mode",
         "zpool_clear",
     ),

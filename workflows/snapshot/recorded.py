@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agents.domain.wwid import strip_partition
-from agents.host.host import Ran, Region
+from agents.host.host import Agrees, Ran, Region
 from agents.host.running_commands import IMPORT
 
 VERSION: Final = "1"
@@ -232,6 +232,9 @@ class RecordedHost:
 
     def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
         raise OSError(errno.ENODEV, "an archive holds no devices", path)
+
+    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
+        raise OSError(errno.EROFS, "an archive holds no devices", path)
 
     def write(self, path: str, data: bytes) -> None:
         raise OSError(errno.EROFS, "an archive cannot be written to", path)

@@ -174,6 +174,9 @@ class DeadHost:
     def read_device(self, path, regions):
         raise OSError(errno.EIO, "no answer", path)
 
+    def erase(self, path, regions, agrees):
+        raise OSError(errno.EIO, "no answer", path)
+
     def write(self, path, data):
         raise OSError(errno.EIO, "no answer", path)
 
