@@ -89,7 +89,7 @@ def test_the_spare_goes_by_its_guid_and_nothing_else_with_it(stage, walk):
     stage.keep("spare-removed")
     status = stage.sh(f"zpool status -P {POOL}")
     assert "spares" not in status
-    assert status.count("ONLINE") == 9  # the state, the pool, raidz1-0 and its four, the log mirror and its two: "state: ONLINE" is the ninth
+    assert status.count("ONLINE") == 10  # the pool twice, raidz1-0 and its four, the mirror of the log and its two
     commands = [line.split(" zpool ", 1)[1] for line in stage.sh(f"zpool history {POOL}").splitlines() if " zpool " in line]
     assert [command.split()[0] for command in commands] == ["create", "remove", "add", "attach", "remove"]
     assert commands[-1] == f"remove {POOL} {guid}"

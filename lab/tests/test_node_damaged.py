@@ -18,7 +18,9 @@ DAMAGED = f"{POOL}: data is damaged"
 @pytest.fixture(scope="module")
 def pool(stage, ann):
     stage.machine.guest.create_pool(f"-o ashift=12 -O compression=off {POOL} {stage.machine.disk(0).by_id}")
-    stage.sh(f"zfs snapshot {OTHER}; yes '{MARK}' | head -c 131072 > {FILE}; dd if=/dev/urandom of=/{POOL}/other bs=1M count=20 2>/dev/null; zpool sync")
+    stage.sh(
+        f"zfs snapshot {OTHER}; yes '{MARK}' | head -c 131072 > {FILE}; dd if=/dev/urandom of=/{POOL}/other bs=1M count=20 2>/dev/null; zpool sync"
+    )
     stage.sh(f"zfs snapshot {SNAPSHOT}")
     stage.enrol(ann)
     stage.allow("zpool_scrub", "zpool_scrub_pause", "zfs_destroy_snapshot")

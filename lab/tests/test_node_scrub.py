@@ -13,9 +13,7 @@ BAD = 2
 POOL = "tank"
 MARK = b"what stood on the disk that goes wrong "
 LOST_BYTES = 65536
-HOLD = (
-    "/sys/module/zfs/parameters/zfs_scan_suspend_progress"  # 1: a scrub that runs gets no further (module/zfs/dsl_scan.c:dsl_scan_sync)
-)
+HOLD = "/sys/module/zfs/parameters/zfs_scan_suspend_progress"  # 1: a scrub that runs gets no further (module/zfs/dsl_scan.c:dsl_scan_sync)
 RUNBOOK = "scrub-due"
 CHECK, MEASURE, WAIT = (
     "Check that a scrub is due and nothing forbids it",
@@ -24,6 +22,8 @@ CHECK, MEASURE, WAIT = (
 )
 MEASURE_SECONDS = 1700
 DAYS = 60
+# Of a file beside the one that is damaged: without reads between its two looks the run waits the whole 25 minutes for what it cannot measure.
+READER = "systemd-run -q --collect sh -c 'while :; do dd if=/{pool}/read of=/dev/null bs=128k 2>/dev/null; sleep 5; done'"
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,8 @@ def pool(stage, ann):
     stage.machine.guest.create_pool(f"-o ashift=12 -O compression=off {POOL} raidz2 {members}")
     stage.sh(f"yes '{MARK.decode()}' | head -c 41943040 > /{POOL}/data; zpool sync; zpool scrub -w {POOL}", seconds=600)
     stage.sh(f"date -s @{time.time():.0f} >/dev/null")
+    stage.sh(f"zfs set primarycache=metadata {POOL}; dd if=/dev/urandom of=/{POOL}/read bs=1M count=2 2>/dev/null; zpool sync")
+    stage.sh(READER.format(pool=POOL))
     stage.enrol(ann)
     stage.allow("zpool_scrub", "zpool_scrub_pause")
 
@@ -85,6 +87,6 @@ def test_it_goes_on_where_it_stopped_and_its_result_names_the_disk(stage, walk):
     assert re.search(r"scrub repaired [1-9]\S* in \S+ with 0 errors", status)
     (errors,) = re.findall(rf"{stage.machine.disk(BAD).by_id}-part1 +\S+ +0 +0 +(\S+)", status)
     assert errors != "0"
-    assert f"checksum errors 0 → {errors}" in walk.asker.page.text
+    assert re.search(rf"checksum errors \d+ → {errors}\b", walk.asker.page.text)
     scrubs = [line.split(" zpool ", 1)[1] for line in stage.sh(f"zpool history {POOL}").splitlines() if " zpool scrub " in line]
     assert scrubs == [f"scrub -w {POOL}", f"scrub {POOL}", f"scrub -p {POOL}", f"scrub {POOL}"]

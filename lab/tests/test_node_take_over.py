@@ -7,7 +7,7 @@ import pytest
 from lab.stage import Stage
 from lab.walk import Walk
 
-NODE, DISKS = "oss14", 4
+NODE, DISKS = "oss14", 2
 HEAD, HOSTID, SERIAL = "oss13", "0badf00d", "C8470LABWALK13"
 POOL = "ost_13"
 RUNBOOK = "take-over"
@@ -42,7 +42,7 @@ def head(stage, ann, portal, boot) -> Stage:
     disks = str(stage.machine.folder / "disks")
     machine = boot(HEAD, DISKS, hostid=HOSTID, serial=SERIAL, disks_folder=disks, lot=stage.machine.settings.lot)
     members = " ".join(machine.disk(n).by_id for n in range(DISKS))
-    machine.guest.create_pool(f"-o ashift=12 {POOL} raidz1 {members}")
+    machine.guest.create_pool(f"-o ashift=12 {POOL} mirror {members}")
     head = Stage(portal, machine)
     head.sh(WRITER.format(pool=POOL))
     head.trust()
