@@ -102,7 +102,9 @@ def _targets_of(datasets: Datasets) -> list[str]:
 
 def _targets_in_use(datasets: Datasets) -> str:
     targets = _targets_of(datasets)
-    return f"Lustre targets: {_some(targets)}. Stop them as this site does: HA manager, or `umount` of their directories." if targets else ""
+    return (
+        f"Lustre targets: {_some(targets)}. Stop them as this site does: HA manager, or `umount` of their directories." if targets else ""
+    )
 
 
 def _targets(datasets: Datasets) -> str:

@@ -196,7 +196,9 @@ RUNBOOK = Runbook(
         *start(),
         _serves_again("verify"),
         # the way back
-        verify("look-back", "See whether the pool is imported", "The node looks.", (what_can_be_imported_is_fresh,), SOURCES, undoes=AWAY.slug),
+        verify(
+            "look-back", "See whether the pool is imported", "The node looks.", (what_can_be_imported_is_fresh,), SOURCES, undoes=AWAY.slug
+        ),
         *_brought_in("import-again", undoes=AWAY.slug),
         *start("-again", undoes=AWAY.slug),
         _serves_again("verify-again", undoes=AWAY.slug),

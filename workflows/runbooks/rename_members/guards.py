@@ -119,7 +119,11 @@ def nothing_of_it_is_mounted(facts: FleetFacts, params: Params) -> Verdict:
 def _mounted(pool: PoolFacts) -> Iterator[tuple[str, str]]:
     datasets = need(pool.datasets)
     if datasets.left_out:
-        need(Unknown(f"{datasets.left_out} rows of `zfs get` of {pool.name} were left out, so what is mounted is not known in full. {BY_HAND}"))
+        need(
+            Unknown(
+                f"{datasets.left_out} rows of `zfs get` of {pool.name} were left out, so what is mounted is not known in full. {BY_HAND}"
+            )
+        )
     return ((name, of.get("mountpoint", "")) for name, of in datasets.values.items() if of.get("mounted") == "yes")
 
 

@@ -35,6 +35,8 @@ def unmount(node: Node) -> None:
 NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
     "rename-members": lambda now: {"oss01": under_kernel_names()},
 }
+
+
 def _stops(play: Play) -> str:
     with play.host.store.changing() as node:
         unmount(node)
