@@ -74,9 +74,11 @@ def label_age(scene: Scene) -> str:
     spa_vdev_attach, spa_vdev_detach, zfs-2.4.4). Of a disk that was let go of while it served the txg is 0. Raises Unread."""
     capture = zdb_label.collect_one(scene.host, scene.disk().paths[0].name)
     found = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(found, Unparsed) or len(found.labels) != 1 or found.labels[0].txg is None:
+    labels = () if isinstance(found, Unparsed) else found.labels
+    txg = labels[0].txg if len(labels) == 1 else None
+    if txg is None:
         raise Unread("the disk does not carry one label with one txg")
-    label, pool = found.labels[0], scene.pool()
+    label, pool = labels[0], scene.pool()
     top = next((top for top in pool.tops if top.guid == str(label.top_guid)), None)
     if top is None:
         raise Unread(f"the label is of the top-level vdev {label.top_guid}, which {pool.name} does not have")
@@ -85,7 +87,7 @@ def label_age(scene: Scene) -> str:
     newest = max((one.txg for one in read if one is not None and one.txg is not None), default=None)
     if newest is None:
         raise Unread(f"no label of an ONLINE member of {top.name} could be read")
-    return OLDER if label.txg < newest else f"of txg {label.txg}, and the newest of {top.name} is of {newest}"
+    return OLDER if txg < newest else f"of txg {txg}, and the newest of {top.name} is of {newest}"
 
 
 def filling(pool: PoolTree) -> str:
