@@ -310,7 +310,10 @@ def superseded(release: str = "2.1.11-1") -> Node:
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
     then = copy.deepcopy(pool.tops[0])
     then.children[2] = old
-    partition(disk)[0].label = Label(pool.name, old.guid, max(4, pool.txg - 50), top=then)
+    pool.txg = 4000
+    for serving in node.disks[:6]:
+        serving.partitions[0].label.txg = 4000
+    partition(disk)[0].label = Label(pool.name, old.guid, 2950, top=then)
     return node
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.collectors import _disks, block
-from agents.collectors.base import Capture
+from agents.collectors import _disks, block, zdb_label
+from agents.collectors.base import Capture, Unparsed
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
 from agents.operations import _areas, _candidate, _member, _new_disk, _released, _resilver, _tree
@@ -32,8 +32,9 @@ FACTS = (
     *("pool.guid", "pool.state", "pool.filling", "pool.removal", "pool.expansion", "pool.checkpoint", "pool.vdev"),
     *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes", "disk.logical_block_bytes"),
     *("disk.state", "disk.read_only", "disk.holders", "disk.mounts", "disk.labels", "disk.contents", "disk.member"),
-    *("disk.partitions", "disk.areas", *_released.FACTS),
+    *("disk.label_age", "disk.partitions", "disk.areas", *_released.FACTS),
 )
+OLDER = "older"
 UNTOUCHED = "Nothing was written"
 
 
@@ -60,11 +61,33 @@ def facts(scene: Scene) -> dict[str, str]:
         "pool.expansion": known(lambda: _member.progress(scene.pool().expand)),
         "pool.checkpoint": known(lambda: "exists" if scene.pool().checkpoint else NONE),
         "pool.vdev": known(lambda: ", ".join(m.state for m in scene.pool().find(scene.params["vdev_guid"])[-1:]) or NONE),
+        "disk.label_age": known(lambda: label_age(scene)),
         "disk.partitions": known(lambda: _areas.kept_partitions(host, scene.disk())),
         "disk.areas": known(lambda: _areas.read(host, scene.disk())),
     }
     everything = _new_disk.facts(scene, found, FACTS)
     return {name: everything[name] for name in FACTS}
+
+
+def label_age(scene: Scene) -> str:
+    """Whether the disk's label is older than those of the vdev it was in, which ZFS writes anew when a member comes or goes (module/zfs/spa.c:
+    spa_vdev_attach, spa_vdev_detach, zfs-2.4.4). Of a disk that was let go of while it served the txg is 0. Raises Unread."""
+    capture = zdb_label.collect_one(scene.host, scene.disk().paths[0].name)
+    found = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    labels = () if isinstance(found, Unparsed) else found.labels
+    txg = labels[0].txg if len(labels) == 1 else None
+    if txg is None:
+        raise Unread("the disk does not carry one label with one txg")
+    label, pool = labels[0], scene.pool()
+    top = next((top for top in pool.tops if top.guid == str(label.top_guid)), None)
+    if top is None:
+        raise Unread(f"the label is of the top-level vdev {label.top_guid}, which {pool.name} does not have")
+    online = [leaf for leaf in top.leaves() if leaf.state == "ONLINE"][: _tree.LABELS_TRIED_MAX]
+    read = (_tree.label_on(scene.host, pool, leaf) for leaf in online)
+    newest = max((one.txg for one in read if one is not None and one.txg is not None), default=None)
+    if newest is None:
+        raise Unread(f"no label of an ONLINE member of {top.name} could be read")
+    return OLDER if txg < newest else f"of txg {txg}, and the newest of {top.name} is of {newest}"
 
 
 def filling(pool: PoolTree) -> str:
@@ -123,6 +146,7 @@ def _questions(params: Mapping[str, str]) -> tuple[_member.Question, ...]:
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. It stays."),
         ("disk.member", (NONE,), f"The disk {wwid} serves an imported pool: {{}}. It stays."),
         ("disk.labels", (own,), f"The disk {wwid} carries: {{}}. Only a disk whose one label is {own} is wiped here."),
+        ("disk.label_age", (OLDER,), f"The label of {wwid} is {{}}: it is not older than its pool. Find out why before anything is wiped."),
         ("disk.contents", (NONE, "zfs_member"), f"The disk {wwid} also holds {{}}. Find out whose that is; it stays."),
     )
 

@@ -88,10 +88,19 @@ def test_the_plan_keeps_what_is_on_the_disk(twin):
 
 def member_again(node):
     node.pool("ost_0").tops[0].children[2].guid = node.disks[6].partitions[0].label.guid
+    node.disks[2].partitions[0].label.guid = node.disks[6].partitions[0].label.guid
 
 
 def two_paths(node):
     node.disks[6].paths.append(replace(node.disks[6].paths[0], name="sdy", hctl="2:0:99:0"))
+
+
+def newer_label(node):
+    node.disks[6].partitions[0].label.txg = 4400
+
+
+def of_a_vdev_that_is_gone(node):
+    node.disks[6].partitions[0].label.top.guid += 1
 
 
 def lost_member(node):
@@ -118,6 +127,8 @@ def mounted(node):
     ("change", "expected"),
     [
         (member_again, "A member is never wiped"),
+        (newer_label, "is of txg 4400, and the newest of raidz2-0 is of 4000: it is not older"),
+        (of_a_vdev_that_is_gone, "which ost_0 does not have"),
         (two_paths, "2 paths lead to"),
         (lost_member, "its last good copy"),
         (own_partition, "partition 2, which ZFS did not make"),
@@ -141,6 +152,14 @@ def test_a_pool_that_is_being_filled_keeps_its_old_disks(tmp_path):
     node.disks[7].partitions[:] = other.disks[6].partitions
     twin = scenarios.host(tmp_path, node, scenarios.Clock())
     assert "fills a disk or has one being replaced" in against(twin, params(twin))
+
+
+def test_one_that_was_let_go_of_while_it_served_is_wiped_too(twin):
+    """ZFS leaves it a label of txg 0."""
+    given = params(twin)
+    with changed(twin) as node:
+        node.disks[6].partitions[0].label.txg = 0
+    assert against(twin, given) == ""
 
 
 def test_a_pool_that_is_not_imported_here_is_not_enough(twin):
