@@ -64,6 +64,7 @@ def start() -> tuple[Step, ...]:
             guards=SERVES,
             asks="Say what was started, and what was left out and why.",
             judges=what_was_started,
+            warns=(what_is_to_be_started,),
         ),
     )
 
