@@ -13,6 +13,7 @@ from workflows.runbooks import (
     drive_mode_audit,
     finish_replacement,
     import_pool,
+    import_without_log,
     many_disks_offline,
     read_only_import,
     remove_auxiliary,
@@ -51,6 +52,7 @@ BOOKS = (
     damaged_data,
     destroy_damaged_snapshot,
     import_pool,
+    import_without_log,
     take_over,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
