@@ -297,6 +297,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     "zpool_import_rewind": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_txg": (_STATUS, _CLAIM_IS_LEFT_OUT),
     "zpool_import_ordinary": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
+    "zpool_import_without_log": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zpool_import_writable": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zpool_import_fenced": (
         _STATUS,

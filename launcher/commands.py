@@ -30,6 +30,7 @@ HELP = """\
 ./run rack NODE         what a person before the rack of a demo node sees
     pull BAY            take the disk out of a bay and lay it on the shelf
     insert BAY SERIAL   put a disk from the shelf into a bay
+    unplug-cables       unplug its SAS cables; power-on switches on a node that has no power
 ./run test [ARGS]       all tests, on servers of their own; ARGS go to pytest
     --quick             those of the lower floors that fail first, in less than a minute
 ./run bench [NAMES]     measurements, as tables

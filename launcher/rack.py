@@ -20,6 +20,8 @@ def parser() -> argparse.ArgumentParser:
     insert = doings.add_parser("insert", help="put a disk from the shelf into a bay")
     insert.add_argument("bay", type=int)
     insert.add_argument("serial")
+    doings.add_parser("unplug-cables", help="unplug the SAS cables: the node sees none of its disks")
+    doings.add_parser("power-on", help="switch on a node that has no power")
     return parser
 
 
@@ -34,6 +36,12 @@ def rack(args: list[str]) -> int:
         elif asked.doing == "insert":
             hands.insert(state, asked.bay, asked.serial)
             write(f"Disk {asked.serial} is in bay {asked.bay}.")
+        elif asked.doing == "unplug-cables":
+            hands.unplug_cables(state)
+            write("Its SAS cables are unplugged.")
+        elif asked.doing == "power-on":
+            hands.power_on(state)
+            write("It has power.")
         else:
             write(hands.describe(state))
     except hands.NotThere as missing:

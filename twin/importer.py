@@ -17,7 +17,7 @@ from twin.figures import ctime
 from twin.importing import is_damaged, last_user, was_elsewhere
 from twin.model import Node, Pool
 from twin.tables import RINGS, TXG_SECONDS, WRITTEN_AT
-from twin.vdevs import pool_state
+from twin.vdevs import pool_state, state_of
 
 WITH_VALUE = ("-o", "-R", "-d", "-T", "-c")
 FLAGS = ("-N", "-f", "-m", "-F", "-n")
@@ -130,6 +130,9 @@ def _elsewhere(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
 
 def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
     open_members(node, pool)
+    if "-m" not in wanted.flags and any(top.cls == "log" and state_of(top) == "UNAVAIL" for top in pool.tops):
+        _close(pool)
+        return _log_is_lost(node, pool)
     if pool_state(pool) == "UNAVAIL":
         _close(pool)
         return Answer(1, DESTROY, f"cannot import '{pool.name}': no such pool or dataset\n")
@@ -149,6 +152,14 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
     if rewinds:
         return refused(1, f"cannot import '{pool.name}': one or more devices is currently unavailable")
     return Answer(1, DESTROY, f"cannot import '{pool.name}': I/O error\n")
+
+
+def _log_is_lost(node: Node, pool: Pool) -> Answer:
+    rows = "".join(
+        f"\t    {leaf.path.rpartition('/')[2]}  UNAVAIL  cannot open\n" for top in pool.tops if top.cls == "log" for leaf in top.leaves()
+    )
+    text = f"The devices below are missing or corrupted, use '-m' to import the pool anyway:\n{rows}\n"
+    return Answer(1, text, f"cannot import '{pool.name}': one or more devices is currently unavailable\n")
 
 
 def _would_rewind(pool: Pool) -> Answer:

@@ -48,7 +48,7 @@ def _pool(view: View, pool: Pool) -> str:
         return _active(view, pool, present)
     if is_damaged(view.node, pool):
         return _damaged(view, pool, present)
-    state = _worst([_state(top, present) for top in pool.tops])
+    state = _worst(["DEGRADED" if is_lost_log(top, present) else _state(top, present) for top in pool.tops])
     status, action, msgid = _advice(view.node, pool, state)
     return _listing(view, pool, present, state, f"{state}  {TOO_FEW}" if state == "UNAVAIL" else state, status, action, msgid)
 
@@ -114,6 +114,11 @@ def _state(vdev: Vdev, present: set[int]) -> str:
     if down > (vdev.nparity if vdev.type in ("raidz", "draid") else len(states) - 1):
         return "UNAVAIL"
     return "DEGRADED" if down or "DEGRADED" in states else "ONLINE"
+
+
+def is_lost_log(top: Vdev, present: set[int]) -> bool:
+    """Makes the pool DEGRADED and no more in the listing, which is made with -m (spa_tryimport in module/zfs/spa.c)."""
+    return top.cls == "log" and _state(top, present) in DOWN
 
 
 def _worst(states: list[str]) -> str:

@@ -22,28 +22,27 @@ from twin.host import TwinHost
 ENROL_TRIES = 30
 ENROL_PAUSE_SECONDS = 1.0
 LAST_REPORT_SECONDS = 30.0  # a node that is to be without power reports for so long, and then no more
+POWER_PAUSE_SECONDS = 1.0  # between two looks whether its power returned
 ENDS = (NoIdentity, Busy, PortalDown, ValueError, OSError)  # what is said to a person instead of a trace
 log = logging.getLogger("slotlight.twin")
 
 
 def play(folder: os.PathLike[str], node: str, portal: str, token_file: str) -> None:
-    """Enrol if this node never did, and work until SIGTERM, or until its power goes where it is to be dead. Raises what the agent raises."""
+    """Enrol if this node never did, and work until SIGTERM; one that is to be dead loses its power first. Raises what the agent raises."""
     path = state_path(folder, node)
     host, home = TwinHost(path), str(path.with_name("agent"))
     if (Path(home) / FILE).exists():
         move_to(home, portal)  # the demo may start on another port than last time
     else:
         _enrol(host, home, portal, node, token_file)
-    agent, lost = Agent(host, home, str(policy_path(folder, node))), threading.Event()
-    if host.view().node.off_since:
-        _lose_power(agent, lost)
-    work(agent)
-    if lost.is_set():
-        signal.pause()  # it is without power; whoever ends the demo ends this process with the others
+    policy = str(policy_path(folder, node))
+    if not host.view().node.off_since or (_loses_power(Agent(host, home, policy)) and _gets_power_again(host)):
+        work(Agent(host, home, policy))
 
 
-def _lose_power(agent: Agent, lost: threading.Event) -> None:
-    """A node that is to be dead reports for a little while, so that the portal knows it, and then no more."""
+def _loses_power(agent: Agent) -> bool:
+    """A node that is to be dead reports for a little while, so that the portal knows it, and then no more. False when the demo ended first."""
+    lost = threading.Event()
 
     def off() -> None:
         lost.set()
@@ -52,6 +51,19 @@ def _lose_power(agent: Agent, lost: threading.Event) -> None:
     timer = threading.Timer(LAST_REPORT_SECONDS, off)
     timer.daemon = True
     timer.start()
+    work(agent)
+    return lost.is_set()
+
+
+def _gets_power_again(host: TwinHost) -> bool:
+    """It reports nothing until `./run rack NODE power-on`. False when the demo ended first."""
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    while host.view().node.off_since:
+        if ended.wait(POWER_PAUSE_SECONDS):
+            return False
+    return True
 
 
 def _enrol(host: TwinHost, home: str, portal: str, node: str, token_file: str) -> None:

@@ -1,4 +1,5 @@
-"""Hands at a twin's rack: pull a disk out of a bay, put one in, see which bay is lit. For trying Slotlight out, and for tests.
+"""Hands at a twin's rack: pull a disk out of a bay, put one in, see which bay is lit, unplug its SAS cables, switch it on. For trying
+Slotlight out, and for tests.
 
 What was pulled lies on the shelf, `rack.json` beside the node's state, with the new disks that lay there from the start.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from dataclasses import asdict
 from pathlib import Path
 
@@ -34,7 +36,8 @@ def shelf(state_path: Path) -> list[Disk]:
 def describe(state_path: Path) -> str:
     """What a person in front of the rack sees."""
     node = Store(state_path).view().node
-    lines = [_line(node, bay) for enclosure in node.enclosures for bay in enclosure.bays]
+    lines = ["It has no power."] * bool(node.off_since)
+    lines += [_line(node, bay) for enclosure in node.enclosures for bay in enclosure.bays]
     lines += [f"on the shelf: {disk.vendor} {disk.model}, serial {disk.serial}" for disk in shelf(state_path)]
     return "\n".join(lines)
 
@@ -74,6 +77,22 @@ def insert(state_path: Path, number: int, serial: str) -> None:
                 path.name = next(free)
         plug(node, disk, bay, time.time())
     lay_out(state_path, [other for other in lying if other is not disk])
+
+
+def unplug_cables(state_path: Path) -> None:
+    """Unplug the SAS cables: the node sees no disk of its shelves, and has no pool of them."""
+    with Store(state_path).changing() as node:
+        node.pools, node.disks, node.deleted = [], [], []
+        for bay in (bay for enclosure in node.enclosures for bay in enclosure.bays):
+            bay.wwid = None
+
+
+def power_on(state_path: Path) -> None:
+    """Switch a node on that has no power. It has imported then what it had imported, as from its cache file, if its cables are plugged."""
+    with Store(state_path).changing() as node:
+        if not node.off_since:
+            raise NotThere(f"{node.hostname} has power.")
+        node.off_since, node.booted_at, node.boot_id = 0.0, time.time(), str(uuid.uuid4())
 
 
 def _bay(node: Node, number: int) -> Bay:

@@ -7,7 +7,7 @@ pool is named by its guid.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors import node, zdb_label, zpool_get, zpool_import, zpool_status
@@ -38,6 +38,7 @@ FACTS = (
 OPTIONS = ("-N", "-o", "readonly=on", "-o", "cachefile=none")
 WHERE = ("-d", "/dev/disk/by-id")
 ASIDE = ("cache", "spares")  # sections of what holds no data of the pool; the listing prints no state of it
+NO_MORE: Mapping[str, Callable[[Importable], str]] = {}
 NOT_ASKED = "of no matter on this release"
 FREE, FORCE, ELSEWHERE, UNREADABLE = "free", "last used elsewhere", "imported elsewhere now", "needs other software"
 UNNAMED = "active, by a host that nobody knows: no proof that another has it, nor that none has"
@@ -63,11 +64,11 @@ def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("-R", f"/mnt/ro-{params['pool']}")
 
 
-def preconditions(host: Host, params: Mapping[str, str], names_absent: bool = False) -> dict[str, str]:
-    """`names_absent`: which members are not here is asked too, as "import.absent"."""
+def preconditions(host: Host, params: Mapping[str, str], more: Mapping[str, Callable[[Importable], str]] = NO_MORE) -> dict[str, str]:
+    """`more`: what else is read off the pool's place in the listing, by name of the fact; each may raise Unread."""
     listed, labels, versions = once(lambda: _listed(host, params)), once(lambda: _labels(host, params)), _member.versions(host)
     return {
-        **({"import.absent": known(lambda: absent(_one(listed())))} if names_absent else {}),
+        **{name: known(_of(listed, read)) for name, read in more.items()},
         "import.listed": known(lambda: str(len(listed()))),
         "import.state": known(lambda: _one(listed()).state),
         "import.says": known(lambda: status_of(_one(listed()))),
@@ -78,6 +79,10 @@ def preconditions(host: Host, params: Mapping[str, str], names_absent: bool = Fa
         "import.checked": known(lambda: checked(host, params, labels(), versions["zfs.module"])),
         **versions,
     }
+
+
+def _of(listed: Callable[[], tuple[Importable, ...]], read: Callable[[Importable], str]) -> Callable[[], str]:
+    return lambda: read(_one(listed()))
 
 
 def checked(host: Host, params: Mapping[str, str], labels: tuple[Written, ...], module: str) -> str:
@@ -132,10 +137,19 @@ def status_of(pool: Importable) -> str:
 
 def absent(listed: Importable) -> str:
     """The leaves that the listing does without, or "none". Raises Unread."""
+    return named_absent(held(listed, lambda section: section not in ASIDE))
+
+
+def held(listed: Importable, wanted: Callable[[str], bool]) -> tuple[Vdev, ...]:
+    """The root of the plain vdevs, which stand in the section "", and the vdevs of each other section that is wanted. Raises Unread."""
     if listed.unread or listed.more_devices or not listed.vdevs.children:
         raise Unread("the listing does not show every vdev of the pool")
-    of_data = (listed.vdevs, *(vdev for name, vdevs in listed.sections if name not in ASIDE for vdev in vdevs))
-    return ", ".join(leaf.name for vdev in of_data for leaf in _leaves(vdev) if leaf.state != "ONLINE") or NONE
+    sections = (("", (listed.vdevs,)), *listed.sections)
+    return tuple(vdev for name, vdevs in sections if wanted(name) for vdev in vdevs)
+
+
+def named_absent(vdevs: tuple[Vdev, ...]) -> str:
+    return ", ".join(leaf.name for vdev in vdevs for leaf in _leaves(vdev) if leaf.state != "ONLINE") or NONE
 
 
 def _leaves(vdev: Vdev) -> Iterator[Vdev]:

@@ -61,7 +61,7 @@ def argv(params: Mapping[str, str]) -> tuple[str, ...]:
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     rings = once(lambda: _uberblocks.rings_by_guid(host, params))
     return {
-        **_importing.preconditions(host, params, names_absent=True),
+        **_importing.preconditions(host, params, {"import.absent": _importing.absent}),
         "uberblocks.newest": known(lambda: _uberblocks.newest(dict(enumerate(ring for _, ring in rings())))),
         "uberblocks.rings": known(lambda: _uberblocks.fingerprint(rings())),
         "uberblocks.stood": YES if host.now() - int(params["looked_at"]) >= STILL_SECONDS else "no",

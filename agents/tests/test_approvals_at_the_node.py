@@ -37,6 +37,7 @@ TOGETHER = {
         "zpool_import_writable",
         "zpool_import_ordinary",
         "zpool_import_fenced",
+        "zpool_import_without_log",
         "zpool_rewind",
         "disk_delete",
         "disk_wipe",

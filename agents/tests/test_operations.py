@@ -77,6 +77,7 @@ GOOD = {
         **{"rings": "txg 4 of 5 on 6 members, ab", "looked_at": "1795248200"},
     },
     "zpool_import_ordinary": {"pool": "p", "pool_guid": "1", "cachefile": "none"},
+    "zpool_import_without_log": {"pool": "p", "pool_guid": "1", "cachefile": "none"},
     "zpool_export_unused": {"pool": "p", "pool_guid": "1"},
     "zpool_export_readonly": {"pool": "p", "pool_guid": "1"},
     "disk_delete": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
@@ -132,7 +133,8 @@ def test_its_argv_names_no_disk_by_a_name_that_moves(operation):
     assert all(not word.startswith("/dev/") or word.startswith("/dev/disk/by-id") for word in words)
     assert "-f" not in words or operation.NAME == "zpool_import_fenced"
     assert "-F" not in words or "readonly=on" in words or operation.NAME == "zpool_rewind"
-    assert not {"-X", "-D", "-a", "-V", "-m", "-M"} & set(words)
+    assert not {"-X", "-D", "-a", "-V", "-M"} & set(words)
+    assert "-m" not in words or operation.NAME == "zpool_import_without_log"
     assert "-T" not in words or "readonly=on" in words, "so far back only without writing"
 
 
@@ -143,7 +145,15 @@ ORDINARY_IMPORTS = ("zpool_import_ordinary",)
 
 def test_every_import_either_looks_or_writes():
     imports = {name for name, module in OPERATIONS.items() if name in GOOD and module.argv(GOOD[name])[:2] == ("zpool", "import")}
-    assert imports == {*LOOKING, *WRITING_IMPORTS, *ORDINARY_IMPORTS, "zpool_import_fenced"}
+    assert imports == {*LOOKING, *WRITING_IMPORTS, *ORDINARY_IMPORTS, "zpool_import_fenced", "zpool_import_without_log"}
+
+
+@pytest.mark.parametrize(("cachefile", "remembered"), [("none", ("-o", "cachefile=none")), ("default", ())])
+def test_the_one_import_that_drops_a_lost_log_is_the_ordinary_one_with_m_and_destructive(cachefile, remembered):
+    operation, good = OPERATIONS["zpool_import_without_log"], {**GOOD["zpool_import_without_log"], "cachefile": cachefile}
+    assert operation.argv(good) == ("zpool", "import", "-N", "-m", *remembered, "-d", "/dev/disk/by-id", "1")
+    assert (operation.EFFECT, operation.DESTRUCTIVE) == ("at_most_once", True)
+    assert OPERATIONS["zpool_import_ordinary"].argv(good) == tuple(word for word in operation.argv(good) if word != "-m")
 
 
 def test_the_one_forced_import_names_whom_it_was_taken_from_and_is_destructive():

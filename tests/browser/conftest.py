@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.people import Visitor
+from tests.browser.people import PHONE, Visitor
 from tests.browser.stack import Stack
 
 CHROMIUM = os.environ.get("SLOTLIGHT_CHROMIUM", "/usr/bin/chromium")
@@ -66,3 +66,9 @@ def operator(visit):
 @pytest.fixture(scope="module")
 def approver(visit):
     return visit("approver")
+
+
+@pytest.fixture(scope="module")
+def technician(visit):
+    """The operator once more, at the rack."""
+    return visit("operator", viewport=PHONE, has_touch=True, is_mobile=True)

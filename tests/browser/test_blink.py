@@ -12,20 +12,13 @@ from playwright.sync_api import expect
 
 from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
 from tests.browser.stack import Stack
+from tests.browser.steps import PATIENCE, confirm, now, picture, plan
 from tests.browser.test_pages import faults
 
 STACK = ("demo", "--scenario", "blink-and-replace")
 NODE = "try-blink-and-replace"
 BAY, OTHER = "3", "5"
-PATIENCE = 90_000
-PICTURES = os.environ.get("SLOTLIGHT_PICTURES", "")  # a folder for pictures of every step
 PHONE_PICTURES = os.environ.get("SLOTLIGHT_PHONE_PICTURES", "")  # a folder for what docs/phone shows; see its README
-
-
-@pytest.fixture(scope="module")
-def technician(visit):
-    """The operator once more, at the rack."""
-    return visit("operator", viewport=PHONE, has_touch=True, is_mobile=True)
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +31,6 @@ def on_the_shelf(stack: Stack) -> str:
     return re.search(r"on the shelf: .* serial (\S+)", stack.at_the_rack(NODE))[1]
 
 
-def picture(visitor: Visitor, name: str) -> None:
-    """The whole page; of a phone what its screen shows."""
-    if PICTURES:
-        whole = visitor.page.viewport_size != PHONE
-        for scheme in ("light", "dark"):
-            visitor.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            visitor.page.screenshot(path=Path(PICTURES) / f"{name}-{scheme}.png", full_page=whole)
-
-
 def on_the_phone(technician: Visitor, name: str) -> None:
     """What the phone's screen shows, for docs/phone."""
     picture(technician, name)
@@ -55,24 +39,8 @@ def on_the_phone(technician: Visitor, name: str) -> None:
         technician.page.screenshot(path=Path(PHONE_PICTURES) / f"{name}.png")
 
 
-def now(technician: Visitor, title: str) -> None:
-    """The one step on the technician's phone, once it is this one."""
-    expect(technician.heading(title)).to_be_visible(timeout=PATIENCE)
-
-
-def confirm_and_approve(operator: Visitor, approver: Visitor, confirm: str) -> None:
-    operator.step(confirm)
-    operator.page.get_by_label("Confirmation").fill(operator.read_off_the_plan())
-    operator.press("Confirm")
-    operator.step("Have another person approve the plan")
-    approver.page.goto(operator.page.url)
-    approver.step("Have another person approve the plan")
-    approver.press("Approve this plan")
-
-
-def plan(operator: Visitor, title: str) -> None:
-    operator.step(title)
-    operator.press("Ask the node for its plan")
+def confirm_and_approve(operator: Visitor, approver: Visitor, title: str) -> None:
+    confirm(operator, approver, title, operator.read_off_the_plan)
 
 
 def test_the_situation_leads_to_the_runbook_and_the_runbook_can_be_read_first(operator):

@@ -6,12 +6,11 @@ second one comes to its end, with the other blank disk.
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.people import BESIDE_IT, IN_ITS_BAY, PHONE, Visitor
 from tests.browser.stack import Stack
-from tests.browser.test_blink import PATIENCE, now, plan
+from tests.browser.steps import PATIENCE, confirm, ended, now, plan
 from tests.browser.test_pages import faults
 from twin.store import Store
 
@@ -19,12 +18,6 @@ STACK = ("demo", "--scenario", "replace-in-place")
 NODE = "try-replace-in-place"
 OLD, FIRST, SECOND, OTHER = "3", "7", "8", "5"  # bays
 LONG, SHORT = 3600.0, 8.0  # seconds that filling takes
-
-
-@pytest.fixture(scope="module")
-def technician(visit):
-    """The operator once more, at the rack."""
-    return visit("operator", viewport=PHONE, has_touch=True, is_mobile=True)
 
 
 def filling_takes(stack: Stack, seconds: float) -> None:
@@ -62,16 +55,6 @@ def fill(operator: Visitor, approver: Visitor, serial: str) -> None:
     operator.press("Have ZFS fill the new disk")
 
 
-def confirm(operator: Visitor, approver: Visitor, title: str, read_off) -> None:
-    operator.step(title)
-    operator.page.get_by_label("Confirmation").fill(read_off())
-    operator.press("Confirm")
-    operator.step("Have another person approve the plan")
-    approver.page.goto(operator.page.url)
-    approver.step("Have another person approve the plan")
-    approver.press("Approve this plan")
-
-
 def switch(operator: Visitor, title: str) -> None:
     """Plan it and give the order, once the run comes to it."""
     asked = operator.page.locator("[aria-current=step]").filter(has_text=f"Have the node plan it: {title[0].lower()}{title[1:]}")
@@ -99,10 +82,6 @@ def say_and_pull(operator: Visitor, technician: Visitor, stack: Stack, text: str
     expect(technician.page.locator(".sl-serials")).to_contain_text(serial_in(stack, bay))
     expect(technician.page.locator(".sl-light")).to_have_text("Its light blinks.")
     stack.at_the_rack(NODE, "pull", bay)
-
-
-def ended(operator: Visitor, how: str) -> None:
-    expect(operator.page.locator(".sl-head .sl-state")).to_contain_text(how, timeout=PATIENCE)
 
 
 def test_the_new_disk_is_filled_while_the_old_one_serves(operator, approver, stack):

@@ -8,18 +8,15 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
+from tests.browser.steps import PATIENCE, now, picture, plan
 from tests.browser.test_blink import (
     BAY,
     NODE,
     OTHER,
-    PATIENCE,
     STACK,  # noqa: F401  (for the fixture of that name)
     confirm_and_approve,
-    now,
     old_serial,
     on_the_shelf,
-    picture,
-    plan,
 )
 from tests.browser.test_pages import faults
 

@@ -8,7 +8,8 @@ from playwright.sync_api import TimeoutError as NotSeen
 from playwright.sync_api import expect
 
 from tests.browser.people import IN_ITS_BAY, PHONE, Visitor
-from tests.browser.test_blink import NODE, PATIENCE, PICTURES, STACK, picture  # noqa: F401  (STACK: for the fixture of that name)
+from tests.browser.steps import PATIENCE, PICTURES, picture
+from tests.browser.test_blink import NODE, STACK  # noqa: F401  (STACK: for the fixture of that name)
 from tests.browser.test_pages import faults
 
 SPARE = "Scan the new disk"

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_blink import STACK, picture  # noqa: F401  (for the fixture of that name)
+from tests.browser.steps import picture
+from tests.browser.test_blink import STACK  # noqa: F401  (for the fixture of that name)
 from tests.browser.test_pages import faults
 
 URL = "json://203.0.113.5/T0KEN-of-a-channel"

@@ -31,6 +31,9 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "tree.py": ("Is a directory",),
         "tuning.py": ("Invalid argument",),
     },
+    "No scene of the lab lost a log before an import. After OpenZFS's source: zpool_import_props in lib/libzfs/libzfs_pool.c at 2.1.16 and 2.4.4.": {
+        "importer.py": ("The devices below are missing or corrupted, use '-m' to import the pool anyway:", "UNAVAIL cannot open"),
+    },
     "No release prints it: it stands for the words of those that are not written yet.": {
         "stories.py": ("ZFS: pool ost_9: allocation window moved for a reason of a release not yet written",),
     },

@@ -6,12 +6,14 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from agents.portal.transport import PortalDown
 from agents.tests import rig
-from twin import demo, play
+from twin import demo, play, rack
+from twin.host import TwinHost
 from twin.store import Store
 
 
@@ -55,6 +57,32 @@ def test_a_node_that_is_to_be_dead_reports_first_and_ends_when_told(portal, tmp_
         player.send_signal(signal.SIGTERM)
         _, errors = player.communicate(timeout=10)
     assert player.returncode == 0, errors
+
+
+def test_a_node_without_power_reports_again_once_it_is_switched_on(portal, tmp_path, monkeypatch):
+    demo.make(tmp_path)
+    state = demo.state_path(tmp_path, "mds01")
+    with Store(state).changing() as node:
+        node.off_since, before = 1.0, node.boot_id
+    host = TwinHost(state)
+    monkeypatch.setattr(play, "POWER_PAUSE_SECONDS", 0.01)
+    switch = threading.Timer(0.1, lambda: rack.power_on(state))
+    switch.start()
+    assert play._gets_power_again(host)
+    switch.join()
+    assert host.view().node.boot_id != before
+    with pytest.raises(rack.NotThere, match="mds01 has power"):
+        rack.power_on(state)
+
+
+def test_a_node_whose_cables_are_unplugged_has_neither_disk_nor_pool(tmp_path):
+    demo.make(tmp_path)
+    state = demo.state_path(tmp_path, "mds01")
+    rack.unplug_cables(state)
+    seen = rack.describe(state).splitlines()
+    assert seen
+    assert all(line.endswith(": empty") for line in seen)
+    assert Store(state).view().node.pools == []
 
 
 def test_it_enrols_with_the_token_and_keeps_its_key(portal, tmp_path):

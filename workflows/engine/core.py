@@ -310,6 +310,7 @@ class ManualStep(_Step):
     takes_out: str = ""  # the run parameter with the serial number of the disk that is taken out of the bay here
     puts_in: str = ""  # and of the one that is put in
     opens: Loop | None = None  # from now on this stands open
+    warns: tuple[Warns, ...] = ()  # shown before the step, as at a CHECK
 
     @property
     def at_the_rack(self) -> bool:

@@ -77,6 +77,7 @@ MADE_UP = {
     "zpool_import_rewind": "That what the labels lead to can be read.",
     "zpool_import_txg": "Which point can be loaded. That is what was supposed at the beginning, and nothing the node has said.",
     "zpool_import_ordinary": "That what the labels lead to can be read.",
+    "zpool_import_without_log": "That what the labels lead to can be read. What is lost with the log is not in any node's report.",
     "zpool_import_writable": "That what the labels lead to can be read.",
     "zpool_import_fenced": "That what the labels lead to can be read, and that ZFS finds no other host.",
     "zpool_rewind": "Which point can be loaded, and how fast the pool is used and writes past what it left behind.",

@@ -13,6 +13,7 @@ from workflows.runbooks import (
     drive_mode_audit,
     finish_replacement,
     import_pool,
+    import_without_log,
     many_disks_offline,
     read_only_import,
     remove_auxiliary,
@@ -52,6 +53,7 @@ BOOKS = (
     damaged_data,
     destroy_damaged_snapshot,
     import_pool,
+    import_without_log,
     take_over,
     rename_members,
 )

@@ -66,6 +66,7 @@ def start(suffix: str = "", *, undoes: str = "") -> tuple[Step, ...]:
             asks="Say what was started, and what was left out and why.",
             judges=what_was_started,
             undoes=undoes,
+            warns=(what_is_to_be_started,),
         ),
     )
 

@@ -113,6 +113,10 @@ def _twice(fleet: FleetFacts) -> Iterator[Situation]:
     for guid, nodes in holders.items():
         if len(nodes) > 1:
             pool = next(p for p in nodes[0].pools if p.guid == guid)
+            silent = [node for node in nodes if not node.age_seconds < SILENT_SECONDS]
+            if len(nodes) - len(silent) == 1:
+                yield _taken_over(pool.name, guid, nodes, silent)
+                continue
             where = " and ".join(node.node for node in nodes)
             yield Situation(
                 slug=SLUG,
@@ -127,6 +131,33 @@ def _twice(fleet: FleetFacts) -> Iterator[Situation]:
                 sure=all(node.age_seconds <= AGE_SECONDS_MAX for node in nodes),
                 cures=_of_two(pool.name, where),
             )
+
+
+def _taken_over(pool: str, guid: int, nodes: list[NodeFacts], silent: list[NodeFacts]) -> Situation:
+    """One node has it, and others had it when they reported last: after a takeover, or before two hosts write to it."""
+    (here,) = (node for node in nodes if node not in silent)
+    gone = " and ".join(node.node for node in silent)
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:silent:{guid}",
+        node=here.node,
+        severity="act",
+        title=f"{here.node} has {pool} imported, and {gone} had it when it reported last",
+        meaning=f"{_ages(silent)} If {gone} has power, two hosts write to {pool} and destroy it. If it has none, {here.node} took the pool over, and {gone} must not "
+        "import it when its power returns. Which of them is so is not known here.",
+        evidence=tuple(_evidence(node, "zpool_status", f"pool: {pool}  (guid {guid})") for node in (here, *silent)),
+        subject={"node": here.node, "pool": pool, "pool_guid": str(guid), "other_node": silent[0].node},
+        sure=False,
+        cures=(
+            Cure("other", f"See by its management controller or at the rack that {gone} has no power. Where it has, switch it off now."),
+            Cure(
+                "other",
+                f"Before its power returns, unplug its SAS cables, or remove its cache file and mask its zfs-import units from a rescue system. Then {pool} is not "
+                "imported there again.",
+                needs=f"{gone} has no power.",
+            ),
+        ),
+    )
 
 
 def _of_two(pool: str, where: str) -> tuple[Cure, ...]:

@@ -22,7 +22,12 @@ from workflows.situations._blocked import Blocked, Why, blocked, lost_of, marked
 
 SLUG = "import-blocked"
 GATES = True
-MANUALS: tuple[str, ...] = ("read-only-import", "device-delete-reimport", "import-pool")  # and "rewind-import" by its answer alone
+MANUALS: tuple[str, ...] = (
+    "read-only-import",
+    "device-delete-reimport",
+    "import-pool",
+    "import-without-log",
+)  # and "rewind-import" by its answer alone
 LEAVES_SHOWN = 24
 
 
@@ -55,6 +60,14 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
     params = {"node": one.node.node, "pool": one.name, "pool_guid": str(one.guid)}
     if one.why == "waiting" and one.guid and not one.lost:
         return (Answer("import-pool", params, "It proves that no other host has the pool, imports it, and lists what to start then."),)
+    if one.why == "missing-log" and one.guid and _is_only_the_log(one):
+        return (
+            Answer(
+                "import-without-log",
+                params,
+                "It proves that only the log is missing, and imports the pool without it. What stood only there is lost.",
+            ),
+        )
     if one.why not in ("damage", "diverged") or not one.guid:
         return ()
     looks = "It proves that no other host has the pool, and tries to import it so that nothing is written."
@@ -64,6 +77,13 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
     if len(one.diverging) == 1:
         return (Answer("device-delete-reimport", params, away), *answers)
     return answers if one.diverging or one.unseen_tops != 0 else (*answers, Answer("rewind-import", params, back))
+
+
+def _is_only_the_log(one: Blocked) -> bool:
+    """A log of which nothing was found, of a pool that comes in without it. A log that was found and cannot be read is looked at first."""
+    tops = one.listed.tops if one.listed and one.listed.state in ("ONLINE", "DEGRADED") and not one.listed.more_devices else ()
+    logs = [top for kind, top in tops if kind == "log" and top.state == "UNAVAIL"]
+    return bool(logs) and not any(lost_of(top) for kind, top in tops if kind != "log")
 
 
 def _must_act(one: Blocked) -> bool:
@@ -196,7 +216,8 @@ def _missing_top(one: Blocked) -> Iterator[str]:
 
 LOG_LOSS = (
     "Look for it first: an NVMe or SSD that did not come up after the boot. `zpool import -m` imports without the log, and loses for ever what was acknowledged "
-    "and stood only there: synchronous writes of the last seconds before it went down. After a clean export nothing is in it."
+    "and stood only there: synchronous writes of the last seconds before it went down, of every dataset, also such as stand on another log; and what a dataset that was not mounted "
+    "since an earlier crash had to replay. After a clean export of a pool with all its datasets mounted nothing is in it."
 )
 
 
@@ -304,6 +325,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             text,
             (("zpool", "import", "-m", str(one.guid)),),
             needs=no_other_host,
+            runbook="import-without-log" if _is_only_the_log(one) else "",
             save_first="What stands only in the log is lost: " + LOG_LOSS.split(": ")[-1],
         )
     if one.why == "hostid":

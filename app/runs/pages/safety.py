@@ -17,8 +17,8 @@ from workflows.engine.state import RunState
 from workflows.runbooks import RUNBOOKS
 
 BEFORE_THE_ORDER = ("PLAN", "CONFIRM", "APPROVE")  # they have few questions of their own: what is asked is what the order will be asked
-AT_THE_BUTTON = "They are asked again when you press the button."
-AT_THE_ORDER = "They are asked again when the order is given, and the node asks its own right before it acts."
+AT_THE_BUTTON = "asked again when you press the button."
+AT_THE_ORDER = "asked again when the order is given, and the node asks its own right before it acts."
 SHOWN_OF_ONE = 6  # captures beside an answer
 MARKS = {" ": "", "-": "gone", "+": "new"}
 
@@ -35,7 +35,7 @@ def answers(run: Run, state: RunState, step: Step) -> dict[str, Any]:
     fine = [line for line in found if line["outcome"] == "pass"]
     again = AT_THE_ORDER if step.kind in ("CONFIRM", "APPROVE") else AT_THE_BUTTON
     return {
-        "asked_again": again,
+        "asked_again": f"{'It is' if len(found) == 1 else 'They are'} {again}",
         "answers_against": against,
         "answers_cost": [line for line in fine if line["costs"]],
         "answers_for": [line for line in fine if not line["costs"]],

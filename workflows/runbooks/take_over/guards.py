@@ -31,9 +31,11 @@ RINGS = "zdb_uberblocks"
 AHEAD_SECONDS_MAX = 120  # how far the clock that stamped a text may be before the portal's
 SENTENCE_MIN = 20  # characters of what a person states
 WHAT_TO_PASTE = (
-    "Paste what `date -u; ipmitool chassis status; ipmitool mc watchdog get; ipmitool fru print 0` prints for that head, or `date -u` and the "
-    "ComputerSystem of its redfish service, or the state of its outlets with `feeds: 2` and `chassis: SERIAL`. At the rack: `chassis: SERIAL` as "
-    "scanned, and `unplugged` below it once no power cord is plugged in. Paste no password."
+    "Paste one of these, and no password.\n"
+    "At the rack: `chassis: SERIAL` as scanned, and `unplugged` on the next line once no power cord is plugged in.\n"
+    "Its controller: what `date -u; ipmitool chassis status; ipmitool mc watchdog get; ipmitool fru print 0` prints, or `date -u` and the ComputerSystem "
+    "of its redfish service.\n"
+    "Its outlets: `date -u`, the state of each, and two lines of your own: `feeds: 2` and `chassis: SERIAL`."
 )
 
 
@@ -349,6 +351,18 @@ def _without_the_dead(facts: FleetFacts, params: Params) -> FleetFacts:
 
 
 @guard
+def the_head_does_not_have_it_too(facts: FleetFacts, params: Params) -> Verdict:
+    """Asked all along while the head is waited for. What a head reported before it was silent is no news."""
+    head = need(dead(facts, params))
+    if head.brought or not 0 <= head.age_seconds < SILENT_SECONDS:
+        return ok(f"{head.node} has not reported for {head.age_seconds:.0f} s.")
+    here = the_pool_is_not_imported_here(facts, {**params, "node": head.node})
+    return (
+        here if here.outcome != "refuse" else refuse(f"{here.reason} Two hosts write to it: switch {head.node} off now, by its controller.")
+    )
+
+
+@guard
 def the_head_cannot_import_it(facts: FleetFacts, params: Params) -> Verdict:
     """It reports again, has the pool not imported, and does not import it at its next boot."""
     head, guid = need(dead(facts, params)), need(number(params, "pool_guid"))
@@ -356,14 +370,9 @@ def the_head_cannot_import_it(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(
             f"{head.node} has not reported for {head.age_seconds:.0f} s. Until it does, what it imports at its next boot is not known."
         )
-    as_if = {**params, "node": head.node}
-    here = the_pool_is_not_imported_here(facts, as_if)
+    here = the_head_does_not_have_it_too(facts, params)
     if here.outcome != "pass":
-        return (
-            here
-            if here.outcome == "unknown"
-            else refuse(f"{here.reason} Two hosts write to it: switch {head.node} off now, by its controller.")
-        )
+        return here
     if not known(head.cached):
         return unknown(f"What {head.node} imports at its next boot is not known: {head.cached.reason}")
     if any(pool.guid == guid for pool in head.cached):

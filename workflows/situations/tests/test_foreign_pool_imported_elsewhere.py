@@ -73,6 +73,14 @@ def test_one_pool_on_two_nodes_at_once_is_an_emergency():
     }
 
 
+def test_one_that_had_it_when_it_reported_last_is_not_called_a_second_host():
+    """After a takeover the dead head's last report has the pool too."""
+    (found,) = [s for s in of(HOLDER, replace(HOLDER, node="oss03", age_seconds=600.0)) if s.subject["pool_guid"] == ON]
+    assert (found.severity, found.sure, found.node) == ("act", False, HOLDER.node)
+    assert "oss03 had it when it reported last" in found.title
+    assert "oss03 last reported 600 s ago" in found.meaning
+
+
 def test_a_node_that_does_not_know_its_own_pools_calls_no_label_foreign():
     assert of(HOLDER, replace(PARTNER, pools=Unknown("zpool_status: timeout."), importable=Unknown("not collected."))) == ()
 

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from twin import scenarios
+from workflows.runbooks.take_over.rehearsal import the_dead_one
 from workflows.snapshot import recorded, replay
 from workflows.snapshot.tests import stage
 
@@ -26,6 +27,7 @@ NODES = {
     "a member is away": scenarios.drifted,
     "a spare stands in": scenarios.spare_in_use,
     "not imported": scenarios.not_imported,
+    "its firmware has serial numbers": lambda: the_dead_one(0.0),
 }
 
 

@@ -9,7 +9,7 @@ from workflows.engine.core import Params
 from workflows.facts import FleetFacts, known
 from workflows.facts.read.firmware import FirmwareFacts
 from workflows.tests.bad_imports import cached, gone_on, labels, rings
-from workflows.tests.bends import UNREAD, Bad, Bend, as_it_is, beside, both, every_disk, has_it_too, listed_leaves, node, put
+from workflows.tests.bends import UNREAD, Bad, Bend, a_pool, as_it_is, beside, both, every_disk, has_it_too, listed_leaves, node, put
 
 LATER_SECONDS = 700.0
 PLACEHOLDERS = FirmwareFacts("Vendor", {"chassis": "To Be Filled By O.E.M.", "product": "Default string", "board": "None"})
@@ -43,6 +43,11 @@ def of_the_heads_hostid(facts: FleetFacts, params: Params) -> FleetFacts:
     return facts if there is None else node(hostid=there.hostid)(facts, params)
 
 
+def has_it_again(facts: FleetFacts, params: Params) -> FleetFacts:
+    """The head reports, and has imported the pool."""
+    return head(age_seconds=5.0, pools=(a_pool(params),))(facts, params)
+
+
 REFUSED = (
     Bad("the_dead_node_is_silent", "so it runs. Export", head(age_seconds=5.0)),
     Bad("its_serial_numbers_are_known", "has placeholders for serial numbers", head(firmware=PLACEHOLDERS)),
@@ -56,6 +61,7 @@ REFUSED = (
     Bad("no_third_node_imports_it_by_itself", "oss09 has it in its cache file", cached),
     Bad("a_minute_lies_between_the_looks", "the second comes after 60 s", as_it_is),
     Bad("no_host_wrote_to_it_meanwhile", "Some host has it, whatever was shown", rings(gone_on, first_only=True)),
+    Bad("the_head_does_not_have_it_too", "Two hosts write to it", has_it_again),
     Bad("the_head_cannot_import_it", "what it imports at its next boot is not known", head(age_seconds=900.0)),
 )
 UNSURE = (
@@ -70,6 +76,7 @@ UNSURE = (
     Bad("no_third_node_imports_it_by_itself", "is not known", beside(cached=UNREAD)),
     Bad("a_minute_lies_between_the_looks", "was not read", timeless),
     Bad("no_host_wrote_to_it_meanwhile", "are not known", node(timelines=UNREAD)),
+    Bad("the_head_does_not_have_it_too", "is not known", head(age_seconds=5.0, pools=UNREAD)),
     Bad("the_head_cannot_import_it", "is not known", both(head(age_seconds=1.0, pools=(), cached=UNREAD))),
 )
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why

@@ -191,7 +191,7 @@ def test_a_head_that_comes_back_with_the_pool_is_two_hosts(stages):
     with walk.hosts[DEAD].store.changing() as node:
         node.off_since = 0.0
     walk.look()
-    assert any("Two hosts write to it" in verdict.reason for verdict in walk.state.verdicts)
+    assert "Two hosts write to it" in walk.state.alarm
     comes_back(walk)
     walk.look()
     assert walk.state.status == "done"
