@@ -120,8 +120,11 @@ def of_the_pool(params: Mapping[str, str]) -> tuple[Question, ...]:
 
 
 def nothing_under_way(params: Mapping[str, str]) -> tuple[Question, ...]:
-    pool = params["pool"]
-    return (("pool.removal", (NONE,), f"A vdev is being removed from {pool}. Wait until it ends."), *no_expansion(params))
+    return (*no_removal(params), *no_expansion(params))
+
+
+def no_removal(params: Mapping[str, str]) -> tuple[Question, ...]:
+    return (("pool.removal", (NONE,), f"A vdev is being removed from {params['pool']}. Wait until it ends."),)
 
 
 def no_expansion(params: Mapping[str, str]) -> tuple[Question, ...]:

@@ -5,6 +5,9 @@ member is named by its guid, so that the new half is not taken for the old one.
 
 It is destructive: what goes may be the disk that held the member's whole share until now, and its label is wiped, so that it comes back
 only as a new disk that is filled from the start. Were the half that stays not whole, no copy would be left to go back to.
+
+An expansion does not hold it back: a raidz with such a vdev in it is not expanded on until the vdev has ended
+(vdev_raidz_expand_child_replacing in module/zfs/vdev_raidz.c, 2.3.0 and 2.4.0).
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     questions = (
         *_member.of_the_pool(params),
         *_member.its_vdev_serves(params),
-        *_member.nothing_under_way(params),
+        *_member.no_removal(params),
         ("pool.checkpoint", (NONE,), f"{params['pool']} has a checkpoint, and ZFS detaches nothing while it stands. Discard it first."),
         (
             "pool.scan",

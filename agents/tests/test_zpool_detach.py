@@ -87,3 +87,17 @@ def test_of_two_spares_a_lost_one_goes_while_the_other_is_whole(tmp_path):
     given = params(host, goes=1, stays=2)
     assert against(zpool_detach, host, given) == {}
     assert "refuse" in against(zpool_detach, host, params(host, goes=2, stays=1))
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "refused"),
+    [("pool.expansion", "running", False), ("pool.removal", "running", True), ("pool.checkpoint", "exists", True)],
+)
+def test_an_expansion_waits_for_the_detach_and_a_removal_or_a_checkpoint_does_not(fact, value, refused, tmp_path):
+    host = host_of(tmp_path, rehearsal.old_one_lost(NOW))
+    for operation, goes, stays in ((zpool_detach, 0, -1), (zpool_detach_new_half, -1, 0)):
+        asked = params(host, goes=goes, stays=stays)
+        pre = {**operation.preconditions(host, asked), fact: value}
+        before = {**pre, fact: "none"}
+        more = [one for one in operation.guards(pre, asked) if one not in operation.guards(before, asked) and one[0] != "pass"]
+        assert bool(more) == refused, (operation.NAME, more)

@@ -14,19 +14,24 @@ from app.runs.models import Run
 from workflows.runbooks import RUNBOOKS
 
 BEGINNING = 0x510755  # advisory lock: asking what is in hand and beginning a run on it must not interleave
-DISKS = ("old_wwid", "wwid")
+MEMBERS = ("vdev_guid", "spare_guid", "new_guid", "goes_guid", "keeps_guid")
+DISKS = ("old_wwid", "wwid", "keeps_wwid")
+BAYS = (("enclosure", "slot"), ("new_enclosure", "new_slot"))
+LEFT_TO_ANOTHER_RUN = frozenset({("spare-return", "wait")})  # what this step waits for is done in another run, on the same member
 
 
 def things(params: Mapping[str, str]) -> frozenset[str]:
-    """The member, disks and bay that the parameters of a run, or the subject of a situation, name."""
+    """The members, disks and bays that the parameters of a run, or the subject of a situation, name."""
     found = {f"disk {params[name]}" for name in DISKS if params.get(name)}
-    found |= {f"member {params['vdev_guid']}"} if params.get("vdev_guid") else set()
-    found |= {f"bay {params['enclosure']}/{params['slot']}"} if params.get("enclosure") and params.get("slot") else set()
+    found |= {f"member {params[name]}" for name in MEMBERS if params.get(name)}
+    found |= {f"bay {params[place]}/{params[slot]}" for place, slot in BAYS if params.get(place) and params.get(slot)}
     return frozenset(found)
 
 
 def of(run: Run) -> frozenset[str]:
-    """With what was chosen on the way."""
+    """With what was chosen on the way; nothing while it waits for what another run does."""
+    if (run.runbook, run.step) in LEFT_TO_ANOTHER_RUN:
+        return frozenset()
     return things(run.params) | things(run.here.params)
 
 

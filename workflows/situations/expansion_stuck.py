@@ -27,7 +27,8 @@ def _situation(one: Expansion) -> Situation:
         "watch",
         f"{pool.name}: the expansion of a raidz {_how(one)}",
         f"{one.top or 'A raidz'} of {pool.name} on {node.node} takes in one more disk{one.done}. {_why(one)} The redundancy stays as it was. It cannot be cancelled. "
-        "Detach and remove nothing, and do not export the pool to make it faster.",
+        "Take no member out, remove nothing, and do not export the pool to make it faster. What a replacement or a spare left over in it is ended by its own "
+        "situation: until then it waits for that too.",
         (_pools.line(node, "expand", one.text),),
         tuple(_cures(one)),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import ScanFacts
-from workflows.guards import member, modes, replaced, spares, suspect
+from workflows.guards import member, modes, replaced, spares, suspect, target
 from workflows.tests.incident import (
     BLANK_WWID,
     FLEET,
@@ -42,6 +42,21 @@ LABELLED = {**HERE, "vdev_guid": str(SDFL), "old_wwid": SDFL_WWID, "old_serial":
 
 
 EDGES = {
+    # --- a raidz that is being expanded
+    "a lost member is what the expansion waits for": (
+        target.no_expansion_needs_the_member,
+        with_pool(expanding=True),
+        {**HERE, "vdev_guid": str(LOST)},
+        "pass",
+        "an expansion waits for it, and goes on when it is replaced",
+    ),
+    "a member that serves is not taken out of an expansion": (
+        target.no_expansion_needs_the_member,
+        with_pool(expanding=True),
+        {**HERE, "vdev_guid": str(SDFL)},
+        "refuse",
+        "stands still while a member is out",
+    ),
     # --- the member
     "its disk is seen": (
         member.the_member_sits_on_the_disk_meant,

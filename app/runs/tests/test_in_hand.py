@@ -8,7 +8,9 @@ from app.runs import in_hand, services
 from app.runs.models import Run
 from app.runs.tests.cast import act, try_out
 from app.runs.tests.test_rack import BLINK, blink
+from app.runs.tests.walks import Walk
 from workflows.engine import events as ev
+from workflows.runbooks import RUNBOOKS
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +57,46 @@ def test_it_is_known_by_member_disk_or_bay(named, shared, walk):
     act(walk.run, ev.Aborted, walk.ann, reason="Not tonight.")
     act(walk.run, ev.Aborted, walk.ann, reason="Nor its way back.")
     assert in_hand.why_not(params) == "", "an ended run has nothing in hand"
+
+
+NO_MEMBERS = {"pool_guid", "snapshot_guid"}  # a pool is held when an order is sealed; a snapshot is no place for hands
+
+
+def test_every_member_disk_and_bay_that_a_runbook_names_is_known():
+    named = {name for book in RUNBOOKS.values() for name in book.params}
+    named |= {name for book in RUNBOOKS.values() for step in book.steps for name in (step.param, *step.learned)}
+    wanted = {name for name in named if name.endswith(("guid", "wwid", "slot", "enclosure"))} - NO_MEMBERS
+    assert wanted == {*in_hand.MEMBERS, *in_hand.DISKS, *(name for bay in in_hand.BAYS for name in bay)}
+
+
+@pytest.mark.parametrize(
+    ("named", "shared"),
+    [
+        ({"spare_guid": "77"}, "member 77"),
+        ({"new_guid": "77"}, "member 77"),
+        ({"goes_guid": "77"}, "member 77"),
+        ({"keeps_wwid": "naa:5000c500a65b207b"}, "disk naa:5000c500a65b207b"),
+        ({"new_enclosure": "0x5000ccab05061300", "new_slot": "9"}, "bay 0x5000ccab05061300/9"),
+    ],
+)
+def test_the_spare_the_new_disk_and_its_bay_count_like_the_old_one(named, shared):
+    assert in_hand.things(named) == {shared}
+
+
+def test_a_run_that_waits_for_another_one_does_not_keep_it_from_beginning(tmp_path, ann, bob):
+    """spare-return says: replace the member in another run. That one must begin."""
+    walk = Walk(try_out(tmp_path, "spare-return"), ann, bob, "spare-return")
+    walk.choices = {"way": "replace"}
+    assert "member" in in_hand.why_not({"vdev_guid": walk.run.params["vdev_guid"]})
+    walk.to("wait")
+    assert in_hand.why_not({"vdev_guid": walk.run.params["vdev_guid"]}) == ""
+
+
+def test_what_waits_for_another_run_says_so_at_its_step():
+    for slug, step in in_hand.LEFT_TO_ANOTHER_RUN:
+        assert "in another run" in RUNBOOKS[slug].step(step).why
+    elsewhere = {(slug, step.slug) for slug, book in RUNBOOKS.items() for step in book.steps if "in another run" in step.why}
+    assert elsewhere == in_hand.LEFT_TO_ANOTHER_RUN
 
 
 def test_every_page_that_shows_it_says_so(walk, client):

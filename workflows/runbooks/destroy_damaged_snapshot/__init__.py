@@ -38,6 +38,11 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return (f"pool:{params['pool_guid']}",)
 
 
+def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    name, guid = params.get("snapshot", ""), params.get("snapshot_guid", "")
+    return {"given_up": f"The snapshot {name} (guid {guid}) is destroyed. What only it holds is lost for good, the undamaged files too."}
+
+
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
     return f"{plan['params']['snapshot_guid'][-6:]} {params['pool']}"
 
@@ -82,6 +87,7 @@ RUNBOOK = Runbook(
                 phrase_hint="Type the last 6 digits of the snapshot's guid, a space, and the pool's name.",
             ),
             approvals=1,
+            adds=what_goes,
         ),
         verify(
             "verify",

@@ -7,7 +7,8 @@
 What `zpool replace` or a spare left behind is a vdev of two disks or more in one place. The new disk is taken out while the old one serves: nothing
 is lost by it, as only the old one was known to be whole. The old one, or a spare that is lost, is let go when the one that stays is ONLINE, was
 filled by a scan without errors, and misses nothing by its label. With no disk of the place serving, nothing is detached. From `detach` on there is
-no way back: the label of what goes is wiped. The danger is detaching the half that holds the data.
+no way back: the label of what goes is wiped. The danger is detaching the half that holds the data. The expansion of a raidz stands still
+while one of its places holds two disks (vdev_raidz_expand_child_replacing, module/zfs/vdev_raidz.c, 2.3.0): this ends that wait.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.subject import the_target
 from workflows.guards.target import (
-    no_expansion_is_under_way,
     no_mass_event_is_under_way,
     nothing_blocks_attaching,
     the_pool_is_imported_here_and_nowhere_else,
@@ -77,7 +77,7 @@ POOL_GUARDS = (
 )
 UNDO_GUARDS = (*POOL_GUARDS, only_the_newest_is_taken_out, the_one_that_stays_is_fit, its_vdev_keeps_its_data)
 WHOLE_GUARDS: tuple[Guard, ...] = (the_one_that_stays_is_fit, the_scan_that_filled_it_was_clean, the_one_that_stays_misses_nothing)
-LET_GO_GUARDS = (*POOL_GUARDS, no_expansion_is_under_way, *WHOLE_GUARDS, its_vdev_keeps_its_data)
+LET_GO_GUARDS = (*POOL_GUARDS, *WHOLE_GUARDS, its_vdev_keeps_its_data)
 LEARNED = ("goes_guid", "keeps_guid", "keeps_wwid")
 
 

@@ -146,7 +146,8 @@ def what_goes_and_what_comes(facts: FleetFacts, params: Params, plan: Mapping[st
 
 def what_is_taken_out_again(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     disk = {"wwid": params["wwid"], "serial": params["spare_serial"], "bay": f"{params['new_enclosure']}/{params['new_slot']}"}
-    return {"leaving": disk}
+    given_up = f"What was filled of the new disk {params['spare_serial']} is given up. {params['old_serial']} alone stays in its place."
+    return {"leaving": disk, "given_up": given_up}
 
 
 def the_old_disk_is_the_only_copy(facts: FleetFacts, params: Params) -> str:

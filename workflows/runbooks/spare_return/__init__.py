@@ -5,7 +5,8 @@
 
 Three ends: the member is healthy again and the spare is detached; the spare stays and the member is detached; or a new disk
 replaces the member, and the spare goes back by itself. From `detach` on there is no way back: the label of what goes is wiped,
-and it could only come in again as a new disk. The danger is detaching the wrong half.
+and it could only come in again as a new disk. The danger is detaching the wrong half. While the spare stands in, the expansion of its raidz
+stands still (vdev_raidz_expand_child_replacing, module/zfs/vdev_raidz.c, 2.3.0), so an expansion is no reason to wait.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ from workflows.guards.spares import (
     the_spare_stands_in_for_the_member,
 )
 from workflows.guards.target import (
-    no_expansion_is_under_way,
     no_mass_event_is_under_way,
     nothing_blocks_attaching,
     the_pool_is_imported_here_and_nowhere_else,
@@ -53,7 +53,6 @@ DETACH_GUARDS = (
     the_last_scan_was_clean,
     no_mass_event_is_under_way,
     nothing_blocks_attaching,
-    no_expansion_is_under_way,
     the_vdev_can_still_rebuild,
     nothing_of_the_pool_comes_first,
 )
@@ -88,6 +87,18 @@ def detach_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     member, spare = params.get("vdev_guid", ""), params.get("spare_guid", "")
     goes, stays = (member, spare) if params.get("way") == PROMOTE else (spare, member)
     return {"pool": params["pool"], "pool_guid": params["pool_guid"], "vdev_guid": goes, "keeps_guid": stays}
+
+
+GIVEN_UP = {
+    PROMOTE: "The member {vdev_guid} leaves {pool} for good: its label is wiped where it can be reached, and what only it holds is lost. "
+    "{spare_guid} is a spare no more, so one spare less waits for the next failure.",
+    CANCEL: "The spare {spare_guid} leaves the place of {vdev_guid}, and its copy is given up: {vdev_guid} alone stays there.",
+}
+
+
+def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    named = {name: params.get(name, "") for name in ("vdev_guid", "spare_guid", "pool")}
+    return {"given_up": GIVEN_UP.get(params.get("way", ""), "Which of the two is given up is not known: no way is chosen.").format(**named)}
 
 
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
@@ -144,6 +155,7 @@ RUNBOOK = Runbook(
                 phrase_hint="Type the last 6 digits of the guid that is detached, a space, and the pool's name.",
             ),
             approvals=1,
+            adds=what_goes,
         ),
         verify(
             "verify",

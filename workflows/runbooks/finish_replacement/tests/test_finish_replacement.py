@@ -7,12 +7,13 @@ from functools import cache
 import pytest
 
 from twin.model import Scan
-from workflows.engine.core import blockers
+from workflows.engine.core import ask, blockers
 from workflows.runbooks.finish_replacement import rehearsal, ways_there_are
 from workflows.runbooks.finish_replacement.guards import one_of_its_disks_serves
 from workflows.runbooks.finish_replacement.tests import stories
 from workflows.runbooks.finish_replacement.tests.stories import STORIES
 from workflows.situations import detect_all
+from workflows.tests.bends import pool
 from workflows.tests.stories_of_slowness import NOW
 from workflows.tests.walks import Stages, Stuck, Walk
 
@@ -192,3 +193,11 @@ def test_what_is_given_up_stands_in_the_plan(stages):
         walk = stages(title).at("confirm-undo" if title == FIRST else "confirm-detach")
         assert words in walk.state.plan["given_up"]
         assert walk.step.phrase(walk.state.params, walk.state.plan) == f"{walk.state.params['goes_guid'][-6:]} ost_0"
+
+
+def test_an_expansion_is_no_reason_to_wait_and_a_removal_or_a_checkpoint_is(stages):
+    """The expansion itself stands still while this place holds two disks."""
+    walk = stages(OLD_LOST).at("check-detach")
+    for bend, refused in ((pool(expanding=True), False), (pool(removing=True), True), (pool(checkpoint=True), True)):
+        verdicts = ask(walk.step.guards, bend(walk.facts(), walk.state.params), walk.state.params)
+        assert bool(blockers(verdicts)) == refused, blockers(verdicts)

@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 
-from workflows.engine.core import blockers
+from workflows.engine.core import ask, blockers
+from workflows.tests.bends import pool
 from workflows.tests.stories import STORIES
 from workflows.tests.walks import Stages, Stuck
 
@@ -111,3 +112,11 @@ def test_the_phrase_is_the_end_of_the_guid_that_goes(stages):
     for title, goes in ((BACK, "spare_guid"), (STAYS, "vdev_guid")):
         walk = stages(title).at("confirm")
         assert walk.step.phrase(walk.state.params, walk.state.plan) == f"{walk.state.params[goes][-6:]} ost_0"
+
+
+def test_an_expansion_is_no_reason_to_wait_and_a_removal_or_a_checkpoint_is(stages):
+    """The expansion itself stands still while this place holds two disks."""
+    walk = stages(BACK).at("check")
+    for bend, refused in ((pool(expanding=True), False), (pool(removing=True), True), (pool(checkpoint=True), True)):
+        verdicts = ask(walk.step.guards, bend(walk.facts(), walk.state.params), walk.state.params)
+        assert bool(blockers(verdicts)) == refused, blockers(verdicts)
