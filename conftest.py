@@ -70,7 +70,19 @@ def committed_db(ground, django_db_blocker):
     ground.drop(name)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """For `--dist loadfile`, as `./run test` asks for it; see `tests/order.py`."""
+    from tests.order import LongestFirst
+
+    return LongestFirst(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from tests.order import rank
+
+        items.sort(key=lambda item: rank(item.nodeid))
     for item in items:
         mark = item.get_closest_marker("django_db")
         fixtures = set(getattr(item, "fixturenames", ()))

@@ -59,6 +59,7 @@ def test(args: list[str]) -> int:
     """All tests on all cores, each core with servers of its own; a chosen few start faster alone, and one given Valkey is for one at a time.
 
     A file stays on one core: the walks in the browser go on from test to test, so half of one elsewhere would begin in the middle.
+    `tests/order.py` says which files come first.
     """
     os.chdir(ROOT)
     if args[:1] == ["--quick"]:

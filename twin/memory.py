@@ -1,4 +1,4 @@
-"""A store that keeps a twin's state in memory: for a twin that lives for one rehearsal and leaves nothing behind.
+"""A store that keeps a twin's state in memory: for a twin that lives for one rehearsal or one test and leaves nothing behind.
 
 It does for `TwinHost` what `store.Store` does, without files: no lock, no log on disk, nothing to clean up.
 """
@@ -29,6 +29,12 @@ class MemoryStore:
         node = copy.deepcopy(self._view.node)
         yield node
         self._view = View(node)
+
+    def fork(self) -> MemoryStore:
+        """The same state and log once more, to go on from separately. The view is shared: a change makes a new one."""
+        other = copy.copy(self)
+        other._logged = list(self._logged)
+        return other
 
     def log(self, argv: Sequence[str], at: float) -> None:
         self._logged.append({"at": at, "argv": list(argv)})

@@ -20,9 +20,11 @@ class Tree:
     def __init__(self) -> None:
         self.root: dict[str, Entry] = {}
         self._resolved: dict[str, tuple[str, Entry]] = {}  # by path, until something is added
+        self._globbed: dict[str, tuple[str, ...]] = {}  # by pattern, as long
 
     def directory(self, path: str) -> dict[str, Entry]:
         self._resolved.clear()
+        self._globbed.clear()
         here = self.root
         for part in _parts(path):
             here = here.setdefault(part, {})  # type: ignore[assignment]
@@ -44,7 +46,7 @@ class Tree:
 
     def resolve(self, path: str) -> tuple[str, Entry]:
         """The real path of `path` and what is there, all links followed. Raises FileNotFoundError."""
-        found = self._follow("".join(f"/{part}" for part in _parts(path)), LINKS_MAX)
+        found = self._resolved.get(path) or self._follow("".join(f"/{part}" for part in _parts(path)), LINKS_MAX)
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
         return found[0] or "/", found[1]
@@ -69,7 +71,10 @@ class Tree:
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         """Paths that match, sorted. As with a shell's glob, `*` does not cross a slash and a link that dangles counts."""
-        return tuple(sorted(self._match("", _parts(pattern))))
+        found = self._globbed.get(pattern)
+        if found is None:
+            found = self._globbed[pattern] = tuple(sorted(self._match("", _parts(pattern))))
+        return found
 
     def _match(self, here: str, parts: list[str]) -> Iterator[str]:
         found = self._follow(here, LINKS_MAX)

@@ -10,16 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from twin.host import TwinHost
 from twin.model import Node
 from twin.scenarios import Clock
-from twin.store import Store
 from workflows.engine import events as ev
 from workflows.engine.core import Option, Runbook, blockers
 from workflows.engine.decide import Decision, Refused
 from workflows.engine.state import RunState
 from workflows.facts import FleetFacts, NodeFacts
-from workflows.tests.walks import ANN, History, Story, Stuck, Walk
+from workflows.tests.walks import ANN, History, Story, Stuck, Walk, twin_of
 
 WAIT_SECONDS = 600.0
 
@@ -29,12 +27,8 @@ class Stage:
 
     def __init__(self, folder: Path, nodes: Mapping[str, Node]) -> None:
         self.clock, self.history = Clock(), History()
-        self.hosts: dict[str, TwinHost] = {}
+        self.hosts = {name: twin_of(node, self.clock) for name, node in nodes.items()}
         self.seen: dict[str, tuple[object, NodeFacts]] = {}
-        for name, node in nodes.items():
-            path = folder / name / "state.json"
-            Store(path).create(node)
-            self.hosts[name] = TwinHost(path, self.clock, self.clock.sleep)
 
     def facts(self, bend: Callable[[NodeFacts], NodeFacts] = lambda node: node) -> FleetFacts:
         """`bend` makes a node say less than it does."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +18,9 @@ from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, decode
 from agents.operations import OPERATIONS, base
 from twin.host import TwinHost
+from twin.memory import MemoryStore
 from twin.model import Node
 from twin.scenarios import Clock
-from twin.store import Store
 from workflows.engine import events as ev
 from workflows.engine.core import Option, Runbook, Step, blockers
 from workflows.engine.decide import Decision, Refused, decide
@@ -58,6 +57,11 @@ class Story:
         return self.name or self.runbook
 
 
+def twin_of(node: Node, clock: Clock) -> TwinHost:
+    """A twin in memory that begins as this node, and shares nothing with it."""
+    return TwinHost(MemoryStore(copy.deepcopy(node)), clock, clock.sleep)
+
+
 class Stuck(AssertionError):
     """The walk cannot go on. The message says where and why, in the words a person would read."""
 
@@ -66,7 +70,7 @@ class Walk:
     def __init__(self, story: Story, folder: Path) -> None:
         self.story, self.runbook = story, story.definition
         self.clock = Clock()
-        self.hosts = {name: self._host(folder / name, node) for name, node in story.twins().items()}
+        self.hosts = {name: twin_of(node, self.clock) for name, node in story.twins().items()}
         self.history = History()
         self.records: list[tuple[str, Mapping]] = []
         self.done_at: set[str] = set()
@@ -78,11 +82,6 @@ class Walk:
         self.state = RunState(params=dict(story.params(self.facts())), requester=ANN)
         self.must(ev.Start, by=ANN)
 
-    def _host(self, folder: Path, node: Node) -> TwinHost:
-        folder.mkdir(parents=True)
-        Store(folder / "state.json").create(node)
-        return TwinHost(folder / "state.json", self.clock, self.clock.sleep)
-
     # --- what is known
 
     def facts(self) -> FleetFacts:
@@ -92,7 +91,7 @@ class Walk:
     def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
         """Read anew only when the twin has changed, or something on it goes by the clock."""
         node = host.view().node
-        key = (host.store.path.read_bytes(), self.clock.at if node.off_since or goes_by_the_clock(node) else 0.0)
+        key = (node, self.clock.at if node.off_since or goes_by_the_clock(node) else 0.0)
         if name not in self._seen or self._seen[name][0] != key:
             self._seen[name] = (key, self.history.facts_at(host, name, self.clock.at))
         return self._seen[name][1]
@@ -123,12 +122,11 @@ class Walk:
         """The same walk at the same place once more, on twins of its own."""
         other = copy.copy(self)
         other.clock = Clock(self.clock.at)
-        other.history, other.kept = copy.deepcopy(self.history), copy.deepcopy(self.kept)
+        other.history, other.kept = self.history.fork(), copy.deepcopy(self.kept)
         other.records, other.done_at, other._seen = list(self.records), set(self.done_at), dict(self._seen)
         other.hosts = {}
         for name, host in self.hosts.items():
-            shutil.copytree(host.store.path.parent, folder / name)
-            other.hosts[name] = TwinHost(folder / name / "state.json", other.clock, other.clock.sleep)
+            other.hosts[name] = TwinHost(host.store.fork(), other.clock, other.clock.sleep)
         return other
 
     # --- moving
@@ -324,6 +322,14 @@ class History:
         self._collected: dict[str, list[tuple[float, dict]]] = {}
         self._states: dict[tuple[str, int], str] = {}
         self._changes: dict[str, dict[tuple[int, int], tuple[str, float]]] = {}
+
+    def fork(self) -> History:
+        """The same history, to go on from separately. What was collected is never changed, so it is not copied."""
+        other = History()
+        other._collected = {name: list(kept) for name, kept in self._collected.items()}
+        other._states = dict(self._states)
+        other._changes = {name: dict(kept) for name, kept in self._changes.items()}
+        return other
 
     def facts_at(self, host: TwinHost, name: str, at: float) -> NodeFacts:
         """What the node says now, beside what it said as long ago as each source is remembered, or at the first look."""
