@@ -22,7 +22,19 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import as_captured, cut_off, fragments, interleaved, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
+from workflows.triage import (
+    as_captured,
+    cut_off,
+    fragments,
+    interleaved,
+    listed_disks,
+    no_pools,
+    partly,
+    refused,
+    rewrap,
+    same_pool,
+    unwrap,
+)
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.marks import Finder, Mark, Stretch

@@ -209,7 +209,9 @@ def events(lines: Sequence[str]) -> Whole:
     if texts and not _is_readable(texts[-1]) and _is_readable(head := records[-1][0] + "\n\n"):
         texts[-1], torn = head, True  # its end is not here, and its first line says what happened
     readable = list(filter(_is_readable, texts))
-    missing = "" if readable and len(readable) == len(texts) and not torn and _RECORD.match(_first(lines)) else "not every record of it is whole"
+    missing = (
+        "" if readable and len(readable) == len(texts) and not torn and _RECORD.match(_first(lines)) else "not every record of it is whole"
+    )
     return Whole(["TIME CLASS", *"".join(readable).split("\n")[:-1]] if readable else list(lines), missing)
 
 

@@ -76,8 +76,13 @@ def test_one_failed_command_that_three_layers_print_is_one_disk() -> None:
 
 
 def test_three_disks_of_one_layer_are_many() -> None:
-    text = "".join(f"[  700.00000{n}] ata{n}: hard resetting link\n[  700.00001{n}] ata{n}.00: failed command: READ FPDMA QUEUED\n" for n in range(1, 5))
-    assert [s.title for s in triage([("p", text)]).situations if s.slug == "kernel-errors"] == ["4 disks have errors in the kernel log at once"]
+    text = "".join(
+        f"[  700.00000{n}] ata{n}: hard resetting link\n[  700.00001{n}] ata{n}.00: failed command: READ FPDMA QUEUED\n"
+        for n in range(1, 5)
+    )
+    assert [s.title for s in triage([("p", text)]).situations if s.slug == "kernel-errors"] == [
+        "4 disks have errors in the kernel log at once"
+    ]
 
 
 def test_a_pool_that_was_suspended_and_serves_again_is_not_good() -> None:
@@ -89,7 +94,9 @@ def test_a_pool_that_was_suspended_and_serves_again_is_not_good() -> None:
 
 
 def test_a_stack_of_zfs_without_its_first_line_is_not_good() -> None:
-    text = "".join(f"Nov  3 10:00:0{n} depot kernel:  {name} [zfs]\n" for n, name in enumerate(("zio_wait+0x1f/0x90", "spa_sync+0x10/0xa0")))
+    text = "".join(
+        f"Nov  3 10:00:0{n} depot kernel:  {name} [zfs]\n" for n, name in enumerate(("zio_wait+0x1f/0x90", "spa_sync+0x10/0xa0"))
+    )
     found = triage([("p", text)])
     assert not found.good
     assert ("unexplained", "watch") in {(s.slug, s.severity) for s in found.situations}
