@@ -199,9 +199,10 @@ def suspend(pool: Pool, lost: Sequence[Vdev]) -> None:
             top_vdev.errors = [0, 12, 0]
 
 
-def plug(node: Node, disk: Disk, bay: Bay, now: float | None = None) -> None:
-    """Put a disk into an empty bay. ZED brings a member back that was REMOVED, and it catches up; `zpool status` shows that when `now` is given."""
-    bay.wwid, bay.status = disk.wwid, "OK"
+def plug(node: Node, disk: Disk, bay: Bay | None, now: float | None = None) -> None:
+    """Put a disk into an empty bay, or, where the node has none, onto a port. ZED brings a member back that was REMOVED, and it catches up; `zpool status` shows that when `now` is given."""
+    if bay is not None:
+        bay.wwid, bay.status = disk.wwid, "OK"
     node.disks.append(disk)
     pool, leaf = _membership(node, disk)
     if pool and leaf and leaf.state == "REMOVED":

@@ -11,6 +11,8 @@ from django.db import connection
 from app.core.compiled_queries import ModelsWrittenOnce
 from app.fleet.models import LabelSeen, Sighting, Situation
 from app.runs.models import Run
+from workflows.facts.lookup import NO_BAY
+from workflows.guards.bay import place_of
 from workflows.runbooks import RUNBOOKS
 
 BEGINNING = 0x510755  # advisory lock: asking what is in hand and beginning a run on it must not interleave
@@ -24,7 +26,8 @@ def things(params: Mapping[str, str]) -> frozenset[str]:
     """The members, disks and bays that the parameters of a run, or the subject of a situation, name."""
     found = {f"disk {params[name]}" for name in DISKS if params.get(name)}
     found |= {f"member {params[name]}" for name in MEMBERS if params.get(name)}
-    found |= {f"bay {params[place]}/{params[slot]}" for place, slot in BAYS if params.get(place) and params.get(slot)}
+    places = (place_of({"enclosure": params.get(of, ""), "slot": params.get(slot, "")}) for of, slot in BAYS)
+    found |= {f"bay {place[0]}/{place[1]}" for place in places if place}
     return frozenset(found)
 
 
@@ -112,6 +115,6 @@ def _line(run: Run) -> dict[str, Any]:
         "run": run,
         "title": runbook.title if runbook else run.runbook,
         "step": next((step.title for step in runbook.steps if step.slug == run.step), "") if runbook else "",
-        "things": [(words, params[name]) for words, name in named if params.get(name)]
+        "things": [(words, params[name]) for words, name in named if params.get(name, NO_BAY) not in ("", NO_BAY)]
         or [("disk", params[n]) for n in DISKS if n in params],
     }

@@ -20,6 +20,7 @@ from app.runs.rights import OPERATE, may
 from workflows.engine import events as ev
 from workflows.engine.core import Runbook, WaitStep
 from workflows.facts import FleetFacts, known
+from workflows.guards.bay import place_of
 from workflows.runbooks import RUNBOOKS
 
 FILTERS = ("node", "of", "kind")
@@ -82,8 +83,8 @@ def _things(one: OpenLoop) -> Iterator[tuple[str, str]]:
     params = one.run.here.params
     if params.get("pool"):
         yield f"pool {params['pool']}", reverse("pool", args=[one.node, params["pool"]])
-    if params.get("enclosure") and params.get("slot"):
-        yield f"bay {params['slot']}", reverse("enclosure", args=[one.node, params["enclosure"]])
+    if place := place_of(params):
+        yield f"bay {place[1]}", reverse("enclosure", args=[one.node, place[0]])
     wwid = params.get("old_wwid") or params.get("wwid")
     if wwid:
         yield f"disk {params.get('old_serial') or wwid}", reverse("disk", args=[wwid])

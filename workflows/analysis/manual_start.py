@@ -131,8 +131,10 @@ def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) 
 
 
 def _member_in_bay(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
-    for params, about in _member(here, pool, leaf, disk) if known(disk.bay) else ():
-        yield params | {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}, f"{about}, in bay {disk.bay.slot}"
+    place = lookup.bay_to_light(disk)
+    where = "whose place a person finds by that number" if place["slot"] == lookup.NO_BAY else f"in bay {place['slot']}"
+    for params, about in _member(here, pool, leaf, disk):
+        yield params | place, f"{about}, {where}"
 
 
 def _pool(here: NodeFacts, pool: PoolFacts) -> dict[str, str]:

@@ -309,6 +309,7 @@ class ManualStep(_Step):
     again: str = ""  # its answer may be corrected until a command after this step, which is then walked again
     takes_out: str = ""  # the run parameter with the serial number of the disk that is taken out of the bay here
     puts_in: str = ""  # and of the one that is put in
+    finds: str = ""  # the run parameter with the serial number of the disk that is looked for here, and left where it is
     opens: Loop | None = None  # from now on this stands open
     warns: tuple[Warns, ...] = ()  # shown before the step, as at a CHECK
 

@@ -126,10 +126,12 @@ _NOT_DECLARED: dict[str, Any] = {
     **dict.fromkeys(("destructive", "unattended"), False),
     "approvals": 1,
 }
+_LEFT_OUT = ("finds",)  # added later: declared where it has a value, so that the digests of steps without it stay as they are
 
 
 def _declared(step: Step) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in {**_NOT_DECLARED, **vars(step), "kind": step.kind}.items()}
+    declared = {**_NOT_DECLARED, **vars(step), "kind": step.kind}
+    return {name: _plain(value) for name, value in declared.items() if value or name not in _LEFT_OUT}
 
 
 def _plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ Every answer is the thing, None when it is certainly not there, or `Unknown` whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.domain.wwid import by_id_path, normalise, strip_partition
@@ -13,6 +13,8 @@ from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolF
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
 LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing
+BAY_EVIDENCE_TO_LIGHT = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
+NO_BAY = "none"  # the enclosure and the slot of a run for a disk that no light leads to
 
 
 def serves_nothing(leaf: VdevFacts) -> bool:
@@ -212,3 +214,14 @@ def _pick(things: tuple, field: str, wanted: object, complaint: str):
         elif value == wanted:
             return thing
     return None if unread is None else Unknown(f"{complaint}: {unread.reason}")
+
+
+def bay_to_light(disk: DiskFacts) -> Mapping[str, str]:
+    """Enclosure and slot as a run takes them. NO_BAY where no light leads to the disk: then a person finds it by its serial number.
+
+    A bay in dispute is none of these: the run names it and refuses until that is settled.
+    """
+    bay = disk.bay
+    if not known(bay) or (not bay.conflict and (bay.evidence > BAY_EVIDENCE_TO_LIGHT or not known(bay.locate))):
+        return {"enclosure": NO_BAY, "slot": NO_BAY}
+    return {"enclosure": bay.enclosure_id, "slot": str(bay.slot)}

@@ -7,7 +7,7 @@ import re
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import DiskFacts, Ever, FleetFacts, known, lookup
 from workflows.facts.fleet.census import title
-from workflows.guards.bay import words
+from workflows.guards.bay import has_no_bay, words
 from workflows.guards.scanned import bay_of, names, same_serial, serial_of, wwid_of
 
 SERIAL = re.compile(r"(?=[^0-9]*[0-9])[A-Z0-9][A-Z0-9_.-]{3,39}")  # every maker counts, so a word without a digit is none
@@ -28,8 +28,8 @@ def a_disk_from_the_shelf(facts: FleetFacts, params: Params, answer: str) -> tup
     before = [one for one in facts.ever if _named(answer, one)]
     known_as = {one.wwid for one in before}  # a disk that says another serial number now is found by its WWID
     found = [(node, disk) for node, disk in seen if names(answer, disk) or disk.wwid in known_as]
-    if any(not _is_in_the_bay_meant(params, node, disk) for node, disk in found):
-        node, disk = next(one for one in found if not _is_in_the_bay_meant(params, *one))
+    if any(not _is_in_the_bay_meant(facts, params, node, disk) for node, disk in found):
+        node, disk = next(one for one in found if not _is_in_the_bay_meant(facts, params, *one))
         where = f" in bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else ""
         return (refuse(f"{serial} is {title(disk)} of {node}{where}, and not on the shelf. Take another disk."),)
     if found:
@@ -37,9 +37,18 @@ def a_disk_from_the_shelf(facts: FleetFacts, params: Params, answer: str) -> tup
     return (_by_what_was_seen_before(facts, serial, before),)
 
 
-def _is_in_the_bay_meant(params: Params, node: str, disk: DiskFacts) -> bool:
+def _is_in_the_bay_meant(facts: FleetFacts, params: Params, node: str, disk: DiskFacts) -> bool:
+    if has_no_bay(params):
+        return node == params.get("node", "") and _came_for_the_old_one(facts, params, disk)
     bay = known(disk.bay) and (disk.bay.enclosure_id, str(disk.bay.slot)) == (params.get("enclosure", ""), params.get("slot", ""))
     return bay and node == params.get("node", "") and known(disk.wwid) and disk.wwid != params.get("old_wwid", "")
+
+
+def _came_for_the_old_one(facts: FleetFacts, params: Params, disk: DiskFacts) -> bool:
+    """Without a bay: the old disk is gone, and this one is in use by no pool. What it holds is asked before anything is written to it."""
+    old = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
+    read = all(lookup.trees_known(node) for node in facts.nodes.values())
+    return old is None and read and known(disk.wwid) and not lookup.owner_of_disk(facts, disk.wwid)
 
 
 def _named(answer: str, one: Ever) -> bool:
@@ -88,19 +97,28 @@ def the_serial_that_was_pulled(facts: FleetFacts, params: Params, answer: str) -
 
 def the_chosen_disk(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
     """The serial number on the disk that was chosen, which no other disk of the node may have too."""
+    otherwise = "Look for that one, or begin again with another."
+    return (_this_disk(facts, params, answer, "the disk that was chosen", otherwise),)
+
+
+def the_disk_that_comes_out(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
+    """The serial number on the disk that no light leads to, read in its place before anything is pulled."""
+    about = {**params, "wwid": params.get("old_wwid", "")}
+    return (_this_disk(facts, about, answer, "the disk that comes out", "Pull nothing, and look for that one."),)
+
+
+def _this_disk(facts: FleetFacts, params: Params, answer: str, which: str, otherwise: str) -> Verdict:
     node = lookup.node(facts, params.get("node", ""))
     disk = lookup.disk(facts, params.get("node", ""), params.get("wwid", ""))
     if not known(node) or not known(node.disks):
-        return (unknown(f"The disks of {params.get('node', '')} are not known. Have it look again."),)
+        return unknown(f"The disks of {params.get('node', '')} are not known. Have it look again.")
     if not known(disk) or disk is None:
-        return (unknown(f"{params.get('node', '')} does not see the disk that was chosen. Have it look again."),)
+        return unknown(f"{params.get('node', '')} does not see {which}. Have it look again.")
     if not names(answer, disk):
-        return (
-            refuse(f"{serial_of(answer)} is not the disk that was chosen, {title(disk)}. Look for that one, or begin again with another."),
-        )
+        return refuse(f"{serial_of(answer)} is not {which}, {title(disk)}. {otherwise}")
     if other := next((each for each in node.disks if each.wwid != disk.wwid and names(answer, each)), None):
-        return (refuse(f"{serial_of(answer)} is {title(disk)} and {title(other)} alike. Take out the one that is not meant."),)
-    return (ok(f"{serial_of(answer)} is the disk that was chosen, {title(disk)}."),)
+        return refuse(f"{serial_of(answer)} is {title(disk)} and {title(other)} alike. Take out the one that is not meant.")
+    return ok(f"{serial_of(answer)} is {which}, {title(disk)}.")
 
 
 def _is_the_old_disk(params: Params, answer: str) -> bool:

@@ -14,6 +14,7 @@ from workflows.facts import (
     Known,
     LeafChange,
     NodeFacts,
+    NotKnown,
     PoolFacts,
     Unknown,
     VdevFacts,
@@ -23,11 +24,24 @@ from workflows.facts import (
     need,
 )
 from workflows.facts.fleet.census import title
+from workflows.facts.lookup import NO_BAY
 from workflows.guards.scanned import names
 
-EVIDENCE_MAX = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
 PULLED_SECONDS = 15 * 60  # how long a member that left service counts as just pulled
 EMPTY = ("not installed",)
+PLACES = ("/dev/disk/by-vdev/", "/dev/disk/by-path/")  # links whose name says where a disk is
+NOT_LIT = "No source gives a bay of this disk that can be lit"
+
+
+def has_no_bay(params: Params) -> bool:
+    """Whether the run was begun for a disk that no light leads to: on a node without SES, or in a bay whose light no source shows."""
+    return (params.get("enclosure", ""), params.get("slot", "")) == (NO_BAY, NO_BAY)
+
+
+def place_of(params: Params) -> tuple[str, str] | None:
+    """Enclosure and slot that a run or a situation names; None where it names none."""
+    place = (params.get("enclosure", ""), params.get("slot", ""))
+    return place if all(place) and not has_no_bay(params) else None
 
 
 @derived
@@ -36,13 +50,15 @@ def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
     if not known(node.bays):
         return Unknown(f"The bays of {node.node} are not known: {node.bays.reason}")
     place = (params.get("enclosure", ""), params.get("slot", ""))
-    if not all(place):
+    if not all(place) or has_no_bay(params):
         return Unknown("The run names no bay.")
     found = next((bay for bay in node.bays if (bay.enclosure_id, str(bay.slot)) == place), None)
     return Unknown(f"{node.node} does not show {words(params)}. Check that its enclosure driver is loaded.") if found is None else found
 
 
 def words(params: Params) -> str:
+    if has_no_bay(params):
+        return "the place of the old disk"
     return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
 
 
@@ -71,19 +87,59 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
         return unknown(
             disk.reason if not known(disk) else f"{params.get('node', '')} does not see {params.get('old_wwid', '')}. Have it look again."
         )
+    if has_no_bay(params):
+        return _by_its_serial_number(disk)
     if not known(disk.bay):
         return unknown(f"The bay of {title(disk)} is not known: {disk.bay.reason}")
     if disk.bay.conflict:
         return unknown(f"The bay of {title(disk)} is in dispute: {disk.bay.conflict}. Settle that at the rack first.")
-    if disk.bay.evidence > EVIDENCE_MAX:
+    if disk.bay.evidence > lookup.BAY_EVIDENCE_TO_LIGHT:
         return unknown(f"The bay of {title(disk)} is only guessed. A guess lights no LED; find the disk by its serial number.")
     if (disk.bay.enclosure_id, str(disk.bay.slot)) != (params.get("enclosure", ""), params.get("slot", "")):
         return refuse(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}, not in {words(params)}. Begin again.")
     return ok(f"{title(disk)} sits in {words(params)}.")
 
 
+def _by_its_serial_number(disk: DiskFacts) -> Verdict:
+    if not known(disk.serial):
+        return unknown(f"Neither a bay that can be lit nor the serial number of {title(disk)} is known: {disk.serial.reason}")
+    return ok(f"{NOT_LIT}: {title(disk)} is found by its serial number {disk.serial}, which is scanned before it is pulled.{_named(disk)}")
+
+
+def _named(disk: DiskFacts) -> str:
+    """What other sources call its place; a hint for a person, as none of it is read back from the bay."""
+    links = (link for path in disk.paths for link in (*path.other_names, *path.by_id))
+    found = [link for link in links if link.startswith(PLACES) and "-part" not in link]
+    hints = [f"udev names it {link}" for link in dict.fromkeys(found)]
+    if known(disk.bay):
+        hints.append(f"bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id} is named for it")
+    return f" {_capital('; '.join(hints))}: a hint where to look, which is not read back from the bay." if hints else ""
+
+
+@guard
+def a_bay_is_known_that_can_be_lit(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether a light leads to the disk. Else a person finds it by its serial number."""
+    need(lookup.node(facts, params.get("node", "")))
+    if has_no_bay(params):
+        return refuse(f"{NOT_LIT}, so it is found by its serial number.")
+    if not (params.get("enclosure") and params.get("slot")):
+        return unknown("The run names no bay.")
+    return ok(f"A light leads to {words(params)}.")
+
+
+@guard
+def the_disk_is_found_by_its_serial_number(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether a person scans it in its place, as no light leads to it."""
+    by_light = a_bay_is_known_that_can_be_lit(facts, params)
+    if by_light.outcome == "refuse":
+        return ok(by_light.reason)
+    return refuse(by_light.reason) if by_light.outcome == "pass" else by_light
+
+
 @guard
 def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    if has_no_bay(params):
+        return _lights_none(facts, params)
     lit = need(_lit(facts, params))
     others = [bay for bay in lit if str(bay.slot) != params.get("slot", "")]
     if others:
@@ -93,14 +149,25 @@ def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_bay_is_dark(facts: FleetFacts, params: Params) -> Verdict:
+    if has_no_bay(params):
+        return _lights_none(facts, params)
     return _light(facts, params, wanted=False)
 
 
+def the_bay_can_be_lit_and_is_dark(facts: FleetFacts, params: Params) -> Verdict:
+    can = a_bay_is_known_that_can_be_lit(facts, params)
+    return the_bay_is_dark(facts, params) if can.outcome == "pass" else can
+
+
 def the_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    if has_no_bay(params):
+        return a_bay_is_known_that_can_be_lit(facts, params)
     return _light(facts, params, wanted=True)
 
 
 def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    if has_no_bay(params):
+        return no_other_bay_is_lit(facts, params)
     lit = the_bay_is_lit(facts, params)
     return no_other_bay_is_lit(facts, params) if lit.outcome == "pass" else lit
 
@@ -108,6 +175,8 @@ def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_fault_light_is_on(facts: FleetFacts, params: Params) -> Verdict:
     """The light the node requested is read: ZED requests it for a disk that it faulted."""
+    if has_no_bay(params):
+        return a_bay_is_known_that_can_be_lit(facts, params)
     bay = need(_with_a_fault_light(facts, params))
     return ok(f"The fault light of {words(params)} is on, as the node asked.") if bay.fault_asked else refuse(_not_asked(bay, params))
 
@@ -115,6 +184,8 @@ def the_fault_light_is_on(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_fault_light_is_off(facts: FleetFacts, params: Params) -> Verdict:
     """The light the node requested is read. A fault that the enclosure senses by itself is reported and cannot be cleared by a command."""
+    if has_no_bay(params):
+        return _lights_none(facts, params)
     bay = need(_with_a_fault_light(facts, params))
     if bay.fault_asked:
         return refuse(f"The fault light of {words(params)} is on. It sends the next person to a good disk; switch it off.")
@@ -137,6 +208,8 @@ def _not_asked(bay: BayFacts, params: Params) -> str:
 @guard
 def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     """The enclosure reports it empty, no disk is linked to it, and the node no longer sees the disk that was in it."""
+    if has_no_bay(params):
+        return _is_gone(facts, params)
     bay, inside = need(the_bay(facts, params)), need(disks_in(facts, params))
     if not known(bay.status):
         return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
@@ -155,6 +228,8 @@ def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
 
 @guard
 def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
+    if has_no_bay(params):
+        return _is_seen(facts, params)
     inside = need(disks_in(facts, params))
     if any(known(disk.wwid) and disk.wwid == params.get("old_wwid", "") for disk in inside):
         return ok(f"{_capital(the_old_one(params))} sits in {words(params)}.")
@@ -186,6 +261,8 @@ def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict:
     """The one whose serial number was scanned before anything was pulled."""
+    if has_no_bay(params):
+        return _the_planned_one_is_seen(facts, params)
     inside = need(disks_in(facts, params))
     if not inside:
         return refuse(
@@ -201,6 +278,42 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
             f"Put that one in. If {disk.serial} is the new disk, scan it again."
         )
     return ok(f"The disk with the serial number {disk.serial} is in {words(params)}.")
+
+
+@guard
+def _lights_none(facts: FleetFacts, params: Params) -> Verdict:
+    node = need(lookup.node(facts, params.get("node", "")))
+    return ok(f"{NOT_LIT}, so no light of {node.node} was switched on.")
+
+
+def _old_one_seen(facts: FleetFacts, params: Params) -> DiskFacts | None:
+    if not params.get("old_wwid"):
+        raise NotKnown(Unknown("The run does not say which disk comes out."))
+    return need(lookup.disk(facts, params.get("node", ""), params["old_wwid"]))
+
+
+def _is_gone(facts: FleetFacts, params: Params) -> Verdict:
+    """Without a bay, the node itself says which disk went: every disk is listed, and this one is not among them."""
+    if _old_one_seen(facts, params) is not None:
+        return refuse(f"{params.get('node', '')} still sees {the_old_one(params)}. Pull it.")
+    return ok(f"{params.get('node', '')} sees {the_old_one(params)} no more.")
+
+
+def _is_seen(facts: FleetFacts, params: Params) -> Verdict:
+    if _old_one_seen(facts, params) is None:
+        return refuse(f"{params.get('node', '')} does not see {the_old_one(params)}. Put it back into its place.")
+    return ok(f"{params.get('node', '')} sees {the_old_one(params)}.")
+
+
+def _the_planned_one_is_seen(facts: FleetFacts, params: Params) -> Verdict:
+    node = need(lookup.node(facts, params.get("node", "")))
+    planned = params.get("spare_serial", "")
+    found = [disk for disk in need(node.disks) if names(planned, disk)]
+    if not found:
+        return refuse(f"{node.node} sees no disk with the serial number {planned}. Put it into the place of the old disk.")
+    if len(found) > 1:
+        return unknown(f"{node.node} sees {len(found)} disks with the serial number {planned}. Take out the one that is not meant.")
+    return ok(f"{node.node} sees the disk with the serial number {planned}.")
 
 
 def _capital(text: str) -> str:

@@ -44,6 +44,17 @@ def allowed(*operations: ModuleType) -> Guard:
     return the_policy_of_the_node_allows_it
 
 
+@cache
+def allowed_with_light(light: ModuleType, *operations: ModuleType) -> Guard:
+    """Of these operations, and of the one that lights a bay where the run lights one."""
+
+    def the_policy_of_the_node_allows_it(facts: FleetFacts, params: Params) -> Verdict:
+        places = {params.get("slot", ""), params.get("new_slot", "")} - {"", lookup.NO_BAY}
+        return allowed(*operations, *((light,) if places else ()))(facts, params)
+
+    return the_policy_of_the_node_allows_it
+
+
 def _in_its_hours(facts: FleetFacts, node: NodeFacts, policy: Policy, operations: tuple[ModuleType, ...]) -> Verdict:
     """Hours bind the run by hand as well: what loads the pool then is the same."""
     at = facts.at if known(facts.at) else None

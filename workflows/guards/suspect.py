@@ -10,7 +10,7 @@ from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unk
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.divergence import Suspect, apart, rows
-from workflows.guards.bay import EVIDENCE_MAX, disks_in, the_bay_is_empty, words
+from workflows.guards.bay import disks_in, the_bay_is_empty, words
 from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
 from workflows.guards.margin import left
 from workflows.guards.subject import nameless, number, the_disk, the_pool
@@ -116,7 +116,7 @@ def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:
 def its_bay_is_known(facts: FleetFacts, params: Params) -> Verdict:
     """A technician has to pull it later."""
     disk = need(the_disk(facts, params))
-    if not known(disk.bay) or disk.bay.conflict or disk.bay.evidence > EVIDENCE_MAX:
+    if not known(disk.bay) or disk.bay.conflict or disk.bay.evidence > lookup.BAY_EVIDENCE_TO_LIGHT:
         return unknown(f"The bay of {title(disk)} is not known for certain. Find it before it is taken away from the kernel.")
     return ok(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}.")
 

@@ -14,6 +14,7 @@ from twin import scenarios
 from twin.model import Bay, Disk, Node, Path
 from workflows.facts import known, lookup
 from workflows.guards import links, suspended
+from workflows.guards.bay import has_no_bay
 from workflows.guards.rewinding import the_timeline
 from workflows.guards.subject import sharing_nodes, the_pool
 from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
@@ -30,7 +31,10 @@ BOOTED = "00000000-0000-4000-8000-000000000001"
 # --- disks and bays
 
 
-def _the_bay(play: Play, node: Node) -> Bay:
+def _the_bay(play: Play, node: Node) -> Bay | None:
+    """None in a run for a disk that no light leads to."""
+    if has_no_bay(play.params):
+        return None
     shelf, slot = play.params["enclosure"], play.params["slot"]
     found = next((bay for e in node.enclosures if e.id == shelf for bay in e.bays if str(bay.number) == slot), None)
     if found is None:
@@ -56,6 +60,10 @@ def _scan_the_chosen(play: Play) -> str:
     return disk.serial
 
 
+def _scan_the_old(play: Play) -> str:
+    return play.params["old_serial"]
+
+
 def _lit(play: Play) -> str:
     lit = [bay for e in play.node.enclosures for bay in e.bays if bay.locate]
     if len(lit) != 1:
@@ -65,7 +73,8 @@ def _lit(play: Play) -> str:
 
 def _pull(play: Play) -> str:
     with play.host.store.changing() as node:
-        wwid = _the_bay(play, node).wwid
+        bay = _the_bay(play, node)
+        wwid = play.params["old_wwid"] if bay is None else bay.wwid
         if wwid is None:
             raise CannotSuppose("The bay is empty by the report, so there is nothing to pull.")
         play.kept["pulled"] = scenarios.unplug(node, wwid)
@@ -91,11 +100,12 @@ def _path(node: Node, pulled: Disk) -> Path:
 
 def _seat(play: Play) -> str:
     with play.host.store.changing() as node:
-        bay = _the_bay(play, node)
-        if bay.wwid == play.params["old_wwid"]:
+        bay, old = _the_bay(play, node), play.params["old_wwid"]
+        if any(disk.wwid == old for disk in node.disks):
             return ASSUMED_DONE
-        if bay.wwid is not None:
-            scenarios.unplug(node, bay.wwid)
+        inside = bay.wwid if bay is not None else next((disk.wwid for disk in node.disks if disk.wwid == NEW_WWID), None)
+        if inside is not None:
+            scenarios.unplug(node, inside)
         scenarios.plug(node, play.kept["pulled"], bay)
     return ASSUMED_DONE
 
@@ -208,6 +218,7 @@ def _image(play: Play) -> str:
     return f"All {line.points[0].disks} disks are imaged. {ASSUMED_DONE}"
 
 
+FOUND = "The serial number of the disk that comes out is scanned off it, in its place."
 LOOKED = Hand("A person looks, and copies out what is needed.")
 HANDED_OVER = Hand("The disks are imaged, and a person has taken over.")
 PULLED = Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted)
@@ -217,8 +228,9 @@ HANDS: dict[tuple[str, str], Hand] = {
         "A new disk lies there, blank, healthy and like the old one, with the serial REHEARSAL.", _lay_out
     ),
     ("blink-and-replace", "blinks"): Hand("The bay that the node lit is the bay that blinks.", _lit),
-    ("blink-and-replace", "pull"): Hand("The disk is pulled out of the bay that blinks.", _pull),
-    ("blink-and-replace", "insert"): Hand("The new disk is put into that bay, and the node finds it.", _insert),
+    ("blink-and-replace", "find"): Hand(FOUND, _scan_the_old),
+    ("blink-and-replace", "pull"): Hand("The disk that was found or lit is pulled.", _pull),
+    ("blink-and-replace", "insert"): Hand("The new disk is put into its place, and the node finds it.", _insert),
     ("blink-and-replace", "seat"): Hand("The old disk is put back into its bay.", _seat),
     ("read-only-import", "use"): LOOKED,
     ("read-only-import", "image"): HANDED_OVER,

@@ -174,24 +174,25 @@ class Lost:
 
     def beside(self) -> tuple[Answer, ...]:
         """Filling a blank disk of the node while the old one serves; none where no such disk is there, or the old one serves nothing."""
-        free = fit_disks.beside(self.node, self.top, self.leaf) if self.leaf.state in ("ONLINE", "DEGRADED") else ()
+        free = fit_disks.beside(self.node, self.top, self.leaf, scanned=True) if self.leaf.state in ("ONLINE", "DEGRADED") else ()
         if not free:
             return ()
         text = (
             f"{_words.plural(len(free), 'blank disk')} of this node could take its place: ZFS fills one while the old disk serves, and no redundancy is "
-            "spent. Then the old one is lit and pulled."
+            "spent. Then the old one is found and pulled."
         )
         return tuple(Answer(_cures.BESIDE_IT, other.params, text) for other in self.in_its_bay())
 
     def in_its_bay(self) -> tuple[Answer, ...]:
-        """When it is still there and known by label, serial number and bay."""
+        """When it is still there and known by label and serial number; a person finds it by that where no light leads to it."""
         disk, params = self.carrier(), self.params()
         inside = self.parent is not None and self.parent.kind in ("replacing", "spare")
-        if disk is None or params is None or inside or not (known(disk.serial) and known(disk.bay) and known(disk.wwid)):
+        if disk is None or params is None or inside or not (known(disk.serial) and known(disk.wwid)):
             return ()
-        place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)}
+        place = lookup.bay_to_light(disk)
         named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
-        text = "It takes the disk out of service, lights its bay, watches the pull, and puts a new disk into the same place."
+        found = "has it found by its serial number" if place["slot"] == lookup.NO_BAY else "lights its bay"
+        text = f"It takes the disk out of service, {found}, watches the pull, and puts a new disk into the same place."
         if self.leaf.state in lookup.IN_SERVICE:
             text += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."
         return (Answer(IN_ITS_BAY, {**named, "old_wwid": disk.wwid, "old_serial": disk.serial, **place}, text),)

@@ -9,6 +9,7 @@ from twin.build import add_pool, by_id, guid_of, member, top
 from twin.disk_kinds import nvme, sata_without_wwn, turned
 from twin.model import Node, Pool
 from workflows.facts import FleetFacts
+from workflows.guards.bay import has_no_bay
 from workflows.situations import detect_all
 from workflows.tests.walks import Story, Walk
 
@@ -36,7 +37,8 @@ def bay(node: Node, number: int):
 
 def pull(walk: Walk) -> str:
     with walk.changing() as node:
-        walk.kept["pulled"] = scenarios.unplug(node, bay(node, SICK_BAY).wwid)
+        old = walk.state.params["old_wwid"] if has_no_bay(walk.state.params) else bay(node, SICK_BAY).wwid
+        walk.kept["pulled"] = scenarios.unplug(node, old)
     return ""
 
 
@@ -50,6 +52,31 @@ def insert_sata(walk: Walk) -> str:
     with walk.changing() as node:
         scenarios.plug(node, sata_without_wwn(scenarios.shelf_disk()), bay(node, SICK_BAY))
     return ""
+
+
+def insert_without_bay(walk: Walk) -> str:
+    with walk.changing() as node:
+        scenarios.plug(node, sata_without_wwn(scenarios.shelf_disk()), None)
+    return ""
+
+
+def put_back_without_bay(walk: Walk) -> str:
+    old, new = walk.state.params["old_wwid"], sata_without_wwn(scenarios.shelf_disk()).wwid
+    with walk.changing() as node:
+        if all(disk.wwid != old for disk in node.disks):
+            if any(disk.wwid == new for disk in node.disks):
+                scenarios.unplug(node, new)
+            scenarios.plug(node, walk.kept["pulled"], None)
+    return ""
+
+
+def on_the_mainboard() -> Mapping[str, Node]:
+    """The sick disk is one of SATA disks on ports that no enclosure knows of, so no light leads to it."""
+    node = turned(scenarios.sick_disk(), sata_without_wwn)
+    node.enclosures = []
+    for leaf in node.pool("ost_0").leaves():
+        leaf.enc_path = ""
+    return {"oss01": node}
 
 
 def put_the_old_one_back(walk: Walk) -> str:
@@ -95,6 +122,20 @@ BLINK_SATA = Story(
         "choices": {"take": lambda options: sata_without_wwn(scenarios.shelf_disk()).wwid},
         "hands": {**BLINK.hands, "spare": lambda walk: sata_without_wwn(scenarios.shelf_disk()).serial, "insert": insert_sata},
         "name": "blink-and-replace, SATA disks without a WWN",
+    },
+)
+
+BLINK_NO_BAY = Story(
+    **{
+        **vars(BLINK_SATA),
+        "twins": on_the_mainboard,
+        "hands": {
+            **BLINK_SATA.hands,
+            "find": lambda walk: walk.state.params["old_serial"],
+            "insert": insert_without_bay,
+            "seat": put_back_without_bay,
+        },
+        "name": "blink-and-replace, SATA disks without an enclosure",
     },
 )
 
@@ -195,4 +236,16 @@ def without_enclosure(name: str, twins) -> Story:
 
 NVME_LOST = without_enclosure("an NVMe mirror", lost_nvme)
 SATA_LOST = without_enclosure("SATA disks without a WWN", lost_sata)
-STORIES = (MISMATCH, NVME_LOST, SATA_LOST, MEMBER_BACK, BLINK, BLINK_A_FAULTED_DISK, BLINK_SATA, SPARE_BACK, SPARE_STAYS, SPARE_WAITS)
+STORIES = (
+    MISMATCH,
+    NVME_LOST,
+    SATA_LOST,
+    MEMBER_BACK,
+    BLINK,
+    BLINK_A_FAULTED_DISK,
+    BLINK_SATA,
+    BLINK_NO_BAY,
+    SPARE_BACK,
+    SPARE_STAYS,
+    SPARE_WAITS,
+)

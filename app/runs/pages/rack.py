@@ -14,7 +14,7 @@ from workflows.engine.core import ManualStep, Params, Runbook, Step, WaitStep, b
 from workflows.engine.state import ENDED, RunState
 from workflows.facts import FleetFacts, known
 from workflows.guards.answers import the_bay_that_blinks
-from workflows.guards.bay import disks_in, the_bay
+from workflows.guards.bay import disks_in, has_no_bay, place_of, the_bay
 from workflows.guards.scanned import names
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.replace_in_place.guards import about_the_new_disk, the_bay_of_the_new_disk_that_blinks
@@ -63,8 +63,8 @@ def shown(run: Run) -> dict[str, Any]:
         "here": here,
         "asks": here and step.kind == "MANUAL" and state.status == "open",
         "by_eye": by_eye,
-        "bay": place.get("slot", "") if disk else "",
-        "enclosure": place.get("enclosure", ""),
+        "bay": place.get("slot", "") if disk and place_of(place) else "",
+        "enclosure": "" if has_no_bay(place) else place.get("enclosure", ""),
         "disks": [disk] if disk else moved(runbook, state) if state.status in ENDED else [],
         "quiet": step.kind == "MANUAL",  # the bay is large where hands go to it now
         "light": light(facts, place) if facts is not None and is_named else "",
@@ -78,7 +78,9 @@ def shown(run: Run) -> dict[str, Any]:
 def bay_of(step: Step, params: Params) -> Params:
     """The run's parameters with the bay of this step under `enclosure` and `slot`: a disk that has a bay of its own is pulled out of that one."""
     looked_for = isinstance(step, ManualStep) and step.judges is the_bay_of_the_new_disk_that_blinks
-    pulled = isinstance(step, WaitStep) and step.takes_out == "spare_serial"
+    pulled = (isinstance(step, WaitStep) and step.takes_out == "spare_serial") or (
+        isinstance(step, ManualStep) and step.finds == "spare_serial"
+    )
     return about_the_new_disk(params) if looked_for or pulled else params
 
 
@@ -94,7 +96,8 @@ def in_hand(step: Step, params: Params) -> tuple[str, str] | None:
     """What is done with which disk at this step, by the serial number on its label."""
     if not isinstance(step, ManualStep | WaitStep):
         return None
-    found = (("Take out", step.takes_out), ("Put back" if step.undoes else "Put in", step.puts_in))
+    finds = step.finds if isinstance(step, ManualStep) else ""
+    found = (("Find", finds), ("Take out", step.takes_out), ("Put back" if step.undoes else "Put in", step.puts_in))
     return next(((words, params[name]) for words, name in found if name and params.get(name)), None)
 
 
@@ -102,7 +105,7 @@ def moved(runbook: Runbook, state: RunState) -> list[tuple[str, str]]:
     """What hands did with which disk in a run that has ended."""
     walked = {one.step for one in state.finished if not one.passed_over}
     done = [in_hand(step, state.params) for step in runbook.steps if step.slug in walked]
-    past = {"Take out": "Came out", "Put in": "Went in", "Put back": "Was put back"}
+    past = {"Find": "Was found", "Take out": "Came out", "Put in": "Went in", "Put back": "Was put back"}
     return [(past[words], serial) for words, serial in filter(None, done)]
 
 
@@ -117,7 +120,7 @@ def looks(run: Run, facts: FleetFacts, step: Step, now: datetime) -> dict[str, i
 
 def light(facts: FleetFacts, params: Params) -> str:
     """The bay's light as the enclosure reads it back."""
-    if not params.get("slot"):
+    if place_of(params) is None:
         return ""
     bay = the_bay(facts, params)
     if not known(bay) or not known(bay.locate):

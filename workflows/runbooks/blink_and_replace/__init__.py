@@ -2,7 +2,8 @@
 
     spare scanned -> checked -> offline -> lit -> bay named -> pulled -> new disk in -> planned -> replacing -> resilvered -> dark
 
-The member is known by its guid and by its own label, its disk by WWID and serial number, its bay by the enclosure's id and
+A disk whose bay no source gives, or whose light none shows, is not lit: a person scans it in its place before it is pulled, and the node says
+afterwards which disk went. The member is known by its guid and by its own label, its disk by WWID and serial number, its bay by the enclosure's id and
 slot. Until `replace` the old disk can go back and catches up. From `replace` on there is only forward: ZFS has started
 writing to the new disk. The danger on the way is the wrong pull; it is looked for all along and answered at once.
 """
@@ -10,24 +11,29 @@ writing to the new disk. The danger on the way is the wrong pull; it is looked f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import wraps
 from typing import Any
 
 from agents.operations import fault_led_off, locate_led, zpool_offline, zpool_online, zpool_replace
 from workflows.analysis.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
-from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Params, Progress, Runbook, WaitStep
+from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Option, Params, Progress, Runbook, Verdict, WaitStep
 from workflows.facts import FleetFacts, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
-from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks
+from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks, the_disk_that_comes_out
 from workflows.guards.bay import (
+    a_bay_is_known_that_can_be_lit,
     by_its_label,
     disks_in,
     exactly_this_bay_is_lit,
+    has_no_bay,
     no_other_bay_is_lit,
     nothing_else_was_pulled,
     the_bay,
+    the_bay_can_be_lit_and_is_dark,
     the_bay_is_dark,
     the_bay_is_empty,
     the_bay_is_lit,
+    the_disk_is_found_by_its_serial_number,
     the_disk_sits_in_the_bay_meant,
     the_fault_light_is_off,
     the_fault_light_is_on,
@@ -35,6 +41,7 @@ from workflows.guards.bay import (
     the_planned_disk_is_in_the_bay,
     words,
 )
+from workflows.guards.candidate import the_disk_sits_in_a_known_bay
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.member import (
     nothing_replaces_by_itself,
@@ -45,7 +52,7 @@ from workflows.guards.member import (
     the_member_stands_alone,
     the_vdev_can_do_without_the_member,
 )
-from workflows.guards.policy import allowed
+from workflows.guards.policy import allowed_with_light
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over, the_new_disk_is_in_service
@@ -96,7 +103,19 @@ LEAVING_GUARDS = (
     its_siblings_read_true,
     nothing_replaces_by_itself,
 )
-COMING_GUARDS = (*TARGET_GUARDS, *CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)
+
+
+@wraps(the_disk_sits_in_a_known_bay)
+def the_scanned_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
+    """In a run without a bay the serial number of the new disk, scanned in the first step, is what it is known by."""
+    scanned = {"scanned_serial": params.get("spare_serial", "")} if has_no_bay(params) else {}
+    return the_disk_sits_in_a_known_bay(facts, {**params, **scanned})
+
+
+NEW_CANDIDATE_GUARDS = tuple(
+    the_scanned_disk_sits_in_a_known_bay if each is the_disk_sits_in_a_known_bay else each for each in CANDIDATE_GUARDS
+)
+COMING_GUARDS = (*TARGET_GUARDS, *NEW_CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)
 BAY_SOURCES = ("enclosure", "block")
 NEW_DISK_SOURCES = ("enclosure", "block", "disk_links", "zdb_label", "smart", "sas_phys", "mounts", "zpool_status", "zpool_status_guid")
 
@@ -121,13 +140,15 @@ member_params = named(*zpool_offline.PARAMS)
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     """The disk as the person at the rack will meet it, what the vdev survives once it is out, and how long ago the rest was read."""
     scrub = of_the_last_scrub(facts, params)
-    disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
-    return {"leaving": disk, "scrub": scrub, **what_is_left_without_it(facts, params, plan)}
+    return {"leaving": leaving(params), "scrub": scrub, **what_is_left_without_it(facts, params, plan)}
 
 
 def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
-    return {"leaving": disk, **what_is_left_meanwhile(facts, params, plan)}
+    return {"leaving": leaving(params), **what_is_left_meanwhile(facts, params, plan)}
+
+
+def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    return every_disk(facts, params, NEW_CANDIDATE_GUARDS)
 
 
 def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
@@ -136,14 +157,19 @@ def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """The pool, the bay, and one disk, as an order touches one: the one that comes as soon as it is known. The pool stands for its own."""
-    return (
-        f"pool:{params['pool_guid']}",
-        f"bay:{params['enclosure']}/{params['slot']}",
-        f"disk:{params.get('wwid') or params['old_wwid']}",
-    )
+    bays = () if has_no_bay(params) else (f"bay:{params['enclosure']}/{params['slot']}",)
+    return (f"pool:{params['pool_guid']}", *bays, f"disk:{params.get('wwid') or params['old_wwid']}")
+
+
+def leaving(params: Params) -> Mapping[str, str]:
+    """The disk that goes, as a plan shows it; without a bay where no light leads to it."""
+    place = "" if has_no_bay(params) else f"{params['enclosure']}/{params['slot']}"
+    return {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": place}
 
 
 def what_is_in_the_bay(facts: FleetFacts, params: Params) -> Progress:
+    if has_no_bay(params):
+        return Progress(the_old_disk_is_in_its_bay(facts, params).reason)
     bay = the_bay(facts, params)
     if not known(bay):
         return Progress(bay.reason)
@@ -168,6 +194,11 @@ LIT = Loop(
     over=the_bay_is_dark,
 )
 
+FIND_WHY = (
+    "No light leads to this disk. Find the one with this serial number on its sticker, and scan it where it sits; what other sources call its place is a "
+    "hint. Pull nothing before this is right."
+)
+FIND_ASKS = "Scan or type the serial number on the disk, before it is pulled."
 CONFIRM_WHY = "You type the name of what is to be taken out: it must be the disk you mean, in the pool you mean."
 CONFIRM_HINT = "Type the last 6 characters of the old disk's serial number, a space, and the pool's name."
 
@@ -190,8 +221,8 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the member that is to go",
         "old_wwid": "the WWID of its disk",
         "old_serial": "the serial number of its disk",
-        "enclosure": "the logical id of the enclosure it sits in",
-        "slot": "the number of its bay",
+        "enclosure": "the logical id of the enclosure it sits in; none where no light leads to it",
+        "slot": "the number of its bay; none where no light leads to it",
     },
     locks=what_must_be_held,
     undo="seat",
@@ -211,7 +242,12 @@ RUNBOOK = Runbook(
             slug="check",
             title="Check pool, member, disk and bay",
             why="Every question must be answered yes. What is not known counts as no.",
-            guards=(*LEAVING_GUARDS, no_other_bay_is_lit, allowed(locate_led, zpool_replace), released(zpool_offline, zpool_replace)),
+            guards=(
+                *LEAVING_GUARDS,
+                no_other_bay_is_lit,
+                allowed_with_light(locate_led, zpool_replace),
+                released(zpool_offline, zpool_replace),
+            ),
             warns=(the_last_scrub_is_long_ago,),
         ),
         *order(
@@ -244,7 +280,7 @@ RUNBOOK = Runbook(
             light_on,
             (facts_are_fresh, the_disk_sits_in_the_bay_meant, no_other_bay_is_lit),
             "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path.",
-            needed=the_bay_is_dark,
+            needed=the_bay_can_be_lit_and_is_dark,
             opens=LIT,
         ),
         verify(
@@ -264,12 +300,23 @@ RUNBOOK = Runbook(
             guards=(exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
             asks="Type the number of the bay that blinks, or scan the serial number on the disk in it.",
             judges=the_bay_that_blinks,
+            needed=a_bay_is_known_that_can_be_lit,
+        ),
+        ManualStep(
+            slug="find",
+            title="Find the disk that comes out",
+            why=FIND_WHY,
+            guards=(facts_are_fresh, the_disk_sits_in_the_bay_meant, the_lost_member_is_out_of_service),
+            asks=FIND_ASKS,
+            judges=the_disk_that_comes_out,
+            needed=the_disk_is_found_by_its_serial_number,
+            finds="old_serial",
         ),
         WaitStep(
             slug="pull",
-            title="Pull the disk from the lit bay",
+            title="Pull the disk",
             why=(
-                "The node is watched. When the right bay is empty, the run goes on by itself. When another disk leaves, the page shows "
+                "The node is watched. When the right disk is out, the run goes on by itself. When another disk leaves, the page shows "
                 "which one to put back."
             ),
             until=the_bay_is_empty,
@@ -281,8 +328,8 @@ RUNBOOK = Runbook(
         ),
         WaitStep(
             slug="insert",
-            title="Put the new disk into the same bay",
-            why="Only the disk that was scanned is accepted, and only in this bay. It may take a minute to spin up. Another disk can be "
+            title="Put the new disk into the same place",
+            why="Only the disk that was scanned is accepted, and only in this bay where the bay is known. It may take a minute to spin up. Another disk can be "
             "scanned in its place at any moment.",
             until=the_planned_disk_is_in_the_bay,
             puts_in="spare_serial",
@@ -307,7 +354,7 @@ RUNBOOK = Runbook(
             ),
             guards=(facts_are_fresh, nothing_else_was_pulled, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings),
             param="wwid",
-            options=every_disk,
+            options=disks_there_are,
         ),
         *order(
             "replace",

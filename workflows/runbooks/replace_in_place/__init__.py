@@ -3,6 +3,9 @@
     new disk chosen -> checked -> planned -> confirmed -> approved -> filling -> taken over -> lit -> bay named -> pulled -> scanned -> dark
                                                                         \\-> (called off) new half out -> its bay lit -> named -> pulled -> dark
 
+A disk whose bay no source gives, or whose light none shows, is not lit: a person scans it in its place before it is pulled, and the node says
+afterwards which disk went. Where the bay of the new disk is not known, that one is scanned before anything is written to it.
+
 Both disks are in the node. ZFS holds them in one `replacing` vdev: the old one serves until the new one is filled, so the vdev survives as many
 losses meanwhile as before. Members are known by guid, disks by WWID and serial number, bays by enclosure and slot. Until the new disk is filled
 everything can be taken back, as long as the old disk serves: the new half is detached by its guid. The danger is the wrong pull afterwards.
@@ -19,22 +22,27 @@ from workflows.analysis.scrubs import the_last_scrub_is_long_ago
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Option, Params, Runbook, WaitStep, ask, blockers
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
-from workflows.guards.answers import the_bay_that_blinks, the_serial_that_was_pulled
+from workflows.guards.answers import the_bay_that_blinks, the_chosen_disk, the_disk_that_comes_out, the_serial_that_was_pulled
 from workflows.guards.bay import (
+    a_bay_is_known_that_can_be_lit,
     exactly_this_bay_is_lit,
     no_other_bay_is_lit,
     nothing_else_was_pulled,
+    the_bay_can_be_lit_and_is_dark,
     the_bay_is_dark,
     the_bay_is_empty,
     the_bay_is_lit,
+    the_disk_is_found_by_its_serial_number,
     the_disk_sits_in_the_bay_meant,
 )
+from workflows.guards.candidate import CHOICE_GUARDS, the_bay_of_the_disk_is_not_known, the_disk_is_seen_and_running
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.member import the_member_sits_on_the_disk_meant
-from workflows.guards.policy import allowed
+from workflows.guards.policy import allowed_with_light
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
+from workflows.guards.scanned import serial_of
 from workflows.guards.spare import the_new_disk_is_the_one_planned
 from workflows.guards.subject import the_target
 from workflows.guards.target import (
@@ -58,7 +66,16 @@ from workflows.runbooks._replacing import (
     replace_params,
     what_is_left_meanwhile,
 )
-from workflows.runbooks.blink_and_replace import AT_THE_RACK_SECONDS, BAY_SOURCES, light_off, light_on, what_is_in_the_bay
+from workflows.runbooks.blink_and_replace import (
+    AT_THE_RACK_SECONDS,
+    BAY_SOURCES,
+    FIND_ASKS,
+    FIND_WHY,
+    leaving,
+    light_off,
+    light_on,
+    what_is_in_the_bay,
+)
 from workflows.runbooks.replace_in_place.guards import (
     about_the_new_disk,
     both_disks_serve_meanwhile,
@@ -66,9 +83,12 @@ from workflows.runbooks.replace_in_place.guards import (
     of_the_new_disk,
     the_bay_of_the_new_disk_that_blinks,
     the_disk_belongs_to_no_pool,
+    the_disk_is_to_be_lit,
+    the_disk_is_to_be_scanned,
     the_disk_is_to_come_out,
     the_halves,
     the_member_still_serves,
+    the_new_disk_that_comes_out,
     the_new_half_can_be_taken_out,
     the_replacement_is_over,
     there_is_a_replacement_to_call_off,
@@ -104,20 +124,23 @@ CALL_OFF_GUARDS = (
 PULL_GUARDS = (facts_are_fresh, the_disk_belongs_to_no_pool, the_disk_sits_in_the_bay_meant)
 NEW_PULL_GUARDS = (facts_are_fresh, of_the_new_disk(the_disk_belongs_to_no_pool), of_the_new_disk(the_disk_sits_in_the_bay_meant))
 new_is_to_come_out = of_the_new_disk(the_disk_is_to_come_out)
+new_is_to_be_lit = of_the_new_disk(the_disk_is_to_be_lit)
+new_is_to_be_scanned = of_the_new_disk(the_disk_is_to_be_scanned)
 SPEND_NOTHING = "No redundancy is spent: the old disk serves until the new one is filled."
 
 
 def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    """Every disk of the node; one whose serial number and bay are known settles what the steps at the rack are about."""
-    return tuple(_with_its_place(option, facts, params) for option in every_disk(facts, params))
+    """Every disk of the node; one whose serial number is known settles what the steps at the rack are about."""
+    return tuple(_with_its_place(option, facts, params) for option in every_disk(facts, params, CHOICE_GUARDS))
 
 
 def _with_its_place(option: Option, facts: FleetFacts, params: Params) -> Option:
     disk = lookup.disk(facts, params.get("node", ""), option.value)
-    if not known(disk) or disk is None or not known(disk.bay) or not known(disk.serial):
+    if not known(disk) or disk is None or not known(disk.serial):
         return option
     verdicts = (*option.verdicts, *blockers(ask((the_disk_has_the_protection_of_its_siblings,), facts, {**params, "wwid": option.value})))
-    fixes = {"spare_serial": disk.serial, "new_enclosure": disk.bay.enclosure_id, "new_slot": str(disk.bay.slot)}
+    place = lookup.bay_to_light(disk)
+    fixes = {"spare_serial": disk.serial, "new_enclosure": place["enclosure"], "new_slot": place["slot"]}
     return replace(option, verdicts=verdicts, fixes=fixes)
 
 
@@ -140,14 +163,12 @@ def new_light_off(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 
 def what_goes_and_what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     """The disk that goes as the person at the rack will meet it, and what the vdev survives while the new one is filled."""
-    disk = {"wwid": params["old_wwid"], "serial": params["old_serial"], "bay": f"{params['enclosure']}/{params['slot']}"}
-    return {"leaving": disk, "meanwhile": SPEND_NOTHING, **what_is_left_meanwhile(facts, params, plan)}
+    return {"leaving": leaving(params), "meanwhile": SPEND_NOTHING, **what_is_left_meanwhile(facts, params, plan)}
 
 
 def what_is_taken_out_again(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    disk = {"wwid": params["wwid"], "serial": params["spare_serial"], "bay": f"{params['new_enclosure']}/{params['new_slot']}"}
     given_up = f"What was filled of the new disk {params['spare_serial']} is given up. {params['old_serial']} alone stays in its place."
-    return {"leaving": disk, "given_up": given_up}
+    return {"leaving": leaving(about_the_new_disk(params)), "given_up": given_up}
 
 
 def the_old_disk_is_the_only_copy(facts: FleetFacts, params: Params) -> str:
@@ -177,7 +198,7 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return (
         f"pool:{params['pool_guid']}",
         f"disk:{params.get('wwid') or params['old_wwid']}",
-        *(f"bay:{enclosure}/{slot}" for enclosure, slot in bays if slot),
+        *(f"bay:{enclosure}/{slot}" for enclosure, slot in bays if slot not in ("", lookup.NO_BAY)),
     )
 
 
@@ -205,7 +226,7 @@ BLINKS_WHY = (
 )
 BLINKS_ASKS = "Type the number of the bay that blinks, or scan the serial number on the disk in it."
 PULL_WHY = (
-    "The node is watched. When the right bay is empty, the run goes on by itself. When another disk leaves, the page shows which one to put back. No pool uses "
+    "The node is watched. When the right disk is out, the run goes on by itself. When another disk leaves, the page shows which one to put back. No pool uses "
     "this disk any more."
 )
 
@@ -223,8 +244,8 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the member that is to go",
         "old_wwid": "the WWID of its disk",
         "old_serial": "the serial number of its disk",
-        "enclosure": "the logical id of the enclosure it sits in",
-        "slot": "the number of its bay",
+        "enclosure": "the logical id of the enclosure it sits in; none where no light leads to it",
+        "slot": "the number of its bay; none where no light leads to it",
     },
     locks=what_must_be_held,
     undo="see",
@@ -232,12 +253,24 @@ RUNBOOK = Runbook(
         DecideStep(
             slug="choose",
             title="Choose the new disk",
-            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk of fitting size in a known bay can "
-            "be chosen. Nothing changes on the node.",
+            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk of fitting size can be chosen. One "
+            "whose bay no source gives is scanned at the rack next. Nothing changes on the node.",
             guards=(facts_are_fresh, the_member_still_serves, nothing_of_the_pool_comes_first),
             param="wwid",
             options=disks_there_are,
             learned=("spare_serial", "new_enclosure", "new_slot"),
+        ),
+        ManualStep(
+            slug="scan-chosen",
+            title="Scan the new disk",
+            why="No enclosure gives the bay of this disk, so a person makes sure which one it is before anything is written to it. Take nothing out.",
+            guards=(facts_are_fresh, the_disk_is_seen_and_running),
+            needed=the_bay_of_the_disk_is_not_known,
+            asks="Scan or type the serial number on the new disk.",
+            judges=the_chosen_disk,
+            param="scanned_serial",
+            reads=serial_of,
+            finds="spare_serial",
         ),
         CheckStep(
             slug="check",
@@ -245,7 +278,7 @@ RUNBOOK = Runbook(
             why="Every question must be answered yes. What is not known counts as no.",
             guards=(
                 *REPLACE_GUARDS,
-                allowed(zpool_replace_serving, zpool_detach_new_half, locate_led),
+                allowed_with_light(locate_led, zpool_replace_serving, zpool_detach_new_half),
                 released(zpool_replace_serving, zpool_detach_new_half),
             ),
             warns=(the_old_disk_is_the_only_copy, the_last_scrub_is_long_ago),
@@ -300,7 +333,7 @@ RUNBOOK = Runbook(
             light_on,
             (*PULL_GUARDS, no_other_bay_is_lit),
             LIGHT_WHY,
-            needed=the_bay_is_dark,
+            needed=the_bay_can_be_lit_and_is_dark,
             opens=LIT,
         ),
         verify(
@@ -317,10 +350,21 @@ RUNBOOK = Runbook(
             guards=(exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant, the_disk_belongs_to_no_pool),
             asks=BLINKS_ASKS,
             judges=the_bay_that_blinks,
+            needed=a_bay_is_known_that_can_be_lit,
+        ),
+        ManualStep(
+            slug="find",
+            title="Find the disk that comes out",
+            why=FIND_WHY,
+            guards=PULL_GUARDS,
+            asks=FIND_ASKS,
+            judges=the_disk_that_comes_out,
+            needed=the_disk_is_found_by_its_serial_number,
+            finds="old_serial",
         ),
         WaitStep(
             slug="pull",
-            title="Pull the old disk from the lit bay",
+            title="Pull the old disk",
             why=PULL_WHY,
             until=the_bay_is_empty,
             takes_out="old_serial",
@@ -386,7 +430,7 @@ RUNBOOK = Runbook(
             new_light_on,
             (*NEW_PULL_GUARDS, of_the_new_disk(no_other_bay_is_lit)),
             f"It is not blank any more, and no runbook takes it as it is: it comes out. {LIGHT_WHY}",
-            needed=new_is_to_come_out,
+            needed=new_is_to_be_lit,
             undoes=FILLING.slug,
         ),
         verify("see-light-new", "See which bay is lit", "The light is read back.", (facts_are_fresh,), BAY_SOURCES, undoes=FILLING.slug),
@@ -397,12 +441,23 @@ RUNBOOK = Runbook(
             guards=(*map(of_the_new_disk, (exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant, the_disk_belongs_to_no_pool)),),
             asks=BLINKS_ASKS,
             judges=the_bay_of_the_new_disk_that_blinks,
-            needed=new_is_to_come_out,
+            needed=new_is_to_be_lit,
+            undoes=FILLING.slug,
+        ),
+        ManualStep(
+            slug="find-new",
+            title="Find the new disk, which comes out again",
+            why=FIND_WHY,
+            guards=NEW_PULL_GUARDS,
+            asks=FIND_ASKS,
+            judges=the_new_disk_that_comes_out,
+            needed=new_is_to_be_scanned,
+            finds="spare_serial",
             undoes=FILLING.slug,
         ),
         WaitStep(
             slug="pull-new",
-            title="Pull the new disk from the lit bay",
+            title="Pull the new disk",
             why=PULL_WHY,
             until=of_the_new_disk(the_bay_is_empty),
             takes_out="spare_serial",

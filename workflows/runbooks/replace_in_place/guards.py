@@ -8,8 +8,8 @@ from functools import wraps
 from workflows.analysis import redundancy
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, VdevFacts, derived, known, lookup, need
-from workflows.guards.answers import the_bay_that_blinks
-from workflows.guards.bay import words
+from workflows.guards.answers import the_bay_that_blinks, the_disk_that_comes_out
+from workflows.guards.bay import a_bay_is_known_that_can_be_lit, the_disk_is_found_by_its_serial_number, words
 from workflows.guards.member import SERVING
 from workflows.guards.subject import the_pool, the_target
 
@@ -38,6 +38,10 @@ def of_the_new_disk(asks: Guard) -> Guard:
 def the_bay_of_the_new_disk_that_blinks(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     """The number of the lit bay, or the serial number or WWN on the disk in it."""
     return the_bay_that_blinks(facts, about_the_new_disk(params), text)
+
+
+def the_new_disk_that_comes_out(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
+    return the_disk_that_comes_out(facts, about_the_new_disk(params), text)
 
 
 @dataclass(frozen=True)
@@ -192,3 +196,13 @@ def the_disk_is_to_come_out(facts: FleetFacts, params: Params) -> Verdict:
     if disk is None:
         return refuse(f"The disk {params.get('old_serial', '')} is not seen any more, so nothing is to be pulled.")
     return ok(f"The disk {params.get('old_serial', '')} is in {words(params)} and belongs to no pool.")
+
+
+def the_disk_is_to_be_lit(facts: FleetFacts, params: Params) -> Verdict:
+    out = the_disk_is_to_come_out(facts, params)
+    return a_bay_is_known_that_can_be_lit(facts, params) if out.outcome == "pass" else out
+
+
+def the_disk_is_to_be_scanned(facts: FleetFacts, params: Params) -> Verdict:
+    out = the_disk_is_to_come_out(facts, params)
+    return the_disk_is_found_by_its_serial_number(facts, params) if out.outcome == "pass" else out

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 from twin import scenarios
 from twin.build import add_pool, guid_of, member, top
+from twin.disk_kinds import nvme, turned
 from twin.model import Bay, Node, Pool
+from workflows.engine.core import Params
+from workflows.guards.bay import has_no_bay
 from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
+from workflows.runbooks.replace_in_place.guards import about_the_new_disk
 
 if TYPE_CHECKING:
     from workflows.rehearsal.play import Play
@@ -74,7 +78,15 @@ def filling_slowly(node: Node) -> Node:
     return node
 
 
-NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {"replace-in-place": lambda now: {"oss01": needs_it(now)}}
+def on_nvme(now: float) -> Node:
+    """Half of a mirror of NVMe disks says that it will fail. No enclosure knows of any of them, so no light leads to them."""
+    return turned(half_of_a_mirror(now), nvme)
+
+
+NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
+    "replace-in-place": lambda now: {"oss01": needs_it(now)},
+    "replace-in-place-nvme": lambda now: {"oss01": on_nvme(now)},
+}
 
 
 def lit_bay(node: Node) -> Bay:
@@ -89,12 +101,28 @@ def _names_it(play: Play) -> str:
 
 
 def _pulls_it(play: Play) -> str:
+    return _pulls(play, play.params)
+
+
+def _pulls_the_new_one(play: Play) -> str:
+    return _pulls(play, about_the_new_disk(play.params))
+
+
+def _pulls(play: Play, params: Params) -> str:
     with play.host.store.changing() as node:
-        bay = lit_bay(node)
-        if bay.wwid is None:
+        wwid = params["old_wwid"] if has_no_bay(params) else lit_bay(node).wwid
+        if wwid is None:
             raise CannotSuppose("The lit bay is empty by the report, so there is nothing to pull.")
-        play.kept["pulled"] = scenarios.unplug(node, bay.wwid)
+        play.kept["pulled"] = scenarios.unplug(node, wwid)
     return ASSUMED_DONE
+
+
+def _scans_the_new_one(play: Play) -> str:
+    return play.params["spare_serial"]
+
+
+def _scans_the_old_one(play: Play) -> str:
+    return play.params["old_serial"]
 
 
 def _reads_it(play: Play) -> str:
@@ -103,9 +131,12 @@ def _reads_it(play: Play) -> str:
 
 
 HANDS: Mapping[str, Hand] = {  # step -> what is taken for done there
+    "scan-chosen": Hand("The serial number that the chosen disk reports is scanned off it.", _scans_the_new_one),
     "blinks": Hand("The bay that the node lit is the bay that blinks.", _names_it),
-    "pull": Hand("The old disk is pulled out of the bay that blinks.", _pulls_it),
+    "find": Hand("The serial number of the old disk is scanned off it, in its place.", _scans_the_old_one),
+    "pull": Hand("The old disk is pulled.", _pulls_it),
     "scan": Hand("The serial number on the disk that was pulled is scanned.", _reads_it),
     "blinks-new": Hand("The bay that the node lit is the bay that blinks.", _names_it),
-    "pull-new": Hand("The new disk is pulled out of the bay that blinks.", _pulls_it),
+    "find-new": Hand("The serial number of the new disk is scanned off it, in its place.", _scans_the_new_one),
+    "pull-new": Hand("The new disk is pulled.", _pulls_the_new_one),
 }

@@ -59,5 +59,7 @@ REFUSED, UNSURE = (
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why
 ANSWERS = {  # what judges an answer at the rack -> a phrase with which it refuses a wrong one
     "the_bay_of_the_new_disk_that_blinks": "You see bay 999 blink",
+    "the_disk_that_comes_out": "Pull nothing, and look for that one",
+    "the_new_disk_that_comes_out": "Pull nothing, and look for that one",
     "the_serial_that_was_pulled": "Put it back now",
 }

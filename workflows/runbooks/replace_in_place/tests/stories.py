@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from twin import scenarios
 from twin.disk_kinds import sata_without_wwn, turned
 from twin.model import Node
+from workflows.engine.core import Params
+from workflows.guards.bay import has_no_bay
 from workflows.runbooks.replace_in_place import rehearsal
+from workflows.runbooks.replace_in_place.guards import about_the_new_disk
 from workflows.tests.stories_of_disks import answer
 from workflows.tests.stories_of_slowness import NOW
 from workflows.tests.walks import Story, Walk
@@ -18,8 +21,16 @@ def the_lit_one(walk: Walk) -> str:
 
 
 def pull(walk: Walk) -> str:
+    return pulled(walk, walk.state.params)
+
+
+def pull_the_new_one(walk: Walk) -> str:
+    return pulled(walk, about_the_new_disk(walk.state.params))
+
+
+def pulled(walk: Walk, params: Params) -> str:
     with walk.changing() as node:
-        walk.kept["pulled"] = scenarios.unplug(node, rehearsal.lit_bay(node).wwid)
+        walk.kept["pulled"] = scenarios.unplug(node, params["old_wwid"] if has_no_bay(params) else rehearsal.lit_bay(node).wwid)
     return ""
 
 
@@ -40,11 +51,14 @@ def story(name: str, twins: Mapping[str, Node]) -> Story:
         twins=lambda: dict(twins),
         params=lambda facts: answer(facts, "replace-in-place"),
         hands={
+            "scan-chosen": lambda walk: walk.state.params["spare_serial"],
             "blinks": the_lit_one,
+            "find": lambda walk: walk.state.params["old_serial"],
             "pull": pull,
             "scan": lambda walk: walk.state.params["old_serial"],
             "blinks-new": the_lit_one,
-            "pull-new": pull,
+            "find-new": lambda walk: walk.state.params["spare_serial"],
+            "pull-new": pull_the_new_one,
         },
         restored=as_it_was,
         name=name,
@@ -57,4 +71,5 @@ MIRROR = story("replace-in-place, a half of a mirror", {"oss01": rehearsal.half_
 DRAID = story("replace-in-place, a member of a dRAID", {"oss01": rehearsal.of_a_draid(NOW)})
 SEVERAL = story("replace-in-place, the first of two", {"oss01": rehearsal.two_of_a_raidz(NOW)})
 SATA = story("replace-in-place, SATA disks without a WWN", {"oss01": turned(rehearsal.needs_it(NOW), sata_without_wwn)})
-STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL, SATA)
+NVME = story("replace-in-place, NVMe disks without an enclosure", {"oss01": rehearsal.on_nvme(NOW)})
+STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL, SATA, NVME)
