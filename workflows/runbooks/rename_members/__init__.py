@@ -42,7 +42,7 @@ from workflows.runbooks.rename_members.guards import (
     every_member_has_its_stable_name,
     every_member_is_online,
     it_is_imported_and_mounted_again,
-    it_is_remembered_as_this_run_says,
+    its_cache_file_is_that_of_this_run,
     nothing_of_it_is_mounted,
     some_members_have_names_that_move,
     the_system_does_not_run_from_it,
@@ -62,7 +62,7 @@ GUARDS = (
     no_removal_is_under_way,
     no_expansion_is_under_way,
     the_system_does_not_run_from_it,
-    it_is_remembered_as_this_run_says,
+    its_cache_file_is_that_of_this_run,
     no_other_node_imports_it_by_itself,
     the_node_has_a_hostid,
 )

@@ -77,7 +77,7 @@ def _held(disk: DiskFacts) -> str:
 
 
 @guard
-def it_is_remembered_as_this_run_says(facts: FleetFacts, params: Params) -> Verdict:
+def its_cache_file_is_that_of_this_run(facts: FleetFacts, params: Params) -> Verdict:
     """After the export the property is gone; the import sets it again from the run."""
     pool = need(the_pool(facts, params))
     properties = need(pool.properties)
