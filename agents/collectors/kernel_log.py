@@ -133,7 +133,9 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     return events, unexplained
 
 
-_FRAME = re.compile(r" *(?:\[<[0-9a-f]{8,16}>\] )?(?:\? )?\w{1,80}(?:\.[\w.]{1,40})?\+0x[0-9a-f]{1,8}/0x[0-9a-f]{1,8} \[(?:zfs|spl)\] *")
+_FRAME = re.compile(
+    r" *(?:\[<[0-9a-f]{8,16}>\] )?(?:\? )?\w{1,80}(?:\.[\w.]{1,40})?\+0x[0-9a-f]{1,8}/0x[0-9a-f]{1,8} \[(?:zfs|spl)(?: [0-9a-f]{1,40})?\]? *"
+)
 _HEADS = ("panic", "kernel-fault", "hung-task", "hung-io", "oom", "memory")  # what a stack is printed for
 
 

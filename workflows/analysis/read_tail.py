@@ -7,6 +7,7 @@ of their own (cmd/zpool/zpool_main.c: print_iostat_histos, and module/zfs/vdev.c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.collectors.zpool_iostat_w import BUCKETS
@@ -91,10 +92,10 @@ def between(first: Known[Sample], last: Known[Sample]) -> Known[Tail]:
     reads = sum(counts)
     if reads < READS_MIN:
         return Unknown(f"Only {reads} reads came between the two looks, too few for a percentile.")
-    return Tail(_percentile(counts, 50), _percentile(counts, 99), reads, last.at - first.at)
+    return Tail(percentile(counts, 50), percentile(counts, 99), reads, last.at - first.at)
 
 
-def _percentile(counts: list[int], percent: int) -> int:
+def percentile(counts: Sequence[int], percent: int) -> int:
     """The bound of the first bucket by whose end so many of a hundred are counted."""
     total, seen = sum(counts), 0
     for index, count in enumerate(counts):

@@ -137,7 +137,7 @@ REASONS: tuple[StatusReason, ...] = (
         "ZFS-8000-9P",
         ((_DEVICES + "has experienced an unrecoverable error",), (_DEVICES + "have experienced an unrecoverable error",)),
         "A member counted errors that ZFS mended from the others.",
-        ("disk-errors", "disk-faulted", "member-degraded", "errors-everywhere", "vdev-degraded"),
+        ("disk-errors", "disk-faulted", "member-degraded", "errors-everywhere", "vdev-degraded", "scrub-repaired"),
     ),
     StatusReason(
         "VERSION_NEWER",

@@ -22,21 +22,10 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import (
-    as_captured,
-    cut_off,
-    fragments,
-    interleaved,
-    listed_disks,
-    no_pools,
-    partly,
-    refused,
-    rewrap,
-    same_pool,
-    unwrap,
-)
+from workflows.triage import as_captured, cut_off, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
+from workflows.triage.interleaved import cut
 from workflows.triage.marks import Finder, Mark, Stretch
 from workflows.triage.next import CALLED, Command, missing
 from workflows.triage.split import Piece
@@ -272,7 +261,7 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
             continue
         cleaned = unwrap.cleaned(text)
         lines[name] = cleaned.lines
-        for piece in interleaved.cut(cleaned.lines, cleaned.turns):
+        for piece in cut(cleaned.lines, cleaned.turns):
             taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first))
             reads.append(_take(name, piece, nodes, taken))
     fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})

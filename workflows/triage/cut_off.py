@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from agents.collectors import zpool_events
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_iostat_w import BUCKETS
+from workflows.analysis.read_tail import READS_MIN, percentile
+from workflows.facts.read.latency import duration
 from workflows.pasted.base import Reader
 
 
@@ -45,6 +47,8 @@ def seen(source: str, value: Any) -> str:
     if source == "kernel_log":
         first = min(((event.at_us, event.printed) for event in (*value.events, *value.unexplained) if event.printed), default=(0, ""))[1]
         return f"what the log says before {first}" if first else "what the log says before and behind these lines"
+    if source == "zpool_iostat_w":
+        return f"how long I/Os take now (zpool iostat -v -l 5 2): these counts are since the import and are not judged{_waits(value)}"
     if (
         source == "smart"
         and value.passed is not None
@@ -54,6 +58,21 @@ def seen(source: str, value: Any) -> str:
     ):
         return "the report has no self-tests: it was not asked for them, or was cut before them (smartctl -x DEVICE)"
     return f"{_MORE[source]}: nothing in this text shows that it is all that was printed" if source in _MORE else ""
+
+
+TAILS = {"syncq_read": "synchronous reads in the queue", "syncq_write": "synchronous writes in the queue", "disk_read": "reads on the disk", "disk_write": "writes on the disk"}  # fmt: skip
+
+
+def _waits(value: Any) -> str:
+    """Of the first pool or vdev the longest waits, where its counts are exact."""
+    if not value:
+        return ""
+    found = []
+    for kind, words in TAILS.items():
+        counts = value[0].counts.get(kind, ())
+        if counts and None not in counts and sum(counts) >= READS_MIN:
+            found.append(f"99 of 100 {words} at most {duration(percentile(counts, 99))}")
+    return f"; {value[0].name}: {', '.join(found)}" if found else ""
 
 
 def of_list(reader: Reader, lines: Sequence[str]) -> str:
@@ -206,9 +225,10 @@ def events(lines: Sequence[str]) -> Whole:
         elif records and line.strip() and not (of_fmdump and _MARKS.match(line.expandtabs())):
             records[-1].append(" " * 8 + _field(line.strip(), of_fmdump))
     texts = ["\n".join(record) + "\n\n" for record in map(_once, records)]
-    if texts and not _is_readable(texts[-1]) and _is_readable(head := records[-1][0] + "\n\n"):
-        texts[-1], torn = head, True  # its end is not here, and its first line says what happened
     readable = list(filter(_is_readable, texts))
+    first = records[-1][0] if records and not _is_readable(texts[-1]) else ""
+    if first and not any(first.split()[-1] in text for text in readable) and _is_readable(f"{first}\n\n"):
+        readable, torn = [*readable, f"{first}\n\n"], True  # its end is not here, and its first line says what happened
     missing = (
         "" if readable and len(readable) == len(texts) and not torn and _RECORD.match(_first(lines)) else "not every record of it is whole"
     )

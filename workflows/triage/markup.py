@@ -43,7 +43,24 @@ def without(text: str) -> str:
     if "[" in text:
         text = _BB_BREAK.sub("\n", text)
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
-    return "\n".join(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text
+    lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
+    return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
+
+
+_QUOTED_FROM = re.compile(r"`(?= {0,4}(?:pool: \S|(?:sudo )?(?:zpool|zdb|dmesg|smartctl|lsblk|multipath) ))[^`]*$")
+
+
+def _without_back_quotes(lines: list[str]) -> list[str]:
+    """Several lines between one pair of back-quotes, as people mark what is a single word elsewhere."""
+    opened = False
+    for place, line in enumerate(lines):
+        if not opened and line.startswith("`") and _QUOTED_FROM.match(line):
+            opened = True
+            lines[place] = f"{' ' if line.startswith('` ') else ''}{line[1:]}"
+        elif opened and line.endswith("`") and line.count("`") == 1:
+            opened = False
+            lines[place] = line[:-1]
+    return lines
 
 
 def _character(found: re.Match[str]) -> str:

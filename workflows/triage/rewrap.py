@@ -196,6 +196,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "lsscsi": (_as_is, _lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events, _cut(cut_off.events)),
+    "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zdb_label": (_as_is, _cut(cut_off.labels)),

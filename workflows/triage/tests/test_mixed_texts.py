@@ -128,6 +128,15 @@ def test_the_last_event_that_was_cut_still_says_what_happened() -> None:
     assert [read.outcome for read in found.reads] == ["partly"]
 
 
+def test_the_class_of_a_cut_event_counts_beside_others_that_are_whole() -> None:
+    whole = (
+        "Nov  3 2026 09:00:00.000000001 sysevent.fs.zfs.scrub_start\n"
+        '        class = "sysevent.fs.zfs.scrub_start"\n        pool = "basin"\n        time = 0x6908a790 0x1 \n        eid = 0x8\n\n'
+    )
+    found = triage([("p", f'{whole}Nov  3 2026 10:00:00.000000001 ereport.fs.zfs.probe_failure\n        pool = "basin"\n')])
+    assert "zfs-events" in {s.slug for s in found.situations}
+
+
 def test_an_event_whose_successor_was_cut_is_read() -> None:
     text = (
         "Nov  3 2026 10:00:00.000000001 ereport.fs.zfs.io\n"
@@ -177,3 +186,55 @@ def test_refusals(line: str, means: str) -> None:
     (read,) = triage([("p", line + "\n")]).reads
     assert read.source == "refused"
     assert means in read.reason
+
+
+BOUNDS = [f"{2**n}ns" for n in range(1, 38)]
+
+
+def test_a_histogram_is_read_and_its_waits_are_named_as_not_judged() -> None:
+    rows = "".join(
+        f"{bound}{'  0' * 10 if place not in (22, 30) else '  500' * 10 if place == 22 else '  9' * 10}\n"
+        for place, bound in enumerate(BOUNDS)
+    )
+    found = triage([("p", f"basin        total_wait     disk_wait    syncq_wait    asyncq_wait\nlatency  read  write\n{rows}")])
+    assert [read.outcome for read in found.reads] == ["read"]
+    (words,) = [each for each in found.not_looked_at if each.startswith("p, lines")]
+    assert "not judged" in words
+    assert "99 of 100 synchronous reads in the queue at most 2.1 s" in words
+    assert not found.situations
+
+
+def test_back_quotes_around_several_lines_are_no_part_of_them() -> None:
+    marked = f"See here:\n\n`{TREE.rstrip()}`\n\nWhat now?\n"
+    assert slugs(marked) == slugs(TREE)
+    assert slugs(marked.replace("`  pool", "` pool")) == slugs(TREE)
+    assert slugs(marked.replace("`  pool", "`zpool status basin\n  pool")) == slugs(TREE)
+
+
+def test_a_history_that_a_mail_has_wrapped_is_read() -> None:
+    text = "History for 'basin':\n2026-03-01.10:00:00 zpool create -f basin mirror\n/dev/disk/by-id/wwn-0x5000c500a0000001\n/dev/disk/by-id/wwn-0x5000c500a0000002\n"
+    assert [read.outcome for read in triage([("p", text)]).reads] == ["read"]
+
+
+def test_errors_that_a_scrub_repaired_explain_the_status_without_counters() -> None:
+    text = """\
+  pool: basin
+ state: ONLINE
+status: One or more devices has experienced an unrecoverable error.  An
+        attempt was made to correct the error.  Applications are unaffected.
+action: Determine if the device needs to be replaced, and clear the errors
+        using 'zpool clear' or replace the device with 'zpool replace'.
+   see: https://openzfs.github.io/openzfs-docs/msg/ZFS-8000-9P
+  scan: scrub repaired 96K in 00:10:11 with 0 errors on Sun Nov  8 00:34:12 2026
+config:
+
+        NAME        STATE     READ WRITE CKSUM
+        basin       ONLINE       0     0     0
+          mirror-0  ONLINE       0     0     0
+            sdk     ONLINE       0     0     0
+            sdl     ONLINE       0     0     0
+
+errors: No known data errors
+"""
+    assert slugs(text) == {("scrub-repaired", "info")}
+    assert not triage([("p", text)]).good
