@@ -322,7 +322,7 @@ def _answer(person, body: Start) -> Run:
     answer = next((one for one in situation.data["answers"] if one["runbook"] == body.runbook), None)
     if answer is None:
         listed = ", ".join(one["runbook"] for one in situation.data["answers"]) or "none"
-        raise services.RunRefused(f"Situation {situation.pk} is not answered by that runbook. Those that answer it: {listed}.")
+        raise services.RunRefused(f"Situation {situation.pk} has no such runbook. Its runbooks: {listed}.")
     return services.start_run(person, answer["runbook"], answer["params"], situation.key)
 
 

@@ -38,7 +38,7 @@ def begin(user: User, situation: Situation, runbook: str, choices: Mapping[str, 
     """Keep what is asked for. Raises CannotRehearse."""
     answer = next((a for a in situation.data["answers"] if a["runbook"] == runbook), None)
     if answer is None or runbook not in RUNBOOKS:
-        raise CannotRehearse("This situation is not answered by that runbook. Open it again.")
+        raise CannotRehearse("That runbook is not among those of this situation. Open it again.")
     if situation.closed_at is not None:
         raise CannotRehearse("This situation is over: the facts no longer show it, so there is nothing to rehearse.")
     if len(choices) > CHOICES_MAX or any(len(part) > CHOICE_CHARACTERS_MAX for pair in choices.items() for part in pair):

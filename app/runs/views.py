@@ -88,7 +88,7 @@ def start(request: HttpRequest) -> HttpResponse:
     situation = get_object_or_404(Situation, pk=request.POST.get("situation"), closed_at__isnull=True)
     answer = next((a for a in situation.data["answers"] if a["runbook"] == request.POST.get("runbook")), None)
     if answer is None:
-        return _refused(request, "This situation is not answered by that runbook. Open it again.")
+        return _refused(request, "That runbook is not among those of this situation. Open it again.")
     return _started(request, lambda: services.start_run(request.user, answer["runbook"], answer["params"], situation.key))
 
 

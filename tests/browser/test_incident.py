@@ -90,7 +90,7 @@ def test_another_person_approves_and_the_operator_sees_it_without_reloading(oper
     operator.page.evaluate("window.loadedOnce = true")
     expect(approver.page.get_by_label("1 to judge")).to_be_visible()
     approver.page.get_by_role("link", name="Approvals").click()
-    approver.page.get_by_role("region", name="Yours to judge").get_by_role("link", name="Read it and judge").click()
+    approver.page.get_by_role("region", name="Waiting for your approval").get_by_role("link", name="Read the plan and decide").click()
     approver.step("Have another person approve the plan")
     shown = {visitor.page.locator("#plan-argv").inner_text() for visitor in (operator, approver)}
     assert len(shown) == 1

@@ -74,7 +74,7 @@ def to_the_plan(approver: Visitor) -> None:
     approver.page.goto("/")
     expect(approver.page.get_by_label("1 to judge")).to_be_visible()
     approver.page.get_by_role("link", name="Approvals").click()
-    approver.page.get_by_role("region", name="Yours to judge").get_by_role("link", name="Read it and judge").click()
+    approver.page.get_by_role("region", name="Waiting for your approval").get_by_role("link", name="Read the plan and decide").click()
     step = approver.step("Have another person approve the plan")
     expect(step).to_contain_text("You approve exactly this, on oss01, at most once")
     expect(step.locator("#argv")).to_contain_text(f"zpool replace ost_0 {LOST}")

@@ -260,9 +260,9 @@ def test_the_inbox_says_why_not_by_whom_and_until_when(operator, approver):
     assert faults(operator) == []
     picture(operator, "inbox")
     approver.page.goto("/approvals/")
-    expect(approver.page.get_by_role("region", name="Yours to judge")).to_contain_text("zpool offline")
+    expect(approver.page.get_by_role("region", name="Waiting for your approval")).to_contain_text("zpool offline")
     assert faults(approver) == []
-    approver.page.get_by_role("link", name="Read it and judge").click()
+    approver.page.get_by_role("link", name="Read the plan and decide").click()
     expect(approver.step("Have another person approve the plan")).to_contain_text("You approve exactly this")
     assert faults(approver) == []
 

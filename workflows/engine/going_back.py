@@ -39,7 +39,7 @@ def went_back(runbook: Runbook, state: RunState, event: ev.WentBack) -> Decision
         return Refused("A person can go back to an earlier step that chooses, checks or plans; this is none.")
     walked = {f.step for f in state.finished if not f.passed_over}
     if step.slug not in walked:
-        return Refused(f"This run did not come by the step “{step.title}”, so it cannot go back there.")
+        return Refused(f"This run has not been at the step “{step.title}”, so it cannot go back there.")
     between = runbook.steps[runbook.place(step.slug) : runbook.place(state.step)]
     if any(s.kind == "EXECUTE" and s.slug in walked for s in between):
         return Refused("A command was given since that step. From here there is only forward.")

@@ -67,7 +67,7 @@ def test_a_line_says_what_is_left_and_what_answers_it(client):
     generated.load((7,), 10)
     page = client.get("/").content.decode()
     assert "ost_7: survives the loss of 1 more disk" in page
-    assert "answered by" in page
+    assert "runbook: “" in page
     counts = {"nodes": 1, "silent": 0, "other_builds": 0, "unknown": 0, "good": 0, "act": 1, "watch": 0, "info": 0, "reviewed": 0}
     assert shown(client)["counts"] == counts
 

@@ -27,7 +27,7 @@ def test_the_inbox_says_what_may_be_judged_and_why_the_rest_may_not(oss01, ann, 
     shown = page(client, bob, "/approvals/")
     assert "by ann, just now" in shown
     assert "Can be approved until" in shown
-    assert f'href="/runs/{run.pk}/">Read it and judge' in shown
+    assert f'href="/runs/{run.pk}/">Read the plan and decide' in shown
 
 
 def test_a_plan_that_is_too_old_says_so_and_offers_no_button(oss01, ann, bob, client):
@@ -36,7 +36,7 @@ def test_a_plan_that_is_too_old_says_so_and_offers_no_button(oss01, ann, bob, cl
     Run.objects.filter(pk=run.pk).update(state=state)
     shown = page(client, bob, "/approvals/")
     assert "Too old" in shown
-    assert "Read it and judge" not in shown
+    assert "Read the plan and decide" not in shown
 
 
 def test_what_a_new_plan_changes_is_shown_in_the_inbox(oss01, ann, bob, client):
