@@ -142,7 +142,9 @@ def assert_harmless(words: tuple[str, ...], pool: str = "") -> None:
     assert not {"-f", "--force"} & set(words[1:]) or words[:7] == of_a_fenced_host, words
     for_good = ("zpool", "import", "-F", "-N", "-o", "cachefile=none", "-R")  # zpool_rewind, which is destructive and so approved
     assert "-F" not in words or "readonly=on" in words or words[:7] == for_good, words
-    assert not {"-X", "-D", "-m", "-M"} & set(words[1:]), words
+    without_a_lost_log = ("zpool", "import", "-N", "-m")  # zpool_import_without_log, which two people stand for
+    assert "-m" not in words or words[:4] == without_a_lost_log, words
+    assert not {"-X", "-D", "-M"} & set(words[1:]), words
 
 
 @pytest.mark.parametrize("operation", WRITING)
