@@ -204,7 +204,7 @@ class TwinHost:
         zdb read every label."""
         device = self.view().device(path)
         if device is None or not path.startswith("/dev/disk/by-id/"):
-            raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes there", path)
+            raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
         return image.held(self.view().node, device.disk, regions)
 
     def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:

@@ -26,7 +26,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "commands.py": ("the twin has no answer to `",),
         "disk_names.py": ("is no identity that the twin can play",),
         "scenarios.py": ("new half",),
-        "host.py": ("Connection timed out", "Permission denied", "a twin's disks hold no bytes"),
+        "host.py": ("Connection timed out", "Device or resource busy", "Permission denied", "a twin's disks hold no bytes"),
         "labels.py": ("has no vdev", ", and the label does not keep its own"),
         "tree.py": ("Is a directory",),
         "tuning.py": ("Invalid argument",),
