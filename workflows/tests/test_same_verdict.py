@@ -108,7 +108,7 @@ HAPPENINGS: dict[str, Edit] = {
     "another vdev waits for its resilver": with_another_vdev(RUNS, "  (awaiting resilver)"),
     "checkpoint": scanned("", CHECKPOINT),
     "removal": scanned("", REMOVAL),
-    "expansion": scanned("", EXPANSION),
+    "expansion": scanned("  scan: resilvered 200M in 00:01:00 with 0 errors on Sat Nov 21 19:44:42 2026\n", EXPANSION),
 }
 
 
