@@ -129,9 +129,10 @@ def _disks(log: Log) -> Iterator[Situation]:
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
-    many = _disks_at_least(one.name for one in shared)
+    below_port = [one for one in shared if _layer(one.name) != "port"]  # a port and its disk are two names of one thing
+    many = len(below_port or shared)
     if many >= TOGETHER_MIN:
-        yield _together(log, shared, many)
+        yield _together(log, shared, _disks_at_least(one.name for one in shared))
     yield from (_of_disk(one) for one in others if one.why in OF_ITSELF or many < TOGETHER_MIN)
 
 

@@ -88,8 +88,11 @@ def is_talk(lines: Sequence[str]) -> bool:
     return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(_is_sentence, printed)) >= 7 * len(printed)
 
 
+_WORD = re.compile(r"[(\"`*]{0,3}[A-Za-z][A-Za-z'-]{0,40}[)\"`*.,:;!?]{0,4}")
+
+
 def _is_sentence(line: str) -> bool:
     """Mostly words: an output has figures, columns and names of devices."""
     parts = line.split()
-    words = sum(re.fullmatch(r"[(\"'`*]*[A-Za-z][A-Za-z'-]*[)\"'`*.,:;!?]*", part) is not None for part in parts)
+    words = sum(_WORD.fullmatch(part) is not None for part in parts)
     return "   " not in line and 10 * words >= 8 * len(parts)
