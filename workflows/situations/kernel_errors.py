@@ -124,7 +124,7 @@ def _disks(log: Log) -> Iterator[Situation]:
         name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
         base = strip_partition(name.rsplit("/", 1)[-1])[0]
         if base and not NO_DISK.fullmatch(base):
-            grouped.setdefault(names.get(base) or ATA_PORT.sub(r"\1", base), []).append((why, event))
+            grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
     grouped = _as_one_disk(grouped)
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
@@ -140,9 +140,15 @@ ATA_PORT = re.compile(r"(?<=^ata)(\d+)\.\d+$")  # the device behind a port, whos
 KERNEL_NAME = re.compile(r"(?:sd[a-z]+|hd[a-z]|nvme\w+|a?da\d+|nda\d+|nvd\d+|\d+:\d+:\d+:\d+)$")
 
 
+def _port(name: str, others: Iterable[str]) -> str:
+    """The name under which a port, or the device behind it, has lines already."""
+    base = ATA_PORT.sub(r"\1", name)
+    return next((other for other in others if ATA_PORT.sub(r"\1", other) == base), name)
+
+
 def _layer(name: str) -> str:
     """Who calls a disk so: the driver of its port, the block layer, or ZFS. One failed command is printed by each of them."""
-    return "port" if name.startswith("ata") and name[3:].isdigit() else "disk" if KERNEL_NAME.match(name) else "vdev"
+    return "port" if re.fullmatch(r"ata\d+(?:\.\d+)?", name) else "disk" if KERNEL_NAME.match(name) else "vdev"
 
 
 def _disks_at_least(names: Iterable[str]) -> int:
