@@ -312,8 +312,8 @@ def superseded(release: str = "2.1.11-1") -> Node:
     then = copy.deepcopy(pool.tops[0])
     then.children[2] = old
     pool.txg = 4000
-    for serving in node.disks[:6]:
-        serving.partitions[0].label.txg = 4000
+    for label in filter(None, (serving.partitions[0].label for serving in node.disks[:6])):
+        label.txg = 4000
     partition(disk)[0].label = Label(pool.name, old.guid, 2950, top=then)
     return node
 

@@ -138,12 +138,12 @@ def test_another_bay_than_the_lit_one_is_refused(walk):
     assert "Pull nothing." in walk.asker.page.text
     walk.asker.press("Done", evidence=str(SICK + 1))
     print(walk.asker.page.current)
-    walk.asker.step("Pull the disk from the lit bay")
+    walk.asker.step("Pull the disk")
 
 
 def test_the_disk_is_pulled_and_the_new_one_is_seen_in_its_bay(stage, walk):
     bay = stage.machine.pull(SICK)
-    walk.asker.step("Put the new disk into the same bay")
+    walk.asker.step("Put the new disk into the same place")
     stage.machine.insert(NEW, bay)
     walk.asker.step("Take the new disk")
     chosen = stage.machine.disk(NEW)

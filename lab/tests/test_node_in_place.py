@@ -90,7 +90,7 @@ def test_the_second_attempt_comes_to_its_end(stage, walk):
     walk.asker.press("Done", evidence=str(BAD + 2))
     assert "Pull nothing." in walk.asker.page.text
     walk.hands("Say which bay blinks", str(BAD + 1))
-    walk.asker.step("Pull the old disk from the lit bay")
+    walk.asker.step("Pull the old disk")
     stage.machine.pull(BAD)
     walk.hands("Scan the disk in your hand", stage.machine.disk(BAD).serial)
     walk.order("Switch the light off")

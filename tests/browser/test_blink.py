@@ -123,7 +123,7 @@ def test_the_bay_is_lit_and_only_who_sees_it_can_say_which_it_is(operator, techn
     on_the_phone(technician, "2-blink-wrong-bay")
     field.fill(BAY)
     technician.press("Done")
-    now(technician, "Pull the disk from the lit bay")
+    now(technician, "Pull the disk")
     expect(technician.page.locator(".sl-place strong")).to_have_text(BAY)
     expect(technician.page.locator(".sl-light")).to_have_text("Its light blinks.")
     on_the_phone(technician, "3-blink-pull")
@@ -170,9 +170,9 @@ def test_a_wrong_pull_is_said_at_once_and_is_over_when_it_is_put_back(operator, 
 
 
 def test_the_right_disk_is_pulled_and_the_new_one_taken(operator, technician, stack, spare):
-    now(technician, "Pull the disk from the lit bay")
+    now(technician, "Pull the disk")
     stack.at_the_rack(NODE, "pull", BAY)
-    now(technician, "Put the new disk into the same bay")
+    now(technician, "Put the new disk into the same place")
     on_the_phone(technician, "5-insert")
     stack.at_the_rack(NODE, "insert", BAY, spare)
     expect(technician.page.locator("#against")).to_contain_text(f"and {slip_of(spare).upper()} was scanned", timeout=PATIENCE)

@@ -110,7 +110,7 @@ def test_it_is_called_off_and_the_step_that_asks_what_is_taken_out_comes(operato
 
 def test_the_disk_that_was_to_come_is_lit_and_pulled_and_the_pool_is_as_before(operator, technician, stack):
     switch(operator, "Light the bay of the new disk")
-    say_and_pull(operator, technician, stack, "Say which bay blinks now", "Pull the new disk from the lit bay", FIRST)
+    say_and_pull(operator, technician, stack, "Say which bay blinks now", "Pull the new disk", FIRST)
     switch(operator, "Switch the light of that bay off")
     ended(operator, "ended")
     assert [argv[1] for argv in stack.commands(NODE, "zpool") if argv[1] in ("replace", "detach")] == ["replace", "detach"]
@@ -125,7 +125,7 @@ def test_the_second_attempt_takes_the_other_disk_to_the_end(operator, technician
     begin(operator)
     fill(operator, approver, serial_in(stack, SECOND))
     switch(operator, "Light the bay of the old disk")
-    say_and_pull(operator, technician, stack, "Say which bay blinks", "Pull the old disk from the lit bay", OLD)
+    say_and_pull(operator, technician, stack, "Say which bay blinks", "Pull the old disk", OLD)
     now(technician, "Scan the disk in your hand")
     field = technician.page.get_by_label("Scan or type the serial number on the disk that was pulled.")
     field.fill(serial_in(stack, OTHER))

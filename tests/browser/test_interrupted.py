@@ -128,9 +128,9 @@ def test_the_wrong_bay_is_refused_on_the_link_and_the_right_disk_comes_out(opera
     technician.refusal("Pull nothing.")
     field.fill(f" bay {BAY} ")
     technician.press("Done")
-    now(technician, "Pull the disk from the lit bay")
+    now(technician, "Pull the disk")
     stack.at_the_rack(NODE, "pull", BAY)
-    now(technician, "Put the new disk into the same bay")
+    now(technician, "Put the new disk into the same place")
 
 
 def test_when_it_is_ended_the_old_disk_goes_back_and_no_other_does(operator, technician, stack, spare):

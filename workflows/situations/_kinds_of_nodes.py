@@ -67,6 +67,23 @@ KINDS: Kinds = {
         ),
         unattended="the next boot undoes it, and what is measured until then is of another setting.",
     ),
+    "shared-hostid": Kind(
+        ("act", "watch"),
+        "two nodes that report have one hostid (watch); act where both reach disks of one pool, and then two without a hostid as well",
+        (
+            advice(
+                "look",
+                "See which of them has which pool, and import nothing on either before one has another hostid.",
+                "zpool list -o name,guid,health",
+            ),
+            advice(
+                "zgenhostid",
+                "On the one that can be without its pools: export them, give it a new hostid, build its initramfs anew, reboot, and import them there.",
+                needs="Every pool of it is exported.",
+            ),
+        ),
+        unattended="at its next boot one of them may import a pool that the other uses, without being asked for -f, and two hosts that write destroy it.",
+    ),
     "version-mismatch": Kind(
         ("watch", "info"),
         "tools and kernel module are of different releases (watch), or of one that no runbook was tried with (info)",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from agents.collectors import kernel_log
+from agents.collectors._log_stamps import stamped
 from workflows.triage import split
 from workflows.triage.commands import asked
 from workflows.triage.fields import HEADER, KEY, ROW
@@ -75,4 +76,4 @@ def _inside(lines: Sequence[str], start: int) -> set[int]:
 
 def _is_of_log(line: str) -> bool:
     """Whether it is the kernel's beyond doubt, by its stamp."""
-    return kernel_log.stamped(line) is not None and kernel_log.begins(line)
+    return stamped(line) is not None and kernel_log.begins(line)

@@ -33,7 +33,7 @@ def _is_useful(pools: Sequence[Any]) -> bool:
 
 def _shapeless(pool: Any) -> bool:
     """Whether most rows are not indented: what hangs below what is then not told, and anything else would be guessed."""
-    lost = sum(line.reason == CROOKED for line in pool.unread)
+    lost: int = sum(line.reason == CROOKED for line in pool.unread)
     return lost > 1 and 2 * lost > sum(_rows(top) for top in (pool.vdevs, *(top for _, tops in pool.sections for top in tops)))
 
 

@@ -44,7 +44,6 @@ from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
 from workflows.guards.scanned import serial_of
 from workflows.guards.spare import the_new_disk_is_the_one_planned
-from workflows.guards.subject import the_target
 from workflows.guards.target import (
     its_siblings_read_true,
     no_expansion_is_under_way,
@@ -90,6 +89,7 @@ from workflows.runbooks.replace_in_place.guards import (
     the_member_still_serves,
     the_new_disk_that_comes_out,
     the_new_half_can_be_taken_out,
+    the_old_disk_is_the_only_copy,
     the_replacement_is_over,
     there_is_a_replacement_to_call_off,
 )
@@ -169,19 +169,6 @@ def what_goes_and_what_comes(facts: FleetFacts, params: Params, plan: Mapping[st
 def what_is_taken_out_again(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     given_up = f"What was filled of the new disk {params['spare_serial']} is given up. {params['old_serial']} alone stays in its place."
     return {"leaving": leaving(about_the_new_disk(params)), "given_up": given_up}
-
-
-def the_old_disk_is_the_only_copy(facts: FleetFacts, params: Params) -> str:
-    """A member that is a vdev by itself holds data that no other disk can rebuild."""
-    target = the_target(facts, params)
-    if not known(target):
-        return f"Whether other disks hold what this one holds is not known: {target.reason}"
-    if target.parent is not None:
-        return ""
-    return (
-        f"{params.get('vdev_guid', '')} is a vdev by itself: only this disk holds its data, and only from it can the new one be filled. If it fails before "
-        f"that ends, {target.pool.name} loses data, and there is no calling off then. Have a backup of what must not be lost before you go on."
-    )
 
 
 def both_serial_ends_and_pool(params: Params, plan: Mapping[str, Any]) -> str:

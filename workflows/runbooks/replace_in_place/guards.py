@@ -206,3 +206,16 @@ def the_disk_is_to_be_lit(facts: FleetFacts, params: Params) -> Verdict:
 def the_disk_is_to_be_scanned(facts: FleetFacts, params: Params) -> Verdict:
     out = the_disk_is_to_come_out(facts, params)
     return the_disk_is_found_by_its_serial_number(facts, params) if out.outcome == "pass" else out
+
+
+def the_old_disk_is_the_only_copy(facts: FleetFacts, params: Params) -> str:
+    """A member that is a vdev by itself holds data that no other disk can rebuild."""
+    target = the_target(facts, params)
+    if not known(target):
+        return f"Whether other disks hold what this one holds is not known: {target.reason}"
+    if target.parent is not None:
+        return ""
+    return (
+        f"{params.get('vdev_guid', '')} is a vdev by itself: only this disk holds its data, and only from it can the new one be filled. If it fails before "
+        f"that ends, {target.pool.name} loses data, and there is no calling off then. Have a backup of what must not be lost before you go on."
+    )
