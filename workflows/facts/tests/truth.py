@@ -315,24 +315,24 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "slow-disk/3-clear": NOT_RECORDED,
     "unsupported-features/1-not-imported": ("import-blocked watch", "import-blocked watch"),
     "unsupported-features/2-import": NOT_RECORDED,
-    "wwid-drift-zfs2.3/1-before": (),
+    "wwid-drift-zfs2.3/1-before": ("kernel-names info",),
     "wwid-drift-zfs2.3/2-booted-not-imported": ("import-blocked watch",),
     "wwid-drift-zfs2.3/3-import-cachefile": ("wwid-mismatch act",),
     "wwid-drift-zfs2.3/4-import-d-dev": ("wwid-mismatch act",),
     # Its old name is that of a member in service today, which the tree alone shows.
     "wwid-drift-zfs2.3/5-refused-commands": ("wwid-mismatch act",),
-    "wwid-drift-zfs2.3/6-right-replace": (),
-    "wwid-drift-zfs2.3/7-reimported-default": (),
+    "wwid-drift-zfs2.3/6-right-replace": ("kernel-names info",),
+    "wwid-drift-zfs2.3/7-reimported-default": ("kernel-names info",),
     "wwid-drift-zfs2.3/8-reimported-by-id": (),
-    "wwid-drift/1-before": (),
+    "wwid-drift/1-before": ("kernel-names info",),
     # Nothing stands in the way of the import but one missing member.
     "wwid-drift/2-booted-not-imported": ("import-blocked watch",),
     "wwid-drift/3-import-cachefile": ("wwid-mismatch act",),
     "wwid-drift/4-import-d-dev": ("wwid-mismatch act",),
     # Only the pool was recorded: without the disks nobody can tell who has the old name.
     "wwid-drift/5-refused-commands": ("wwid-mismatch act",),
-    "wwid-drift/6-right-replace": (),
-    "wwid-drift/7-reimported-default": (),
+    "wwid-drift/6-right-replace": ("kernel-names info",),
+    "wwid-drift/7-reimported-default": ("kernel-names info",),
     "wwid-drift/8-reimported-by-id": (),
 }
 
