@@ -12,7 +12,7 @@ from app.fleet.situations import settle_all
 from app.fleet.tests import cast as fleet
 from app.ledger.models import LedgerEvent
 from app.runs import services
-from app.runs.models import OpenLoop
+from app.runs.models import OpenLoop, Run
 from app.runs.tests.cast import try_out
 from app.runs.tests.walks import Walk
 from twin.demo import state_path
@@ -70,13 +70,12 @@ def walk(head, tmp_path, ann, bob):
 
 
 def a_minute_ago(walk) -> None:
-    """The node reports, and its rings were read more than a minute before."""
-    walk.node.report()
-    node = Node.objects.get(name=HERE)
-    node.asked = {**node.asked, "zdb_uberblocks": node.asked["zdb_uberblocks"] - LOOKED_SECONDS}
-    node.save(update_fields=["asked"])
-    services.advance_from_facts(HERE)
-    walk.run.refresh_from_db()
+    """The first look was kept, more than a minute before the node reports again."""
+    walk.look()
+    params = walk.run.state["params"]
+    earlier = {**params, "looked_at": str(int(params["looked_at"]) - LOOKED_SECONDS)}
+    Run.objects.filter(pk=walk.run.pk).update(state={**walk.run.state, "params": earlier})
+    walk.look()
 
 
 def to_the_import(walk):
