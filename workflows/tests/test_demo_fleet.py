@@ -133,7 +133,7 @@ def test_when_the_resilver_is_over_the_vdev_is_whole(oss01, params):
     replace_the_lost_member(oss01)
     oss01._sleep(7 * 24 * 3600)
     after = alone(oss01)
-    assert [s.slug for s in detect_all(after)] == ["disk-failing"]
+    assert [s.slug for s in detect_all(after)] == ["disk-failing", "kernel-names"]
     assert margin_of_the_lost(after) == 2
     assert blockers(ask(REPLACED_GUARDS, after, chosen(params))) == ()
     refused = blockers(ask(CANDIDATE_GUARDS, after, chosen(params)))
