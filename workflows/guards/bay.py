@@ -14,7 +14,6 @@ from workflows.facts import (
     Known,
     LeafChange,
     NodeFacts,
-    NotKnown,
     PoolFacts,
     Unknown,
     VdevFacts,
@@ -286,29 +285,40 @@ def _lights_none(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{NOT_LIT}, so no light of {node.node} was switched on.")
 
 
-def _old_one_seen(facts: FleetFacts, params: Params) -> DiskFacts | None:
+@derived
+def _old_one_seen(facts: FleetFacts, params: Params) -> Known[DiskFacts | None]:
     if not params.get("old_wwid"):
-        raise NotKnown(Unknown("The run does not say which disk comes out."))
+        return Unknown("The run does not say which disk comes out.")
     return need(lookup.disk(facts, params.get("node", ""), params["old_wwid"]))
 
 
 def _is_gone(facts: FleetFacts, params: Params) -> Verdict:
     """Without a bay, the node itself says which disk went: every disk is listed, and this one is not among them."""
-    if _old_one_seen(facts, params) is not None:
+    seen = _old_one_seen(facts, params)
+    if not known(seen):
+        return unknown(seen.reason)
+    if seen is not None:
         return refuse(f"{params.get('node', '')} still sees {the_old_one(params)}. Pull it.")
     return ok(f"{params.get('node', '')} sees {the_old_one(params)} no more.")
 
 
 def _is_seen(facts: FleetFacts, params: Params) -> Verdict:
-    if _old_one_seen(facts, params) is None:
+    seen = _old_one_seen(facts, params)
+    if not known(seen):
+        return unknown(seen.reason)
+    if seen is None:
         return refuse(f"{params.get('node', '')} does not see {the_old_one(params)}. Put it back into its place.")
     return ok(f"{params.get('node', '')} sees {the_old_one(params)}.")
 
 
 def _the_planned_one_is_seen(facts: FleetFacts, params: Params) -> Verdict:
-    node = need(lookup.node(facts, params.get("node", "")))
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node):
+        return unknown(node.reason)
+    if not known(node.disks):
+        return unknown(node.disks.reason)
     planned = params.get("spare_serial", "")
-    found = [disk for disk in need(node.disks) if names(planned, disk)]
+    found = [disk for disk in node.disks if names(planned, disk)]
     if not found:
         return refuse(f"{node.node} sees no disk with the serial number {planned}. Put it into the place of the old disk.")
     if len(found) > 1:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from agents.domain.wwid import by_id_path
 from workflows.analysis import starting
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known, lookup, need
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.importing import the_pool_is_not_imported_here
 from workflows.guards.subject import the_pool
 from workflows.situations import kernel_names
@@ -51,11 +49,12 @@ def every_disk_has_its_link(facts: FleetFacts, params: Params) -> Verdict:
         disk = need(_disk_of(node, leaf))
         if why := _no_link(disk, need(leaf.wwid)):
             return refuse(f"{leaf.short} of {pool.name}: {why}")
-        if held := _held(disk):
+        if held := need(_held(disk)):
             return refuse(f"{leaf.short} of {pool.name} has {held} on top of it, as multipath and LUKS do. {BY_HAND}")
     return ok(f"The disk of every member of {pool.name} has its own link in {BY_ID}.")
 
 
+@derived
 def _disk_of(node: NodeFacts, leaf: VdevFacts) -> DiskFacts | Unknown:
     wwid, disks = need(leaf.wwid), need(node.disks)
     return next((disk for disk in disks if known(disk.wwid) and disk.wwid == wwid), Unknown(f"{node.node} does not see the disk {wwid}."))
@@ -72,7 +71,8 @@ def _no_link(disk: DiskFacts, wwid: str) -> str:
     return ""
 
 
-def _held(disk: DiskFacts) -> str:
+@derived
+def _held(disk: DiskFacts) -> Known[str]:
     return ", ".join(holder for path in disk.paths for holder in need(path.holders))
 
 
@@ -97,7 +97,7 @@ def its_cache_file_is_that_of_this_run(facts: FleetFacts, params: Params) -> Ver
 @guard
 def the_system_does_not_run_from_it(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    roots = [point for name, point in _mounted(pool) if point in ROOTS]
+    roots = [point for name, point in need(_mounted(pool)) if point in ROOTS]
     if roots:
         return refuse(
             f"{pool.name} is mounted on {_some(roots)}: the system runs from it, so it cannot be exported. Its names change when its initramfs imports it "
@@ -110,21 +110,20 @@ def the_system_does_not_run_from_it(facts: FleetFacts, params: Params) -> Verdic
 def nothing_of_it_is_mounted(facts: FleetFacts, params: Params) -> Verdict:
     """By its datasets. Lustre targets are in the mounts of the node, which it asks itself before it exports."""
     pool = need(the_pool(facts, params))
-    mounted = [f"{name} on {point}" for name, point in _mounted(pool)]
+    mounted = [f"{name} on {point}" for name, point in need(_mounted(pool))]
     if mounted:
         return refuse(f"Mounted are still: {_some(mounted)}. Stop what uses them, then `zfs unmount` each.")
     return ok(f"No dataset of {pool.name} is mounted.")
 
 
-def _mounted(pool: PoolFacts) -> Iterator[tuple[str, str]]:
+@derived
+def _mounted(pool: PoolFacts) -> Known[tuple[tuple[str, str], ...]]:
     datasets = need(pool.datasets)
     if datasets.left_out:
-        need(
-            Unknown(
-                f"{datasets.left_out} rows of `zfs get` of {pool.name} were left out, so what is mounted is not known in full. {BY_HAND}"
-            )
+        return Unknown(
+            f"{datasets.left_out} rows of `zfs get` of {pool.name} were left out, so what is mounted is not known in full. {BY_HAND}"
         )
-    return ((name, of.get("mountpoint", "")) for name, of in datasets.values.items() if of.get("mounted") == "yes")
+    return tuple((name, of.get("mountpoint", "")) for name, of in datasets.values.items() if of.get("mounted") == "yes")
 
 
 @guard
