@@ -132,6 +132,7 @@ def _imported(
         readonly=known(pool.properties) and pool.properties.get("readonly") == "on",
         altroot=_given(pool, "altroot"),
         cachefile=_given(pool, "cachefile"),
+        datasets=_datasets(pool),
     )
     for leaf in made.leaves():
         if leaf.resilver_txg == -1:
@@ -237,6 +238,12 @@ def _snapshots(pool: PoolFacts) -> list[model.Snapshot]:
     return [
         model.Snapshot(s.name, s.guid, s.createtxg, s.created, s.holds, list(s.clones), s.used_bytes, s.referenced_bytes) for s in found
     ]
+
+
+def _datasets(pool: PoolFacts) -> dict[str, dict[str, str]]:
+    """Whether one is mounted the twin reads off the node's mounts."""
+    values = pool.datasets.values if known(pool.datasets) else {}
+    return {name: {key: value for key, value in of.items() if key != "mounted"} for name, of in values.items()}
 
 
 def _given(pool: PoolFacts, name: str) -> str:

@@ -43,6 +43,7 @@ def order(
     why: str,
     *,
     also: tuple[ModuleType, ...] = (),  # what the node must allow too, as the way back needs it
+    then: tuple[ModuleType, ...] = (),  # what its policy must allow too, and what its release says of that is asked when it comes to it
     confirm: ConfirmStep | None = None,
     approvals: int = 0,
     needed: Guard | None = None,
@@ -57,7 +58,7 @@ def order(
     fails_means: str = "",
     warns: tuple[Warns, ...] = (),
 ) -> tuple[Step, ...]:
-    guards = (*guards, allowed(operation, *also), *gates(operation, *also))
+    guards = (*guards, allowed(operation, *also, *then), *gates(operation, *also))
     plan = PlanStep(
         slug=f"plan-{slug}",
         title=f"Have the node plan it: {title[0].lower()}{title[1:]}",

@@ -63,6 +63,9 @@ def reports(walk: Walk) -> dict[str, Report]:
 
 ENDS_SOONER = ("damaged-data, a file was left",)  # a rehearsal supposes that a scrub finds nothing, and says so
 
+# A lost log has no label, and a twin made from a report does not show it: the rehearsal stops before its first step, and says so.
+STOPS = ("import-without-log", "import-without-log, both halves of a log mirror are lost")
+
 
 def bodies_of(host: TwinHost) -> dict[str, Mapping]:
     return {where: capture.body() for where, capture in taken(host).items()}
@@ -88,6 +91,9 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     silent = {name: report for name, report in known.items() if report.facts.age_seconds > SILENT_SECONDS}
     answering = {name: report for name, report in known.items() if name not in silent}
     rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(answering, facts, at, silent))
+    if title in STOPS:
+        assert (rehearsed.ending, "does not show the pool as the node does" in rehearsed.reason) == ("stops", True)
+        return
     assert (rehearsed.ending, walk.state.status) == ("done", "done")
     links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
     ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]

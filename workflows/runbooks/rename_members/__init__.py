@@ -149,7 +149,7 @@ RUNBOOK = Runbook(
             title="Check that it can be exported and found again by stable names",
             why="Every member must be ONLINE and its disk have a link in /dev/disk/by-id. No scan runs, no other host has the pool or imports it at its next "
             "boot. What is not known counts as no.",
-            guards=(*GUARDS, allowed(zpool_export_unused, zpool_import_ordinary), released(zpool_export_unused, zpool_import_ordinary)),
+            guards=(*GUARDS, allowed(zpool_export_unused, zpool_import_ordinary), released(zpool_export_unused)),
             warns=(what_stops_meanwhile,),
         ),
         ManualStep(
@@ -175,7 +175,7 @@ RUNBOOK = Runbook(
             named(*zpool_export_unused.PARAMS),
             (*GUARDS, nothing_of_it_is_mounted),
             "Without -f: what is busy is refused. From here on the pool serves nothing until it is imported and started again.",
-            also=(zpool_import_ordinary,),
+            then=(zpool_import_ordinary,),
             approvals=1,
             opens=AWAY,
         ),
