@@ -79,9 +79,9 @@ def _meaning(names: str, what: str, pools: dict[int, str]) -> Iterator[str]:
     named = sorted(pools.values())
     if named:
         more = f" and {len(named) - POOLS_NAMED} more" if len(named) > POOLS_NAMED else ""
-        yield f"Both reach disks of {', '.join(named[:POOLS_NAMED])}{more}, so this may happen at the next boot or import."
+        yield f"Two of them reach disks of {', '.join(named[:POOLS_NAMED])}{more}, so this may happen at the next boot or import."
     else:
-        yield "No disk of one pool is known to be reached by both; where that is so, nothing happens until disks are moved or cabled to both."
+        yield "No disk of one pool is known to be reached by two of them; where that is so, nothing happens until disks are moved or cabled to both."
 
 
 def _cures(names: str, is_set: bool) -> Iterator[Cure]:

@@ -34,7 +34,7 @@ def test_where_both_reach_disks_of_one_pool_a_person_is_needed_now():
 def test_where_no_pool_is_reached_by_both_it_is_watched():
     (found,) = of(HOLDER, APART)
     assert found.severity == "watch"
-    assert "No disk of one pool is known to be reached by both" in found.meaning
+    assert "No disk of one pool is known to be reached by two of them" in found.meaning
 
 
 def test_two_without_a_hostid_are_of_matter_only_where_they_share_disks():
@@ -43,6 +43,11 @@ def test_two_without_a_hostid_are_of_matter_only_where_they_share_disks():
     assert found.title == "oss02 and oss03 have no hostid"
     assert (("zgenhostid",),) in [cure.argv for cure in found.cures]
     assert of(unset[0], unset[2]) == ()
+
+
+def test_of_three_nodes_it_is_enough_that_two_reach_one_pool():
+    (found,) = of(HOLDER, PARTNER, replace(APART, node="oss04"))
+    assert (found.severity, "Two of them reach disks of" in found.meaning) == ("act", True)
 
 
 @pytest.mark.parametrize(
