@@ -177,7 +177,7 @@ RUNBOOK = Runbook(
         ),
         verify(
             "stood",
-            "Verify that nobody wrote meanwhile",
+            "Verify that no host wrote meanwhile",
             "The node reads every label and every ring again. One ring that moved ends it: some host has the pool.",
             PROVEN,
             sources=SOURCES,
