@@ -103,13 +103,14 @@ def test_it_is_let_go_of_and_comes_in_for_writing_without_the_disk(stage, walk, 
     walk.order("Let go of the pool")
     walk.choose("Choose whether it is imported for writing", "Import it for writing without this disk")
     walk.order("Import it for writing without this disk", "Confirm what is given up")
-    walk.asker.step("Pull the deleted disk")
+    walk.asker.step("Find the deleted disk")
     status = stage.sh(f"zpool status {POOL}; zpool get -H readonly {POOL}")
     assert "state: DEGRADED" in status
     assert "\toff\t" in status
 
 
 def test_it_is_pulled_and_a_new_disk_takes_its_place(stage, walk, blocked):
+    walk.hands("Find the deleted disk", stage.machine.disk(BAD).serial)
     bay = stage.machine.pull(BAD, noticed=False)
     walk.hands("Pull the deleted disk", stage.machine.disk(BAD).serial)
     walk.order("Have the kernel look for disks again")

@@ -92,7 +92,27 @@ def the_bay_that_blinks(facts: FleetFacts, params: Params, text: str) -> tuple[V
 def the_serial_that_was_pulled(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
     if _is_the_old_disk(params, answer):
         return (ok(f"{serial_of(answer)} is the disk that was to go."),)
-    return (refuse(f"{serial_of(answer)} is not the disk that was to go, {params.get('old_serial', '')}. Put it back now."),)
+    return (refuse(f"{serial_of(answer)} is not the disk that was to go, {_printed_on_it(params)}. Put it back now."),)
+
+
+def the_deleted_disk(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
+    """The serial number or WWN on a disk that the kernel does not see, read in its place; no disk that it sees may go by the same."""
+    other = _disk_with(facts, params, answer)
+    if not _is_the_old_disk(params, answer):
+        which = f"is {title(other)}, which stays" if other else f"is not the disk that was deleted, {_printed_on_it(params)}"
+        return (refuse(f"{serial_of(answer)} {which}. Pull nothing, and look for that one."),)
+    node = lookup.node(facts, params.get("node", ""))
+    if not known(node) or not known(node.disks):
+        return (unknown(f"The disks of {params.get('node', '')} are not known. Have it look again."),)
+    if other:
+        return (
+            refuse(f"{serial_of(answer)} is the deleted disk and {title(other)} alike. Pull nothing; scan the WWN on its label instead."),
+        )
+    return (ok(f"{serial_of(answer)} is the disk that was deleted."),)
+
+
+def _printed_on_it(params: Params) -> str:
+    return params.get("old_serial") or params.get("old_wwid", "")
 
 
 def the_chosen_disk(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:

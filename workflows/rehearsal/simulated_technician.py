@@ -118,7 +118,13 @@ def _keep_deleted(play: Play) -> str:
         place = node.bay_of(disk.wwid)
         if place:
             place[1].wwid, place[1].status = None, "not installed"
-    return f"{disk.serial} is kept where the person at the rack says."
+    return disk.serial
+
+
+def _scan_the_deleted(play: Play) -> str:
+    if not play.node.deleted:
+        raise CannotSuppose("No disk was taken away from the kernel.")
+    return play.node.deleted[-1].serial
 
 
 def _give_spare_back(play: Play) -> str:
@@ -236,6 +242,7 @@ HANDS: dict[tuple[str, str], Hand] = {
     ("read-only-import", "image"): HANDED_OVER,
     ("device-delete-reimport", "use"): LOOKED,
     ("device-delete-reimport", "hand-over"): HANDED_OVER,
+    **{("device-delete-reimport", step): Hand(FOUND, _scan_the_deleted) for step in ("find", "leave-find", "find-after-all")},
     ("device-delete-reimport", "pull"): PULLED,
     ("device-delete-reimport", "leave"): PULLED,
     ("device-delete-reimport", "pull-after-all"): PULLED,

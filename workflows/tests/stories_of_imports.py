@@ -77,7 +77,12 @@ DELETES = Story(
     twins=lambda: {"oss01": scenarios.diverged_disk()},
     params=lambda facts: answer(facts, "device-delete-reimport"),
     choices={"next": always("write")},
-    hands={"use": lambda walk: NOTE, "hand-over": lambda walk: NOTE, **dict.fromkeys(("pull", "leave", "pull-after-all"), pulled)},
+    hands={
+        "use": lambda walk: NOTE,
+        "hand-over": lambda walk: NOTE,
+        **dict.fromkeys(("find", "leave-find", "find-after-all"), lambda walk: walk.node.deleted[-1].serial),
+        **dict.fromkeys(("pull", "leave", "pull-after-all"), pulled),
+    },
     restored=as_far_as_it_came,
 )
 DELETES_ONLY = Story(**{**vars(DELETES), "choices": {"next": always("leave")}, "name": "device-delete-reimport, nothing is written"})

@@ -11,9 +11,6 @@ under the pool. So it is pulled first, and only then the kernel looks for disks 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from agents.operations import (
     disk_delete,
     disk_rescan,
@@ -31,20 +28,11 @@ from workflows.engine.core import (
     Guard,
     Loop,
     ManualStep,
-    Option,
-    Params,
     Runbook,
-    Verdict,
     WaitStep,
-    ask,
-    ok,
-    refuse,
-    unknown,
 )
-from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
-from workflows.facts.fleet.divergence import Row, rows
 from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS, facts_are_fresh
+from workflows.guards.answers import the_deleted_disk, the_serial_that_was_pulled
 from workflows.guards.bay import words
 from workflows.guards.importing import (
     IMPORT_GUARDS,
@@ -58,154 +46,50 @@ from workflows.guards.importing import (
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.replaced import the_new_disk_has_taken_over
-from workflows.guards.rewinding import no_force_is_needed, the_pool_is_imported_for_writing
-from workflows.guards.scanned import same_serial
-from workflows.guards.subject import number
+from workflows.guards.rewinding import the_pool_is_imported_for_writing
 from workflows.guards.suspect import (
-    MAY_BE_GUARDS,
-    SUSPECT_GUARDS,
     it_is_back_or_out,
-    it_is_gone_from_the_kernel,
     it_is_out_of_its_bay,
     it_may_be_looked_for,
     it_must_be_pulled_first,
-    members_here,
-    of_the_old_disk,
-    the_difference,
     the_other_members_are_still_here,
     the_pool_lacks_exactly_this_disk,
-    what_the_others_end_with,
 )
 from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import order, verify
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
     how_far_the_resilver_is,
     plan_is_for_what_was_chosen,
     replace_params,
-    what_is_left_meanwhile,
+)
+from workflows.runbooks.device_delete_reimport.choices import (
+    MAY_BE,
+    SUSPECT,
+    WRITE_GUARDS,
+    compared,
+    delete_params,
+    every_member,
+    from_the_trial,
+    it_is_gone,
+    pool_and_loss,
+    rescan_params,
+    serial_end_and_pool,
+    what_goes_with_it,
+    what_is_given_up,
+    what_leaves,
+    what_must_be_held,
+    what_speaks_against_it,
+    what_was_compared,
+    write_params,
 )
 from workflows.runbooks.read_only_import import import_params
 
 GUARDS = IMPORT_GUARDS
-SUSPECT = tuple(map(of_the_old_disk, SUSPECT_GUARDS))
-MAY_BE = tuple(map(of_the_old_disk, MAY_BE_GUARDS))
 TRY_GUARDS = (what_can_be_imported_is_fresh, the_pool_is_not_imported_here, *MAY_BE)
-it_is_gone = of_the_old_disk(it_is_gone_from_the_kernel)
-compared = of_the_old_disk(what_the_others_end_with)
-WRITE_GUARDS = (*GUARDS, no_force_is_needed, it_is_gone)
 BAY_SOURCES = ("block", "disk_links", "enclosure")
 REPLACE_GUARDS = (*TARGET_GUARDS, *CANDIDATE_GUARDS, it_is_gone)
-write_params = named(*zpool_import_writable.PARAMS)
-
-
-def delete_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    return {"pool": params["pool"], "pool_guid": params["pool_guid"], "wwid": params.get("old_wwid", "")}
-
-
-def from_the_trial(text: str) -> Mapping[str, str]:
-    """One of three sentences; what is none of them proves nothing."""
-    line = text.partition("\n")[0].rstrip(".")
-    return {"tried": next((end for end in (zdb_without.OPENS, zdb_without.OPENS_ANYWAY, zdb_without.DOES_NOT) if line.endswith(end)), "")}
-
-
-def what_speaks_against_it(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    tried = params.get("tried") or "was not tried without it"
-    return (
-        Option("delete", "Take the disk away from the kernel", f"{params.get('pool', '')} {tried}.", ask(SUSPECT, facts, params)),
-        Option(
-            "hand-over",
-            "Take nothing away: hand over",
-            "It is not this disk, or not known well enough. rewind-import shows what the disks still hold, and writes nothing either.",
-            ask((the_pool_is_not_imported_here,), facts, params),
-            leads_to="hand-over",
-        ),
-    )
-
-
-def rescan_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    bay = {name: params.get(name, "") for name in ("enclosure", "slot")}
-    return {**delete_params(facts, params), **bay}
-
-
-def every_member(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    """All disks that carry a label of the pool, the suspect first."""
-    node, guid = lookup.node(facts, params.get("node", "")), number(params, "pool_guid")
-    if not known(node) or not known(guid):
-        return ()
-    options = [_member(row, facts, params) for row in rows(node, guid)]
-    return tuple(sorted(options, key=lambda option: sum(v.outcome != "pass" for v in option.verdicts)))
-
-
-def _member(row: Row, facts: FleetFacts, params: Params) -> Option:
-    disk = row.disk
-    bay = f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if known(disk.bay) else "bay not known"
-    text = f"{bay}; its label is of txg {row.label.txg}, written by {row.label.hostname}"
-    if not known(disk.wwid):
-        return Option(f"no-wwid:{' '.join(disk.names)}", title(disk), text, (unknown("It has no identity to be trusted."),))
-    about = {**params, "old_wwid": disk.wwid}
-    return Option(disk.wwid, title(disk), text, ask(MAY_BE, facts, about), fixes=_what_is_kept(row, facts, about))
-
-
-def _what_is_kept(row: Row, facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    """What cannot be read any more once it is gone: its vdev, its serial number, its bay, and how much it holds more than the others."""
-    disk, difference = row.disk, the_difference(facts, {**params, "wwid": params["old_wwid"]})
-    serial = {"old_serial": disk.serial} if known(disk.serial) else {}
-    place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)} if known(disk.bay) else {}
-    loss = {"loss": difference.loss, "ends_with": str(difference.without)} if known(difference) else {}
-    here = members_here(facts, {**params, "vdev_guid": str(row.label.guid)})
-    others = {"others": str(len(here))} if known(here) else {}
-    return {"vdev_guid": str(row.label.guid), **serial, **place, **loss, **others}
-
-
-def what_goes_with_it(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"compared": compared(facts, params).reason}
-
-
-def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    text = f"The pool goes on from txg {params.get('ends_with', '')}. What {params.get('old_wwid', '')} holds of {params.get('loss', '')} more is lost."
-    return {"given_up": text}
-
-
-def what_leaves(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The disk that was pulled: the node does not see it any more, and its serial number has to be typed."""
-    disk = {"wwid": params.get("old_wwid", ""), "serial": params.get("old_serial", "")}
-    place = {"bay": f"{params['enclosure']}/{params['slot']}"} if {"enclosure", "slot"} <= set(params) else {}
-    return {"leaving": {**disk, **place}, **what_is_left_meanwhile(facts, params, plan)}
-
-
-def what_was_compared(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    gives_up = f"It goes on without {params.get('old_wwid', '')}, whose last {params.get('loss', 'seconds')} no other disk knows of."
-    keeps = "Nothing is written. The disk is pulled, so that no host imports with it, and a person goes on from there."
-    return (
-        Option("write", "Import it for writing without this disk, then replace the disk", gives_up, ask(WRITE_GUARDS, facts, params)),
-        Option("leave", "Write nothing: pull the disk and hand over", keeps, ask((the_pool_is_not_imported_here,), facts, params), "leave"),
-    )
-
-
-def the_serial_of_the_old_disk(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
-    serial = params.get("old_serial", "")
-    if not serial:
-        return (unknown("The serial number of the disk was never known. Compare its WWID on the label, and end this run."),)
-    if not any(same_serial(word, serial) for word in (text, *text.replace(",", " ").split())):
-        return (refuse(f"{text} is not the disk that was deleted, whose serial number ends in {serial[-3:]}. Put back what was pulled."),)
-    return (ok("It is the disk that was deleted."),)
-
-
-def pool_and_loss(params: Params, plan: Mapping[str, Any]) -> str:
-    return f"{params['pool']} loses {params.get('loss', '')}"
-
-
-def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
-    return f"{params.get('old_serial', '')[-6:]} {params['pool']}"
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    """The pool, and one disk: the one that comes as soon as it is chosen."""
-    return (f"pool:{params['pool_guid']}", *(f"disk:{wwid}" for wwid in filter(None, (params.get("wwid") or params.get("old_wwid"),))))
-
-
 DELETED = Loop(
     slug="deleted",
     what=lambda params: (
@@ -214,27 +98,45 @@ DELETED = Loop(
     undo="Pull it. While the pool is not imported, a rescan of the SCSI hosts brings it back instead.",
     over=it_is_back_or_out,
 )
-PULL_WHY = (
-    "A boot or a rescan would bring it back under the pool, and the next import could follow it again. Find the bay by its number, and read "
-    "the serial number before you pull. Clear the disk's labels on another machine only."
+FIND_WHY = (
+    "The kernel does not see this disk any more, so the node can light no bay for it. Go to its bay by the number, and scan what is printed on the disk "
+    "where it sits. Pull nothing before this is right."
 )
-PULL_ASKS = "Scan or type the serial number on the disk that was pulled."
+FIND_ASKS = "Scan or type the serial number or the WWN on the disk, before it is pulled."
+PULL_WHY = "A boot or a rescan would bring it back under the pool, and the next import could follow it again. Clear the disk's labels on another machine only."
+PULL_ASKS = "Scan or type the serial number or the WWN on the disk that was pulled."
 RESCAN_WHY = "Every SCSI host is asked what is there now. What is new is found, and the disk that was pulled must stay away."
 
 
-def _pull(slug: str, *, needed: Guard | None = None, then: str = "", closes: tuple[str, ...] = (), undoes: str = "") -> ManualStep:
-    return ManualStep(
-        slug=slug,
-        title="Pull the deleted disk",
-        why=PULL_WHY,
-        guards=(it_is_gone, it_is_out_of_its_bay),
-        asks=PULL_ASKS,
-        judges=the_serial_of_the_old_disk,
-        takes_out="old_serial",
-        needed=needed,
-        then=then,
-        closes=closes,
-        undoes=undoes,
+def _find_and_pull(
+    find: str, pull: str, *, needed: Guard | None = None, then: str = "", closes: tuple[str, ...] = (), undoes: str = ""
+) -> tuple[ManualStep, ManualStep]:
+    """The node can light no bay for a disk that its kernel does not see, so a person scans it in its place, and once more in the hand."""
+    return (
+        ManualStep(
+            slug=find,
+            title="Find the deleted disk",
+            why=FIND_WHY,
+            guards=(it_is_gone,),
+            asks=FIND_ASKS,
+            judges=the_deleted_disk,
+            finds="old_serial",
+            needed=needed,
+            undoes=undoes,
+        ),
+        ManualStep(
+            slug=pull,
+            title="Pull the deleted disk",
+            why=PULL_WHY,
+            guards=(it_is_gone, it_is_out_of_its_bay),
+            asks=PULL_ASKS,
+            judges=the_serial_that_was_pulled,
+            takes_out="old_serial",
+            needed=needed,
+            then=then,
+            closes=closes,
+            undoes=undoes,
+        ),
     )
 
 
@@ -360,7 +262,7 @@ RUNBOOK = Runbook(
             guards=(the_pool_is_not_imported_here, it_is_gone),
             param="next",
             options=what_was_compared,
-            branches=("leave",),
+            branches=("leave-find",),
         ),
         *order(
             "write",
@@ -392,7 +294,7 @@ RUNBOOK = Runbook(
             ),
             sources=(*AFTERWARDS, "block"),
         ),
-        _pull("pull"),
+        *_find_and_pull("find", "pull"),
         *order(
             "rescan",
             "Have the kernel look for disks again",
@@ -454,7 +356,7 @@ RUNBOOK = Runbook(
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
             then=END,
         ),
-        _pull("leave", closes=(DELETED.slug,), then=END),
+        *_find_and_pull("leave-find", "leave", closes=(DELETED.slug,), then=END),
         ManualStep(
             slug="hand-over",
             title="It does not come in without it either: hand over",
@@ -473,7 +375,7 @@ RUNBOOK = Runbook(
             sources=(*SOURCES, "enclosure"),
             undoes=DELETED.slug,
         ),
-        _pull("pull-after-all", needed=it_must_be_pulled_first, undoes=DELETED.slug),
+        *_find_and_pull("find-after-all", "pull-after-all", needed=it_must_be_pulled_first, undoes=DELETED.slug),
         *order(
             "undo-delete",
             "Have the kernel look for disks again",
