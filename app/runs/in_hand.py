@@ -31,11 +31,17 @@ def things(params: Mapping[str, str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def wanted(runbook: str, params: Mapping[str, str]) -> frozenset[str]:
+    """What a run of this runbook takes in hand: the things it names, or the pool, which keeps off a second run of the same runbook alone."""
+    whole = {f"pool {params['pool_guid']} for {runbook}"} if params.get("pool_guid") else set()
+    return things(params) or frozenset(whole)
+
+
 def of(run: Run) -> frozenset[str]:
     """With what was chosen on the way; nothing while it waits for what another run does."""
     if (run.runbook, run.step) in LEFT_TO_ANOTHER_RUN:
         return frozenset()
-    return things(run.params) | things(run.here.params)
+    return wanted(run.runbook, run.params) | things(run.here.params)
 
 
 @ModelsWrittenOnce
@@ -43,9 +49,9 @@ def open_runs():
     return Run.objects.filter(ended_at=None).select_related("requester").order_by("pk")
 
 
-def run_on(wanted: Iterable[str], runs: list[Run] | None = None) -> Run | None:
+def run_on(these: Iterable[str], runs: list[Run] | None = None) -> Run | None:
     """The open run that has one of these in hand; of several the first that began."""
-    sought = frozenset(wanted)
+    sought = frozenset(these)
     return next((run for run in (open_runs() if runs is None else runs) if sought & of(run)), None) if sought else None
 
 
@@ -55,12 +61,13 @@ def alone() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEGINNING])
 
 
-def why_not(params: Mapping[str, str]) -> str:
+def why_not(runbook: str, params: Mapping[str, str]) -> str:
     """Why no run begins on these; "" when no run has them."""
-    run = run_on(things(params))
+    sought = wanted(runbook, params)
+    run = run_on(sought)
     if run is None:
         return ""
-    shared = ", ".join(sorted(things(params) & of(run)))
+    shared = ", ".join(sorted(sought & of(run)))
     return f"Run {run.pk} of {run.requester} has {shared} in hand. Go on with that run, or end it before another begins on the same."
 
 
@@ -77,7 +84,7 @@ def under_way() -> dict[str, Run]:
 
 def concerned(situation: Situation) -> frozenset[str]:
     """What a situation is about, and what the runbooks that answer it would take in hand."""
-    return things(situation.data["subject"]).union(*(things(answer["params"]) for answer in situation.data["answers"]))
+    return things(situation.data["subject"]).union(*(wanted(answer["runbook"], answer["params"]) for answer in situation.data["answers"]))
 
 
 # --- the lines that pages show
@@ -89,19 +96,19 @@ def on_situation(situation: Situation) -> Run | None:
 
 
 def of_node(name: str) -> list[dict[str, Any]]:
-    return [_line(run) for run in open_runs() if run.node == name and of(run)]
+    return [_line(run) for run in open_runs() if run.node == name]
 
 
 def of_pool(guid: str) -> list[dict[str, Any]]:
-    return [_line(run) for run in open_runs() if run.params.get("pool_guid") == guid and of(run)]
+    return [_line(run) for run in open_runs() if run.params.get("pool_guid") == guid]
 
 
 def of_disk(wwid: str) -> list[dict[str, Any]]:
     """The disk, the bay in which it sits, or the member that its label makes it."""
     bays = Sighting.objects.filter(disk__wwid=wwid, until=None).exclude(enclosure_id="").values_list("enclosure_id", "slot")
     members = LabelSeen.objects.filter(disk__wwid=wwid, until=None).values_list("vdev_guid", flat=True)
-    wanted = {f"disk {wwid}", *(f"bay {enclosure}/{slot}" for enclosure, slot in bays), *(f"member {guid}" for guid in members)}
-    return [_line(run) for run in open_runs() if wanted & of(run)]
+    sought = {f"disk {wwid}", *(f"bay {enclosure}/{slot}" for enclosure, slot in bays), *(f"member {guid}" for guid in members)}
+    return [_line(run) for run in open_runs() if sought & of(run)]
 
 
 def of_enclosure(enclosure: str) -> list[dict[str, Any]]:
@@ -111,10 +118,19 @@ def of_enclosure(enclosure: str) -> list[dict[str, Any]]:
 def _line(run: Run) -> dict[str, Any]:
     runbook, params = RUNBOOKS.get(run.runbook), run.params | run.here.params
     named = (("member", "vdev_guid"), ("disk with the serial number", "old_serial"), ("bay", "slot"))
+    found = [(words, params[name]) for words, name in named if params.get(name, NO_BAY) not in ("", NO_BAY)]
+    whole = (*(("disk", name) for name in DISKS), ("pool", "pool"), ("node", "node"))
     return {
         "run": run,
         "title": runbook.title if runbook else run.runbook,
         "step": next((step.title for step in runbook.steps if step.slug == run.step), "") if runbook else "",
-        "things": [(words, params[name]) for words, name in named if params.get(name, NO_BAY) not in ("", NO_BAY)]
-        or [("disk", params[n]) for n in DISKS if n in params],
+        "things": found or [(words, params[name]) for words, name in whole if params.get(name)][:1],
+        "keeps_off": _keeps_off(run),
     }
+
+
+def _keeps_off(run: Run) -> str:
+    held = of(run)
+    if any(not one.startswith("pool ") for one in held):
+        return "No other run begins on it."
+    return "No second run of this runbook begins on it." if held else ""

@@ -103,7 +103,7 @@ def _start(user: User, runbook: str, params: dict[str, str], situation_key: str)
 
 def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str) -> Run:
     now = timezone.now()
-    if why := in_hand.why_not(params):
+    if why := in_hand.why_not(runbook, params):
         raise RunRefused(why)
     run = Run.objects.create(
         runbook=runbook,

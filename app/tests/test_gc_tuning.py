@@ -60,4 +60,4 @@ def test_what_became_garbage_after_it_was_set_aside_goes_when_everything_is_look
 def test_a_look_at_the_young_sets_nothing_aside():
     before = gc.get_freeze_count()
     gc.collect(1)
-    assert gc.get_freeze_count() == before
+    assert gc.get_freeze_count() <= before  # fewer when something that was set aside is freed meanwhile

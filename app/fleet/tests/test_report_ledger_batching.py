@@ -27,7 +27,7 @@ SERIALS = {ANNA: "ZA20000X", BERT: "ZA20001X"}
 def report(name, minute, disks, *, shelf=SHELF, serials=SERIALS, **outcomes):
     """`name` reports `minute` minutes after AT: kernel name -> (WWN, slot or None). `outcomes` replace whole sources."""
     fields = {"block": _block(disks, serials), "enclosure": _enclosure(disks, shelf), "disk_links": _links(disks)}
-    fields |= {"zpool_status": "no pools available\n", "zpool_status_guid": "no pools available\n", "node": "hostid:5b2f9c01\n"}
+    fields |= {"zpool_status": "no pools available\n", "zpool_status_guid": "no pools available\n", "node": f"hostid:5b2f9c{name[-2:]}\n"}
     captures = [outcomes.get(source) or Capture(source, "", "data", text) for source, text in fields.items()]
     captures += [Capture("zdb_label", disk, "data", "".join(f"failed to unpack label {n}\n" for n in range(4))) for disk in disks]
     assert intake.receive(node(name).name, payload(name, captures), AT + timedelta(minutes=minute)) == []

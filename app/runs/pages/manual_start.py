@@ -32,7 +32,7 @@ def panel(fleet: FleetFacts, scope: Mapping[str, str], user: User) -> dict[str, 
             "offer": one,
             "fits": not one.against or one.by_hand,
             "run": _about_the_same(one, under_way),
-            "beside": in_hand.run_on(in_hand.things(one.params), under_way),
+            "beside": in_hand.run_on(in_hand.wanted(one.runbook.slug, one.params), under_way),
             "may_start": able[one.params["node"]],
         }
         for one in found

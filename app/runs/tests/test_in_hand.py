@@ -52,11 +52,11 @@ def test_no_second_run_begins_on_it_by_whatever_situation(walk, eve):
 )
 def test_it_is_known_by_member_disk_or_bay(named, shared, walk):
     params = {name: value.format(**walk.run.params) for name, value in named.items()}
-    assert shared in in_hand.why_not(params)
-    assert in_hand.why_not({name: f"{value}9" for name, value in params.items()}) == ""
+    assert shared in in_hand.why_not("replace-in-place", params)
+    assert in_hand.why_not("replace-in-place", {name: f"{value}9" for name, value in params.items()}) == ""
     act(walk.run, ev.Aborted, walk.ann, reason="Not tonight.")
     act(walk.run, ev.Aborted, walk.ann, reason="Nor its way back.")
-    assert in_hand.why_not(params) == "", "an ended run has nothing in hand"
+    assert in_hand.why_not("replace-in-place", params) == "", "an ended run has nothing in hand"
 
 
 NO_MEMBERS = {"pool_guid", "snapshot_guid"}  # a pool is held when an order is sealed; a snapshot is no place for hands
@@ -87,9 +87,9 @@ def test_a_run_that_waits_for_another_one_does_not_keep_it_from_beginning(tmp_pa
     """spare-return says: replace the member in another run. That one must begin."""
     walk = Walk(try_out(tmp_path, "spare-return"), ann, bob, "spare-return")
     walk.choices = {"way": "replace"}
-    assert "member" in in_hand.why_not({"vdev_guid": walk.run.params["vdev_guid"]})
+    assert "member" in in_hand.why_not("replace-in-place", {"vdev_guid": walk.run.params["vdev_guid"]})
     walk.to("wait")
-    assert in_hand.why_not({"vdev_guid": walk.run.params["vdev_guid"]}) == ""
+    assert in_hand.why_not("replace-in-place", {"vdev_guid": walk.run.params["vdev_guid"]}) == ""
 
 
 def test_what_waits_for_another_run_says_so_at_its_step():
@@ -117,3 +117,17 @@ def test_every_page_that_shows_it_says_so(walk, client):
     about = Situation.objects.filter(closed_at=None, pk__in=[one.pk for one in others(walk)], cause_key="")
     assert about.exists()
     assert fleet.count(f"being repaired by ann, run {walk.run.pk}") >= about.count()
+
+
+def test_a_run_about_a_whole_pool_is_shown_and_keeps_off_a_second_one_of_its_runbook_alone(tmp_path, ann, bob, client):
+    walk = Walk(try_out(tmp_path, "import-pool"), ann, bob, "import-pool")
+    run, params = walk.run, walk.run.params
+    assert in_hand.things(params) == frozenset()
+    assert "for import-pool in hand" in in_hand.why_not("import-pool", params)
+    assert in_hand.why_not("read-only-import", params) == ""
+    client.force_login(bob)
+    (about,) = Situation.objects.filter(closed_at=None, key=run.situation_key)
+    of_node, of_situation = (client.get(page).content.decode() for page in (f"/nodes/{run.node}/", f"/situations/{about.pk}/"))
+    assert f'id="in-hand-{run.pk}"' in of_node
+    assert "No second run of this runbook begins on it." in of_node
+    assert f'href="/runs/{run.pk}/"' in of_situation
