@@ -56,7 +56,7 @@ def to_the_choice_of_the_way(ann, bob) -> Walk:
     walk.choose("Name the disk that began it", "None of them")
     walk.hands("Answer for the other hosts", "none")
     walk.insist("Check now", "Prove that no other host has the pool")
-    walk.hands("Take the sick disk out", "The cable of the shelf was loose.")
+    walk.hands("Mend the cable or the HBA that stalled", "The cable of the shelf was loose.")
     ann.step(WAY)
     print(ann.page.current)
     return walk

@@ -95,20 +95,20 @@ def the_serial_that_was_pulled(facts: FleetFacts, params: Params, answer: str) -
     return (refuse(f"{serial_of(answer)} is not the disk that was to go, {_printed_on_it(params)}. Put it back now."),)
 
 
-def the_deleted_disk(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
-    """The serial number or WWN on a disk that the kernel does not see, read in its place; no disk that it sees may go by the same."""
-    other = _disk_with(facts, params, answer)
-    if not _is_the_old_disk(params, answer):
-        which = f"is {title(other)}, which stays" if other else f"is not the disk that was deleted, {_printed_on_it(params)}"
-        return (refuse(f"{serial_of(answer)} {which}. Pull nothing, and look for that one."),)
+def the_disk_meant_in_its_place(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
+    """The serial number or WWN on a disk that the kernel may not see any more, read before it is pulled. No disk that stays may go by the same."""
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.disks):
         return (unknown(f"The disks of {params.get('node', '')} are not known. Have it look again."),)
+    other = next((disk for disk in node.disks if disk.wwid != params.get("old_wwid", "") and names(answer, disk)), None)
+    if not _is_the_old_disk(params, answer):
+        which = f"is {title(other)}, which stays" if other else f"is not the disk that is to come out, {_printed_on_it(params)}"
+        return (refuse(f"{serial_of(answer)} {which}. Pull nothing, and look for that one."),)
     if other:
         return (
-            refuse(f"{serial_of(answer)} is the deleted disk and {title(other)} alike. Pull nothing; scan the WWN on its label instead."),
+            refuse(f"{serial_of(answer)} is the disk meant and {title(other)} alike. Pull nothing; scan the WWN on its label instead."),
         )
-    return (ok(f"{serial_of(answer)} is the disk that was deleted."),)
+    return (ok(f"{serial_of(answer)} is the disk that is to come out."),)
 
 
 def _printed_on_it(params: Params) -> str:

@@ -114,6 +114,18 @@ def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
     return refuse(f"{name_of(disk)} is still there. Pull it: blink its bay first, and compare the serial number.")
 
 
+def a_disk_was_named(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether there is a disk to pull."""
+    sick = params.get("sick", "")
+    return refuse("No disk was named.") if sick == NO_DISK else ok(f"{sick} was named.") if sick else unknown("No choice was made yet.")
+
+
+def no_disk_was_named(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether it is what the disks hang on that has to be mended."""
+    named = a_disk_was_named(facts, params)
+    return {"pass": refuse, "refuse": ok, "unknown": unknown}[named.outcome](named.reason)
+
+
 @guard
 def no_other_node_has_the_pool(facts: FleetFacts, params: Params) -> Verdict:
     """Every node that sees its disks must report so itself, and in a fresh report."""

@@ -174,7 +174,7 @@ def _pull_the_sick(play: Play) -> str:
             scenarios.take_away(node, sick)
             for leaf in (leaf for pool in node.imported for leaf in pool.leaves() if leaf.guid in guids):
                 leaf.state, leaf.aux = "UNAVAIL", "open_failed"
-    return ASSUMED_DONE
+    return play.params.get("old_serial") or sick
 
 
 def _tell_owners(play: Play) -> str:
@@ -254,6 +254,8 @@ HANDS: dict[tuple[str, str], Hand] = {
     ("spare-return", "wait"): Hand("Another run replaces the disk, and ZFS gives the spare back.", _give_spare_back),
     ("many-disks-offline", "mend"): Hand("What was named is mended, and every disk answers again.", _mend),
     ("suspended-pool", "attest"): Hand("Only the hosts that report the same disks can reach them.", _name_partners),
+    ("suspended-pool", "find"): Hand(FOUND, lambda play: play.params.get("old_serial") or play.params["sick"]),
+    ("suspended-pool", "mend"): Hand("What stalled is mended.", lambda play: ASSUMED_DONE),
     ("suspended-pool", "pull"): Hand("The disk that was named is out of its bay.", _pull_the_sick),
     ("suspended-pool", "others"): Hand("The owners of the other pools of this node know.", _tell_owners),
     ("suspended-pool", "reboot"): Hand("The node boots anew and imports nothing by itself.", _reboot),

@@ -38,7 +38,7 @@ def pulled(walk: Walk) -> str:
                 take_away(node, SICK_WWID)
                 leaf = node.pool("ost_0").leaves()[twins.SICK]
                 leaf.state, leaf.aux = "UNAVAIL", "open_failed"
-    return "ZA20004X is out of bay 5."
+    return "ZA20004X"
 
 
 def came_up(walk: Walk) -> str:
@@ -78,6 +78,7 @@ def suspended(facts: FleetFacts):
 
 HANDS = {
     "attest": lambda walk: "oss02",
+    "find": lambda walk: "ZA20004X",
     "pull": pulled,
     "others": lambda walk: "none",
     "reboot": came_up,

@@ -116,7 +116,7 @@ ANSWERS = {
     "it_was_done_on_the_partners": "Set it alike on both",
     "the_bay_that_blinks": "You see bay 999 blink",
     "the_chosen_disk": "is not the disk that was chosen",
-    "the_deleted_disk": "Pull nothing, and look for that one",
+    "the_disk_meant_in_its_place": "Pull nothing, and look for that one",
     "the_end_that_was_touched": "not at 999",
     "the_other_pools_are_named": "What else lives on oss01 is",
     "the_partners_are_named": "was not named",

@@ -11,6 +11,8 @@ under the pool. So it is pulled first, and only then the kernel looks for disks 
 
 from __future__ import annotations
 
+from functools import partial
+
 from agents.operations import (
     disk_delete,
     disk_rescan,
@@ -25,14 +27,12 @@ from workflows.engine.core import (
     CheckStep,
     ConfirmStep,
     DecideStep,
-    Guard,
     Loop,
     ManualStep,
     Runbook,
     WaitStep,
 )
 from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS, facts_are_fresh
-from workflows.guards.answers import the_deleted_disk, the_serial_that_was_pulled
 from workflows.guards.bay import words
 from workflows.guards.importing import (
     IMPORT_GUARDS,
@@ -57,6 +57,7 @@ from workflows.guards.suspect import (
 )
 from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen
 from workflows.runbooks._orders import order, verify
+from workflows.runbooks._pulling import find_and_pull
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
@@ -98,47 +99,12 @@ DELETED = Loop(
     undo="Pull it. While the pool is not imported, a rescan of the SCSI hosts brings it back instead.",
     over=it_is_back_or_out,
 )
-FIND_WHY = (
-    "The kernel does not see this disk any more, so the node can light no bay for it. Go to its bay by the number, and scan what is printed on the disk "
-    "where it sits. Pull nothing before this is right."
-)
-FIND_ASKS = "Scan or type the serial number or the WWN on the disk, before it is pulled."
+UNLIT = "The kernel does not see this disk any more, so the node can light no bay for it."
 PULL_WHY = "A boot or a rescan would bring it back under the pool, and the next import could follow it again. Clear the disk's labels on another machine only."
-PULL_ASKS = "Scan or type the serial number or the WWN on the disk that was pulled."
 RESCAN_WHY = "Every SCSI host is asked what is there now. What is new is found, and the disk that was pulled must stay away."
 
 
-def _find_and_pull(
-    find: str, pull: str, *, needed: Guard | None = None, then: str = "", closes: tuple[str, ...] = (), undoes: str = ""
-) -> tuple[ManualStep, ManualStep]:
-    """The node can light no bay for a disk that its kernel does not see, so a person scans it in its place, and once more in the hand."""
-    return (
-        ManualStep(
-            slug=find,
-            title="Find the deleted disk",
-            why=FIND_WHY,
-            guards=(it_is_gone,),
-            asks=FIND_ASKS,
-            judges=the_deleted_disk,
-            finds="old_serial",
-            needed=needed,
-            undoes=undoes,
-        ),
-        ManualStep(
-            slug=pull,
-            title="Pull the deleted disk",
-            why=PULL_WHY,
-            guards=(it_is_gone, it_is_out_of_its_bay),
-            asks=PULL_ASKS,
-            judges=the_serial_that_was_pulled,
-            takes_out="old_serial",
-            needed=needed,
-            then=then,
-            closes=closes,
-            undoes=undoes,
-        ),
-    )
-
+deleted_disk = partial(find_and_pull, which="deleted", unlit=UNLIT, why=PULL_WHY, before=(it_is_gone,), after=(it_is_out_of_its_bay,))
 
 RUNBOOK = Runbook(
     slug="device-delete-reimport",
@@ -294,7 +260,7 @@ RUNBOOK = Runbook(
             ),
             sources=(*AFTERWARDS, "block"),
         ),
-        *_find_and_pull("find", "pull"),
+        *deleted_disk("find", "pull"),
         *order(
             "rescan",
             "Have the kernel look for disks again",
@@ -356,7 +322,7 @@ RUNBOOK = Runbook(
             sources=("zpool_status", "zpool_status_guid", "zdb_label", "block"),
             then=END,
         ),
-        *_find_and_pull("leave-find", "leave", closes=(DELETED.slug,), then=END),
+        *deleted_disk("leave-find", "leave", closes=(DELETED.slug,), then=END),
         ManualStep(
             slug="hand-over",
             title="It does not come in without it either: hand over",
@@ -375,7 +341,7 @@ RUNBOOK = Runbook(
             sources=(*SOURCES, "enclosure"),
             undoes=DELETED.slug,
         ),
-        *_find_and_pull("find-after-all", "pull-after-all", needed=it_must_be_pulled_first, undoes=DELETED.slug),
+        *deleted_disk("find-after-all", "pull-after-all", needed=it_must_be_pulled_first, undoes=DELETED.slug),
         *order(
             "undo-delete",
             "Have the kernel look for disks again",

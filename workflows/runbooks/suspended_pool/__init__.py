@@ -30,7 +30,7 @@ from workflows.engine.core import (
     refuse,
     unknown,
 )
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, known, lookup
 from workflows.facts.fleet.census import title
 from workflows.guards import suspended, tuning
 from workflows.guards.mass import the_pool_is_suspended
@@ -38,6 +38,7 @@ from workflows.guards.modes import nothing_is_lost_together
 from workflows.guards.releases import released
 from workflows.guards.tuning import Setting
 from workflows.runbooks._orders import order, verify
+from workflows.runbooks._pulling import find_and_pull
 from workflows.runbooks._settings import SET_SOURCES, plan_is_for_this_setting, raised, set_params, way_back
 from workflows.situations import _words, pool_suspended
 
@@ -76,7 +77,13 @@ def disks_that_may_have_begun_it(facts: FleetFacts, params: Params) -> tuple[Opt
     if not known(found):
         return (Option(suspended.NO_DISK, "No disk is known", found.reason, (unknown(found.reason),)),)
     named = tuple(
-        Option(wwid, _words.where(disk), "; ".join(reported) + ".", (ok(f"{title(disk)}: {'; '.join(reported)}."),))
+        Option(
+            wwid,
+            _words.where(disk),
+            "; ".join(reported) + ".",
+            (ok(f"{title(disk)}: {'; '.join(reported)}."),),
+            fixes=_what_is_pulled(disk),
+        )
         for wwid, (disk, reported) in found.items()
     )
     none = (
@@ -85,6 +92,13 @@ def disks_that_may_have_begun_it(facts: FleetFacts, params: Params) -> tuple[Opt
         else ok("Neither log nor history names a disk.")
     )
     return (*named, Option(suspended.NO_DISK, "None of them", "It was the HBA, the cable, or the whole shelf.", (none,)))
+
+
+def _what_is_pulled(disk: DiskFacts) -> Mapping[str, str]:
+    """Kept while the node still sees it: what is printed on it, and its bay."""
+    serial = {"old_serial": disk.serial} if known(disk.serial) else {}
+    place = {"enclosure": disk.bay.enclosure_id, "slot": str(disk.bay.slot)} if known(disk.bay) else {}
+    return ({"old_wwid": disk.wwid} if known(disk.wwid) else {}) | serial | place
 
 
 def ways_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
@@ -213,6 +227,7 @@ RUNBOOK = Runbook(
             guards=(suspended.what_a_suspension_reads_is_fresh,),
             param="sick",
             options=disks_that_may_have_begun_it,
+            learned=("old_wwid", "old_serial", "enclosure", "slot"),
         ),
         ManualStep(
             slug="attest",
@@ -231,11 +246,19 @@ RUNBOOK = Runbook(
             why="Two hosts that write to one pool destroy it. Not knowing is a refusal.",
             guards=PROOF_GUARDS,
         ),
+        *find_and_pull(
+            "find",
+            "pull",
+            "sick",
+            unlit="`zpool offline` hangs on a suspended pool, so the disk is pulled as it is.",
+            why="While it is present, the pool is suspended again as soon as it runs.",
+            needed=suspended.a_disk_was_named,
+        ),
         ManualStep(
-            slug="pull",
-            title="Take the sick disk out",
-            why="`zpool offline` hangs on a suspended pool, so the disk is pulled: bay and serial number as shown. If none was named, mend "
-            "the cable or the HBA that stalled.",
+            slug="mend",
+            title="Mend the cable or the HBA that stalled",
+            why="No disk was named, so what all of them hang on stalled. While it does, the pool is suspended again as soon as it runs.",
+            needed=suspended.no_disk_was_named,
         ),
         DecideStep(
             slug="way",

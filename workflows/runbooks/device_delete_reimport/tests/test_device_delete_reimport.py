@@ -14,7 +14,7 @@ from workflows.engine.core import ask, blockers
 from workflows.facts import suspects
 from workflows.facts.read.pool_loads import FailedLoad
 from workflows.guards import suspect
-from workflows.guards.answers import the_deleted_disk
+from workflows.guards.answers import the_disk_meant_in_its_place
 from workflows.runbooks.device_delete_reimport.choices import delete_params, rescan_params
 from workflows.tests.stories_of_imports import DELETES
 from workflows.tests.walks import Stages, Stuck
@@ -298,9 +298,9 @@ def test_another_disk_than_the_deleted_one_in_the_hand_is_noticed(stages):
 
 @pytest.mark.parametrize(
     ("scanned", "words"),
-    [(OTHER, "which stays. Pull nothing"), ("ZA20009X", "is not the disk that was deleted"), ("4", "Pull nothing")],
+    [(OTHER, "which stays. Pull nothing"), ("ZA20009X", "is not the disk that is to come out"), ("4", "Pull nothing")],
 )
-def test_no_pull_is_asked_for_before_the_deleted_disk_was_scanned_in_its_bay(stages, scanned, words):
+def test_no_pull_is_asked_for_before_the_disk_meant_in_its_place_was_scanned_in_its_bay(stages, scanned, words):
     """The kernel does not see it, so the node can light no bay for it."""
     walk = stages.at("find")
     walk.story = replace(walk.story, hands={"find": lambda walk: scanned})
@@ -312,9 +312,12 @@ def test_its_wwn_is_as_good_where_its_serial_number_was_never_known_or_is_not_it
     walk = stages.at("find")
     facts, params = walk.facts(), dict(walk.state.params)
     twin_of_it = {**params, "old_serial": OTHER}
-    assert "alike" in the_deleted_disk(facts, twin_of_it, OTHER)[0].reason
+    assert "alike" in the_disk_meant_in_its_place(facts, twin_of_it, OTHER)[0].reason
     for about in (twin_of_it, {name: value for name, value in params.items() if name != "old_serial"}):
-        assert the_deleted_disk(facts, about, f"WWN: {params['old_wwid'].removeprefix('naa.').removeprefix('naa:')}")[0].outcome == "pass"
+        assert (
+            the_disk_meant_in_its_place(facts, about, f"WWN: {params['old_wwid'].removeprefix('naa.').removeprefix('naa:')}")[0].outcome
+            == "pass"
+        )
 
 
 def test_while_it_sits_in_its_bay_the_kernel_does_not_look_for_it_under_the_pool(stages):

@@ -57,7 +57,16 @@ def run(stage, **answers):
         stage,
         RUNBOOK,
         answer(stage),
-        **{"attest": "oss02", "others": "none", "tune": "keep", "alike": "none", "alike-again": "none", **answers},
+        **{
+            "find": "ZA20004X",
+            "pull": "ZA20004X",
+            "attest": "oss02",
+            "others": "none",
+            "tune": "keep",
+            "alike": "none",
+            "alike-again": "none",
+            **answers,
+        },
     )
     walk.meanwhile["pull"] = lambda: pull(stage)
     walk.meanwhile["reboot"] = lambda: stage.change("oss01", rebooted)
@@ -289,3 +298,20 @@ def test_the_twin_refuses_a_clear_in_the_words_of_the_lab(tmp_path):
     stage = staged(tmp_path, "2.1.11-1")
     output = stage.hosts["oss01"].run(("zpool", "clear", "ost_0"), 5.0)
     assert (output.exit_code, output.stderr.decode()) == (1, "cannot clear errors for ost_0: invalid argument for this pool operation\n")
+
+
+def test_the_sick_disk_is_scanned_in_its_bay_before_a_pull_is_asked_for(stage):
+    """Another member that is pulled from a suspended pool cannot be told from one that was lost."""
+    walk = run(stage, way="clear", find=stage.node().disks[0].serial)
+    walk.to("find")
+    assert "which stays. Pull nothing" in reasons(walk.go_on())
+    assert walk.state.step == "find"
+    assert [walk.state.params[name] for name in ("old_wwid", "old_serial", "slot")] == [SDE, "ZA20004X", "5"]
+
+
+def test_where_no_disk_was_named_the_cable_is_mended_and_nothing_is_pulled(stage):
+    walk = run(stage, mend="The cable of the shelf was loose.")
+    walk.to("proof")
+    params = {**walk.state.params, "sick": suspended.NO_DISK}
+    asked = {step.slug: step.needed(walk.facts(), params).outcome for step in RUNBOOK.steps if step.slug in ("find", "pull", "mend")}
+    assert asked == {"find": "refuse", "pull": "refuse", "mend": "pass"}
