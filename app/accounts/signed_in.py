@@ -3,9 +3,12 @@
 Neither is taken from a row that this portal did not write; see `app.accounts.seals`. Django's own session store and allauth's backend do all else.
 """
 
+from datetime import datetime
+
 from allauth.account.auth_backends import AuthenticationBackend
 from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from app.accounts import encrypted_sessions, kinds, seals
@@ -14,12 +17,12 @@ from app.core.compiled_queries import ModelsWrittenOnce
 
 
 @ModelsWrittenOnce
-def live_sessions(key, now):
+def live_sessions(key: str, now: datetime) -> QuerySet[Session]:
     return seals.with_seals(Session.objects.filter(session_key=key, expire_date__gt=now), kinds.SESSION)
 
 
 @ModelsWrittenOnce
-def people(pk):
+def people(pk: int) -> QuerySet[User]:
     return seals.with_seals(User.objects.filter(pk=pk), kinds.USER)
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from app.accounts import sealing, seals
@@ -103,7 +103,7 @@ def revoke(token: Token, by: User) -> None:
 
 
 @ModelsWrittenOnce
-def _with_prefix(prefix):
+def _with_prefix(prefix: str) -> QuerySet[Token]:
     return seals.with_seals(Token.objects.filter(prefix=prefix), KIND)
 
 

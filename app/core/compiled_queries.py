@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import DatabaseError, connection
 from django.db.backends.utils import CursorWrapper
@@ -11,6 +11,8 @@ from django.db.models import BooleanField, Field, Model, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.query import get_related_populators
 from django.db.models.sql.compiler import SQLCompiler
+
+M = TypeVar("M", bound=Model)
 
 
 class WrittenOnce:
@@ -61,17 +63,20 @@ class ConvertedWrittenOnce(WrittenOnce):
         return compiler.get_converters([column for column, *_ in compiler.select])
 
 
-class ModelsWrittenOnce(WrittenOnce):
+class ModelsWrittenOnce(WrittenOnce, Generic[M]):
     """The same for a queryset of models, with those that `select_related` brings and what `annotate` adds: they are made as Django makes them."""
 
-    def __call__(self, *values: object) -> list[Model]:
+    def __init__(self, build: Callable[..., QuerySet[M]], count: int | None = None) -> None:
+        super().__init__(build, count)
+
+    def __call__(self, *values: object) -> list[M]:
         return [self._made(row) for row in self._converted(self._rows(values))]
 
     def _converted(self, rows: list[tuple]) -> list[tuple]:
         compiler, *_ = self._compiled
         return list(compiler.apply_converters(rows, self._how.converters)) if self._how.converters else rows
 
-    def _made(self, row: tuple) -> Model:
+    def _made(self, row: tuple) -> Any:
         how = self._how
         one = how.model.from_db(connection.alias, how.names, row[how.first : how.last + 1])
         for related in how.related:

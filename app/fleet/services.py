@@ -12,6 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, among
@@ -89,7 +90,7 @@ def _nodes(names: Iterable[str] | None) -> list[Node]:
 
 
 @ModelsWrittenOnce
-def _named(names):
+def _named(names: Iterable[str]) -> QuerySet[Node]:
     return related_nodes.reporting().filter(among("fleet_node.name", names))
 
 

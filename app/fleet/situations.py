@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from app.core import outbox
@@ -142,12 +142,12 @@ def _open():
 
 
 @ModelsWrittenOnce
-def _open_on(nodes):
+def _open_on(nodes: Iterable[str]) -> QuerySet[Situation]:
     return _open().filter(among("fleet_node.name", nodes))
 
 
 @ModelsWrittenOnce
-def _nodes(names):
+def _nodes(names: Iterable[str]) -> QuerySet[Node]:
     return Node.objects.filter(among("fleet_node.name", names)).select_related("standing")
 
 

@@ -45,7 +45,7 @@ class Alarm:
     severity: str = "act"
 
 
-def _doubtful(counter, enrolled):
+def _doubtful(counter: int, enrolled: datetime) -> QuerySet[NodeKey]:
     """The keys that any alarm may be about: with a counter above this one, or of a node that enrolled before then and never reported."""
     unheard = Q(node__state=Node.State.ENROLLED, node__last_report_at=None, created_at__lte=enrolled)
     doubtful = Q(doubled_at__isnull=False) | Q(jumped_at__isnull=False) | ~Q(held="")
@@ -53,7 +53,7 @@ def _doubtful(counter, enrolled):
     return live.select_related("node").order_by("node__name")
 
 
-def _broken():
+def _broken() -> QuerySet[Happening]:
     return Happening.objects.filter(kind="ledger-broken", over=False)
 
 
@@ -61,23 +61,24 @@ def _hung(since: datetime) -> QuerySet[Happening]:
     return Happening.objects.filter(kind="database-hung", at__gt=since).order_by("-pk")
 
 
-def _unsent():
+def _unsent() -> QuerySet[LedgerSent]:
     return LedgerSent.objects.exclude(why="").order_by("place")
 
 
-def _refused():
+def _refused() -> QuerySet[Refusal]:
     return Refusal.objects.all()
 
 
 @WrittenOnce
-def _concerned(counter, enrolled, since):
+def _concerned(counter: int, enrolled: datetime, since: datetime) -> QuerySet[Any]:
     """The names of the tables that an alarm may be about: every look of every page asks, and mostly there is none."""
     rows = {"keys": _doubtful(counter, enrolled), "ledger": _broken(), "hung": _hung(since), "people": _refused(), "sent": _unsent()}
     first, *others = (query.order_by().values_list(Value(name)) for name, query in rows.items())
     return first.union(*others)
 
 
-_keys, _breaks, _refusals, _not_sent, _outages = map(ModelsWrittenOnce, (_doubtful, _broken, _refused, _unsent, _hung))
+_keys, _breaks, _refusals = ModelsWrittenOnce(_doubtful), ModelsWrittenOnce(_broken), ModelsWrittenOnce(_refused)
+_not_sent, _outages = ModelsWrittenOnce(_unsent), ModelsWrittenOnce(_hung)
 
 
 class Sources:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from app.core.compiled_queries import ModelsWrittenOnce
 from app.fleet.models import LabelSeen, Sighting, Situation
@@ -45,7 +46,7 @@ def of(run: Run) -> frozenset[str]:
 
 
 @ModelsWrittenOnce
-def open_runs():
+def open_runs() -> QuerySet[Run]:
     return Run.objects.filter(ended_at=None).select_related("requester").order_by("pk")
 
 

@@ -4,12 +4,14 @@ writes state, orders, locks and ledger in one transaction; the ledger last.
 
 import logging
 import secrets
+from collections.abc import Iterable
 from dataclasses import fields as fields_of
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from app.accounts import rights
@@ -354,7 +356,7 @@ def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
 
 
 @ModelsWrittenOnce
-def _open_at(steps):
+def _open_at(steps: Iterable[str]) -> QuerySet[Run]:
     return Run.objects.filter(among("runs_run.step", steps), status="open").select_related("requester", "owner")
 
 

@@ -6,7 +6,7 @@ That a node is silent is the one thing that follows from the clock, so `SILENT` 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from app.core.compiled_queries import ModelsWrittenOnce, among, save
@@ -111,7 +111,7 @@ def _old(row: PoolNow) -> tuple[str, ...]:
 
 
 @ModelsWrittenOnce
-def _pools_now(nodes):
+def _pools_now(nodes: Iterable[int]) -> QuerySet[PoolNow]:
     return PoolNow.objects.filter(among("fleet_poolnow.node_id", nodes)).order_by("place")
 
 

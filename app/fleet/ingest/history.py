@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, among
 from app.fleet.ingest import intervals
@@ -166,7 +166,7 @@ def _rows(wwids: Iterable[str]) -> dict[str, Disk]:
 
 
 @ModelsWrittenOnce
-def _disks(wwids):
+def _disks(wwids: Iterable[str]) -> QuerySet[Disk]:
     return Disk.objects.filter(among("wwid", wwids))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -142,7 +142,7 @@ def _locked(name: str) -> Node:
 
 
 @ModelsWrittenOnce
-def _to_lock(name):
+def _to_lock(name: str) -> QuerySet[Node]:
     return Node.objects.select_for_update(of=["self"], no_key=True).select_related("report").filter(name=name)
 
 

@@ -1,6 +1,7 @@
 """The review after a break glass: another person looks at what was done alone, and says so."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from app.accounts.models import User
@@ -16,7 +17,7 @@ WORDS_MAX = 2000
 
 
 @ModelsWrittenOnce
-def unreviewed():
+def unreviewed() -> QuerySet[BrokenGlass]:
     return BrokenGlass.objects.filter(reviewed_at__isnull=True).select_related("person", "run")
 
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.operations import OPERATIONS
@@ -46,7 +47,7 @@ def _in_hand(order_id: str, node: str = "") -> Iterator[Order | None]:
 
 
 @ModelsWrittenOnce
-def _alone(order_id):
+def _alone(order_id: str) -> QuerySet[Order]:
     return Order.objects.filter(pk=order_id, run=None).select_for_update()
 
 

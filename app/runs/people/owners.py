@@ -89,7 +89,7 @@ def of(user: User) -> Q:
 
 
 @ModelsWrittenOnce
-def handed_to(person):
+def handed_to(person: int) -> QuerySet[Run]:
     """Runs that a colleague gave to the person of this key, who has not yet said "I have it"."""
     found = Run.objects.filter(owner=person, handed_by__isnull=False, ended_at=None)
     return found.select_related("handed_by").only("pk", "node", "handed_by__username").order_by("pk")

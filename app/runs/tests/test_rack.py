@@ -262,7 +262,8 @@ def test_every_other_runbook_walks_to_its_good_end_too(scenario, choices, tmp_pa
     node = try_out(tmp_path, scenario)
     walk = Walk(node, ann, bob, scenario.removesuffix("-for-good"))
     walk.choices = choices
-    walk.typed = {"use": NOTE, "pull": lambda: out_of_its_bay(node), "compare": NOTE, "evacuate": NOTE, "image": IMAGES}
+    walk.typed = {"use": NOTE, "find": lambda: walk.run.here.params["old_serial"], "pull": lambda: out_of_its_bay(node)}
+    walk.typed |= {"compare": NOTE, "evacuate": NOTE, "image": IMAGES}
     walk.hands = {"resilver": lambda: time.sleep(RESILVER_SECONDS * 1.5), "passed": lambda: time.sleep(TXG_SECONDS)}
     run = walk.to()
     assert run.status == "done", (run.step, run.here.note, run.here.verdicts)
