@@ -125,7 +125,7 @@ PATTERNS = {
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
     "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
-    "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
+    "ata-error": rf"{_ATA}(?:exception Emask .*|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*"
         r"|(?:soft)?reset failed.*|SError: .*)"
@@ -279,7 +279,7 @@ _EXPECTED = re.compile(
     r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache
     r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
     r"|\w{1,20} +[DRSTXZ] (?:[0-9a-f]{8,16} )? *\d+ +\d+ +\d+ +0x[0-9a-f]{8}$"  # the stack of a thread that hangs begins so before 5.10
-    r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bRefer to https?://\S{1,100}/msg/"  # below SUNW-MSG-ID:
+    r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bhttps?://\S{1,100}/msg/|Run 'zpool status -\w{1,3}' "  # below SUNW-MSG-ID:
     r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
 )
 _ZFS = re.compile(r"\b(?:ZFS|zfs|SPL|spl|zpool|zio|zil|zvol|txg_\w+|vdev)\b|\bPool '|\bpool '|\bMMP\b")

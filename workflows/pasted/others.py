@@ -115,7 +115,7 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "The whole output of `zpool iostat -w` is read.",
     ),
     (
-        r' *"(?:healthy|status_detail|is_upgraded|autotrim)" ?: ',
+        r' *"(?:healthy|status_detail|is_upgraded|autotrim)" ?: |\[?\{"id": ?[0-9]{1,6}, ?"name": ?"[^"]{1,80}", ?"guid": ',
         "`midclt call pool.query` or the API of TrueNAS",
         "`zpool status -P -p` shows the same of each pool and is read.",
     ),

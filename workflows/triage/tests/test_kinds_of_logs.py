@@ -34,6 +34,19 @@ def test_what_a_bridge_cannot_say_of_its_cache_is_no_trouble(words):
     assert answer["texts"][0]["outcome"] == "read"
 
 
+@pytest.mark.parametrize(
+    "words", ["irq_stat 0x40000001, interface fatal error", "BMDMA stat 0x24", "edma_err_cause=00000084 pp_flags=00000003"]
+)
+def test_what_the_adapter_adds_to_an_exception_is_part_of_it(words):
+    lines = [
+        "ata3.00: exception Emask 0x10 SAct 0x0 SErr 0x0 action 0x6 frozen",
+        f"ata3.00: {words}",
+        "ata3.00: failed command: READ DMA EXT",
+    ]
+    answer = answered("".join(f"[  812.1044{number}] {line}\n" for number, line in enumerate(lines)))
+    assert set(slugs(answer)) == {"kernel-errors"}
+
+
 @pytest.mark.parametrize("month", ["Rgs", "okt.", "Mär", "août", "févr.", "лис"])
 def test_a_log_whose_months_have_other_names_is_read_like_any(month):
     lines = [

@@ -214,8 +214,15 @@ REC-ACTION: Run 'zpool status -x' and replace the bad device.
 """
 
 
-def test_what_the_fault_manager_says_is_one_fault() -> None:
-    assert slugs(read(FAULT)) == ["kernel-errors"]
+SOLARIS = """REC-ACTION: Use 'fmadm faulty' to look at this event more closely.
+Run 'zpool status -lx' for what is known of the pool. What helps stands in
+the document at http://support.oracle.com/msg/ZFS-8000-FD in its latest form.
+"""
+
+
+@pytest.mark.parametrize("text", [FAULT, f"{FAULT[: FAULT.index('REC-ACTION')]}{SOLARIS}"])
+def test_what_the_fault_manager_says_is_one_fault(text: str) -> None:
+    assert slugs(read(text)) == ["kernel-errors"]
 
 
 def test_the_old_half_of_a_replacement_in_place_keeps_its_name() -> None:
