@@ -336,6 +336,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             releases="0.7.4 and newer",
             needs="No other node has the same hostid.",
         )
+        yield Cure("import", "Then import it by its id.", ((*LOOK_BY_ID, "-N", str(one.guid)),), needs=no_other_host, runbook="import-pool")
     if one.why == "features" and one.listed and ("read-only mode" in one.listed.status or "readonly=on" in one.listed.action):
         yield Cure(
             "import", "Import it read-only here, to read.", (("zpool", "import", "-o", "readonly=on", str(one.guid)),), needs=no_other_host

@@ -71,6 +71,11 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     return _pools.situation(SLUG, node, pool, wording, answers=_answers(node, pool))
 
 
+def renaming(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:
+    """The runbook that exports the pool and imports it by stable names, where it can begin: the pool is whole and has names that move."""
+    return _answers(node, pool) if _is_so(pool) else ()
+
+
 def _answers(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:
     cachefile = cachefile_of(pool)
     if not known(pool.guid) or not cachefile:
