@@ -258,19 +258,6 @@ KINDS: Kinds = {
         ),
         unattended="the next person who imports it here with force makes two hosts write to it, and that destroys it.",
     ),
-    "foreign-pool-in-cachefile": Kind(
-        ("act", "watch"),
-        "the cache file of a node names a pool that it has not imported and that another host has, or had last; watch where its release refuses such an import",
-        (
-            advice("look", "Ask which host is to have the pool, and boot this one only after its cache file was written anew.", "zdb -C"),
-            advice(
-                "other",
-                "Then have ZFS write the file anew, or move it away where no pool of this host is in it.",
-                needs="The pool is not to be imported on this host.",
-            ),
-        ),
-        unattended="its next boot may import a pool that another host uses, and two hosts that write destroy it.",
-    ),
     "pool-read-only": Kind(
         ("watch", "info"),
         "its property readonly is on",
