@@ -255,6 +255,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         ),
     ),
     "zpool_scrub_pause": (_STATUS,),
+    "zpool_scrub_stop": (_STATUS,),
     "zfs_destroy_snapshot": (_STATUS,),
     "zpool_attach": (
         *_REPLACES,

@@ -158,7 +158,8 @@ def zfs_version(view: View, args: Sequence[str], now: float) -> Answer:
 
 def zdb(view: View, args: Sequence[str], now: float) -> Answer:
     if list(args) == ["-C"]:
-        return Answer(0, tables.cached_config(view)) if view.node.imported else Answer(1, tables.NO_CACHE_FILE)
+        cached = tables.cached_config(view)
+        return Answer(0, cached) if cached else Answer(1, tables.NO_CACHE_FILE)
     if opened.asks(args):
         return opened.answer(view, args)
     if len(args) != 2 or args[0] not in ("-l", "-lu"):

@@ -197,7 +197,7 @@ def _close(pool: Pool) -> None:
 
 def _imported(node: Node, pool: Pool, wanted: Wanted, now: float) -> Answer:
     pool.imported, pool.readonly, pool.altroot = True, wanted.options.get("readonly") == "on", wanted.altroot
-    pool.cachefile = wanted.options.get("cachefile", "")
+    pool.cachefile, pool.cached = wanted.options.get("cachefile", ""), False
     pool.loaded_txg = min(wanted.txg or readable(pool), readable(pool))
     if wanted.folder == BY_ID:
         _names_from_there(node, pool)

@@ -17,7 +17,7 @@ from twin.view import View
 
 EXIT_DETACH_REFUSED = 255
 RESILVERS_SINCE = (0, 8)
-_WORDS = {"clear": (1, 2), "scrub": (1,), "pause": (1,), "resilver": (1,), "online": tuple(range(2, 200))}
+_WORDS = {"clear": (1, 2), "scrub": (1,), "pause": (1,), "stop": (1,), "resilver": (1,), "online": tuple(range(2, 200))}
 WAS_REMOVED = "removed"  # of a leaf that is OFFLINE
 FAULTED = ("err_exceeded", "external")  # by ZED for its errors, or by `zpool offline -f`; only a clear ends it
 
@@ -26,6 +26,8 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
     """None for options and shapes the twin does not know."""
     if verb == "scrub" and list(args[:1]) == ["-p"]:
         verb, args = "pause", args[1:]
+    if verb == "scrub" and list(args[:1]) == ["-s"]:
+        verb, args = "stop", args[1:]
     if any(a.startswith("-") for a in args) or len(args) not in _WORDS.get(verb, (2,)):
         return None
     pool = next((p for p in node.imported if p.name == args[0]), None)
@@ -41,6 +43,8 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
         return _resilver(node, pool, now)
     if verb == "pause":
         return _pause(node, pool, now)
+    if verb == "stop":
+        return _stop(pool, now)
     if len(args) > 2:
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
@@ -174,6 +178,20 @@ def _pause(node: Node, pool: Pool, now: float) -> Answer:
         scrub = " scrub" if node.release >= (2, 2) else ""
         return refused(1, f"cannot pause scrubbing {pool.name}: scrub is paused; use 'zpool scrub' to resume{scrub}")
     pause(pool, now)
+    return Answer(0)
+
+
+def _stop(pool: Pool, now: float) -> Answer:
+    """spa_scan_stop refuses a resilver; dsl_scan_done leaves the list of damaged data as far as this scrub came, and the twin's found nothing yet."""
+    scan = pool.scan
+    if pool.suspended:
+        return refused(1, f"cannot cancel scrubbing {pool.name}: pool I/O is currently suspended")
+    if scan is not None and scan.state == "running" and scan.function == "resilver":
+        return refused(1, f"cannot cancel scrubbing {pool.name}: currently resilvering")
+    if scan is None or scan.function != "scrub" or scan.state not in ("running", "paused"):
+        return refused(1, f"cannot cancel scrubbing {pool.name}: there is no active scrub")
+    pool.scan = Scan("scrub", "canceled", scan.started_at, now - scan.started_at, 0, 0)
+    pool.error_log = []
     return Answer(0)
 
 

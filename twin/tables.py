@@ -245,8 +245,8 @@ def _ring(pool: Pool, label: Label) -> list[list[int]]:
 
 
 def cached_config(view: View) -> str:
-    """`zdb -C`: the pools of the cache file, which are those that are imported."""
-    return "".join(_config(view.node, pool) for pool in view.node.imported)
+    """`zdb -C`: the pools of the cache file, those that are imported and those that the boot left; "" without any."""
+    return "".join(_config(view.node, pool) for pool in view.node.pools if pool.imported or pool.cached)
 
 
 def _config(node: Node, pool: Pool) -> str:

@@ -1,6 +1,6 @@
 """docs/situations.md: each kind of situation with its severities, what decides it, its runbooks, and what is advised first.
 
-`python -m workflows.situations_page` writes the page from the tables (`_kinds_of_*.py`) and the detectors' `MANUALS`; a test says when it is behind.
+A situation without a runbook says why. `python -m workflows.situations_page` writes the page from the tables (`_kinds_of_*.py`) and the detectors' `MANUALS`; a test says when it is behind.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from pathlib import Path
 
 from workflows.situations import SITUATIONS, _kinds_of_disks, _kinds_of_nodes, _kinds_of_pools
 from workflows.situations._kinds import Kind, Kinds
+from workflows.situations._without_runbook import REASONS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "situations.md"
 HEAD = """<!-- Made from workflows/situations/_kinds_of_*.py by `python -m workflows.situations_page`. Change the tables, not this page. -->
 
 # Situations
 
-What Slotlight calls wrong, or worth knowing: what decides it, how severe it can be, which runbook answers it, and what is advised, the first
+What Slotlight calls wrong, or worth knowing: what decides it, how severe it can be, which runbook answers it or why none does, and what is advised, the first
 thing first. A detector that knows more says more: which member by its guid, which disk by WWID, serial number and bay, and the commands. What
 stands here is advised where a text holds too little for that.
 
@@ -49,7 +50,7 @@ def _lines() -> Iterator[str]:
 
 def _books(slug: str) -> str:
     manuals = SITUATIONS[slug].MANUALS if slug in SITUATIONS else ()
-    return ", ".join(f"[{book}](runbooks/{book}.md)" for book in manuals) or "none"
+    return ", ".join(f"[{book}](runbooks/{book}.md)" for book in manuals) or f"none: {_cell(REASONS.get(slug, ''))}"
 
 
 def _advice(kind: Kind) -> str:

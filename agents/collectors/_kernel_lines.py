@@ -77,6 +77,11 @@ PATTERNS = {
         r"(?:WARNING: )?pool '(?P<pool>.+)' (?:could not be loaded as it was last accessed by another system|activity detected, aborted"
         r"|system hostid not set|could not claim every device|had I/O errors writing the claim).*"
     ),
+    # systemd, of the units of etc/systemd/system; 249 and newer print the name of the unit before its description
+    "import-unit": (
+        r"(?:systemd\[\d+\]: )?(?:Failed to start (?:(?P<unit>zfs-import-(?:cache|scan)\.service) - )?Import ZFS pools by (?P<by>cache file|device scanning)\.?"
+        r"|(?P<failed>zfs-import-(?:cache|scan)\.service): (?:Main process exited, code=exited, status=(?P<status>\d+)/\w+|Failed with result '(?P<result>[\w-]+)'\.?))"
+    ),
     "vdev-io-failure": (
         r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?!\S)(?: path=(?P<vdev>\S+)(?!\S))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+)(?!\d))?.*"
     ),
@@ -193,6 +198,8 @@ _HINTS = (
         "Bumping queue",
         "Processing events",
         "agent post event",
+        "Import ZFS pools",
+        "zfs-import-",
     ),
     *("checker", "mark as failed", "Failing path"),
     *("BUG", "Oops", "protection fault", "lockup", "megasas", "mr_sas"),
@@ -324,6 +331,7 @@ _NAMES = {
     "nvme": "disk",
     "reset": "what",
     "driver_of": "hba",
+    "failed": "unit",
 }  # a name may stand once in a pattern
 
 

@@ -33,10 +33,12 @@ _DATED = (
 # syslog in a language whose months are called otherwise; which month it is, is not known, so all of a text are taken for the same
 _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)")
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
-# The host and the program. What is not the kernel, ZFS's own daemons or a driver of illumos ("[ID 107833 kern.warning]") is "".
+# The host and the program. What is not the kernel, ZFS's own daemons, a driver of illumos ("[ID 107833 kern.warning]") or systemd about the units that
+# import pools is "".
 _BY = re.compile(
     r"(?:<[\w.]{3,20}> )?(?:(?P<host>[A-Za-z0-9_.-]{1,64}) |(?=kernel: ))"  # somebody took the host's name out
-    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs|multipathd)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d))"
+    r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs|multipathd)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d)"
+    r"|systemd\[\d{1,9}\]: (?=Failed to start (?:zfs-import-\w{4,5}\.service - )?Import ZFS pools by |zfs-import-(?:cache|scan)\.service: ))"
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )
 _FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp

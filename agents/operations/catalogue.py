@@ -36,6 +36,7 @@ from agents.operations import (
     zpool_rewind,
     zpool_scrub,
     zpool_scrub_pause,
+    zpool_scrub_stop,
     zpool_set_path,
 )
 
@@ -78,5 +79,6 @@ CHANGING = {
         zpool_add,
         zpool_attach,
         zpool_import_fenced,
+        zpool_scrub_stop,
     )
 }

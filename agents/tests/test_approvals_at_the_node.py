@@ -44,7 +44,15 @@ TOGETHER = {
         "set_drive_mode",
         "zpool_clear",
     ),
-    *("zpool_replace_serving", "zpool_detach_new_half", "zpool_remove", "zpool_add", "zpool_attach", "zfs_destroy_snapshot"),
+    *(
+        "zpool_replace_serving",
+        "zpool_detach_new_half",
+        "zpool_remove",
+        "zpool_add",
+        "zpool_attach",
+        "zfs_destroy_snapshot",
+        "zpool_scrub_stop",
+    ),
 }
 
 

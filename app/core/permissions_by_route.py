@@ -50,6 +50,7 @@ ROUTES: Mapping[str, str] = {
     "fleet": SIGNED_IN,
     "node": SIGNED_IN,
     "pool": SIGNED_IN,
+    "pool-damaged": SIGNED_IN,  # what the page and its evidence show, as a file
     "disk": SIGNED_IN,
     "enclosure": SIGNED_IN,
     "slot-sheet": SIGNED_IN,

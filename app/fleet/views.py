@@ -14,7 +14,7 @@ from app.core.pages import live, render_page
 from app.fleet import services, unexplained_reviews
 from app.fleet.ingest import history
 from app.fleet.models import Disk, LabelSeen, Node, Sighting, Situation
-from app.fleet.pages import chassis, disk_identity, drive_rows, figures, judging, overview, page_headers, page_versions, rows
+from app.fleet.pages import chassis, damage, disk_identity, drive_rows, figures, judging, overview, page_headers, page_versions, rows
 from app.fleet.pages import disk as pages_disk
 from app.fleet.pages import pool as pages_pool
 from app.fleet.pages.drawing import draw
@@ -119,6 +119,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "situations": situations,
         "figures": figures.of(found, facts),
         "words": words,
+        "damaged": len(damage.entries(found)),
         **_census(fleet, found),
         **pages_pool.more(fleet, facts, found, verdict, judging.OfDisks.of([facts], {name: judging.concerns(open_)})),
     }

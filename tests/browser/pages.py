@@ -89,7 +89,7 @@ NO_PAGE = frozenset(
             "look-answer",
             "progress",
         ),
-        *("ledger-blob", "run-bundle", "postmortem-begin", "postmortem-collect", "postmortem-comment", "postmortem-export"),
+        *("pool-damaged", "ledger-blob", "run-bundle", "postmortem-begin", "postmortem-collect", "postmortem-comment", "postmortem-export"),
         *("person-add", "person-give", "person-take", "person-switch", "person-password", "person-factors", "team-add", "node-team"),
         *("person-tokens", "person-confirm", "person-withdraw", "account-withdraw"),
         *("node-agent-revoke", "channel-change", "channel-test", "channel-remove", "notice-again", "hook-add", "hook-revoke"),

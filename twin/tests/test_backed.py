@@ -45,6 +45,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             ": scrub is paused; use 'zpool scrub' to resume",
             ": there is no active scrub",
             ": this action requires the resilver_defer feature",
+            "cannot cancel scrubbing",
             "cannot pause scrubbing",
             "cannot restart resilver on",
         ),

@@ -84,6 +84,11 @@ def _scan(here: NodeFacts, pool: PoolFacts) -> Found:
         yield _pool(here, pool), f"what {pool.name} is scanning now"
 
 
+def _scrubbing(here: NodeFacts, pool: PoolFacts) -> Found:
+    if known(pool.scans) and any(scan.function == "scrub" and scan.state in ("running", "paused") for scan in pool.scans):
+        yield _pool(here, pool), f"the scrub of {pool.name}"
+
+
 def _stand_ins(here: NodeFacts, pool: PoolFacts) -> Found:
     tops = pool.tops if known(pool.tops) else ()
     for vdev in (vdev for _, top in tops for vdev in top.walk() if vdev.kind == "spare" and len(vdev.children) > 1):
@@ -154,6 +159,7 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
 OF_NODE: Mapping[str, Callable[..., Found]] = {"sas-link-triage": _links, "read-only-import": _listed, "import-pool": _listed}
 OF_POOL: Mapping[str, Callable[..., Found]] = {
     "resilver-tuning": _scan,
+    "stop-scrub": _scrubbing,
     "spare-return": _stand_ins,
     "finish-replacement": _unfinished,
     "remove-auxiliary": _aside,

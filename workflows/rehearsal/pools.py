@@ -255,7 +255,8 @@ def _given(pool: PoolFacts, name: str) -> str:
 # --- the scan
 
 
-_SINCE = re.compile(r"in progress since (.+)")
+_SINCE = re.compile(r"(?:in progress since|started on) (.+)")
+_PAUSED = re.compile(r"paused since (.+)")
 _ENDED = re.compile(r"(?:resilvered|repaired) (\S+) in (?:([0-9]+) days )?([0-9]+):([0-9]+):([0-9]+) with ([0-9]+) errors on (.+)")
 _SIZE = re.compile(r"([0-9.]+)([BKMGTPE]?)B?")
 _TOTAL = re.compile(r"(?:/ ([0-9.]{1,20}[BKMGTPE]?B?) issued|([0-9.]{1,20}[BKMGTPE]?B?) total)")
@@ -263,17 +264,22 @@ _WRITTEN = re.compile(r"([0-9.]{1,20}[BKMGTPE]?B?) (?:resilvered|repaired)")
 
 
 def _scan(scans: tuple[ScanFacts, ...], at: float) -> model.Scan | None:
-    """The one that runs; else the last that ended. How long a running one takes in all follows from how far it is by now."""
+    """The one that runs or is paused; else the last that ended. How long one takes in all follows from how far it is by now."""
     known_kinds = [scan for scan in scans if scan.function in ("resilver", "scrub")]
-    running = next((scan for scan in known_kinds if scan.state == "running"), None)
+    running = next((scan for scan in known_kinds if scan.state in ("running", "paused")), None)
     if running is not None:
         since, total, written = _SINCE.search(running.text), _TOTAL.search(running.text), _WRITTEN.search(running.text)
         began = _moment(since.group(1), at) if since else at
         part = float(running.percent or 0) / 100
         amount = _bytes(total.group(1) or total.group(2)) if total else 0
         share = int(_bytes(written.group(1)) / part) if written and part else 0
-        seconds = max(1.0, at - began) / part if 0 < part < 1 else 30 * 86400.0
-        return model.Scan(running.function, "running", began, seconds, amount, share)
+        paused = _PAUSED.search(running.text) if running.state == "paused" else None
+        turned = _moment(paused.group(1), at) if paused else at
+        seconds = max(1.0, turned - began) / part if 0 < part < 1 else 30 * 86400.0
+        scan = model.Scan(running.function, "running", began, seconds, amount, share)
+        if running.state == "paused":
+            scan.state, scan.turned_at, scan.done_before = "paused", turned, part
+        return scan
     ended = next((scan for scan in known_kinds if scan.state == "finished"), None)
     found = _ENDED.search(ended.text) if ended else None
     if not ended or not found:

@@ -19,6 +19,8 @@ RESILVER = "begin-resilver"  # the runbook that begins a resilver where none com
 REMOVE = "remove-auxiliary"  # the runbook that takes a log, a cache device or a spare out of its pool
 ADD = "add-auxiliary"  # the runbook that gives a pool a spare, a log or a cache device
 MIRROR = "add-redundancy"  # the runbook that gives a disk which stands alone a mirror
+IMPORT = "import-pool"  # the runbook that imports a pool which no host has, by stable names
+THEN_IMPORT = f"Give the export by hand; where the node has an agent, {IMPORT} begins at its page then, and proves first that no other host has the pool."
 OTHERS: Mapping[str, CureKind] = {
     "spare-return": "detach",
     FINISH: "detach",
@@ -128,7 +130,7 @@ def export_import(pool: PoolFacts, text: str) -> Cure:
     named = str(pool.guid) if known(pool.guid) else pool.name
     return Cure(
         "export-import",
-        text,
+        f"{text} {THEN_IMPORT}",
         (
             ("zpool", "export", pool.name),
             ("zpool", "import", "-d", "/dev/disk/by-id"),
@@ -136,4 +138,5 @@ def export_import(pool: PoolFacts, text: str) -> Cure:
         ),
         needs="No other host has the pool, and the second command, which only looks, lists all of its members ONLINE.",
         save_first="Nothing is lost by it; keep the output of `zpool status -P -p` and `zpool status -g -p`.",
+        runbook=IMPORT,
     )

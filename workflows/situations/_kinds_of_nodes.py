@@ -84,6 +84,19 @@ KINDS: Kinds = {
         ),
         unattended="at its next boot one of them may import a pool that the other uses, without being asked for -f, and two hosts that write destroy it.",
     ),
+    "foreign-pool-in-cachefile": Kind(
+        ("act", "watch"),
+        "the cache file of a node names a pool that it has not imported and that another host has, or had last; watch where its release refuses such an import",
+        (
+            advice("look", "Ask which host is to have the pool, and boot this one only after its cache file was written anew.", "zdb -C"),
+            advice(
+                "other",
+                "Then have ZFS write the file anew, or move it away where no pool of this host is in it.",
+                needs="The pool is not to be imported on this host.",
+            ),
+        ),
+        unattended="its next boot may import a pool that another host uses, and two hosts that write destroy it.",
+    ),
     "version-mismatch": Kind(
         ("watch", "info"),
         "tools and kernel module are of different releases (watch), or of one that no runbook was tried with (info)",

@@ -84,7 +84,12 @@ KINDS: Kinds = {
                 "zpool status -g POOL",
                 "lsscsi -i -g -s",
             ),
-            advice("export-import", "Then export the pool and import it by stable names and by its id.", needs=NO_OTHER_HOST),
+            advice(
+                "export-import",
+                "Then export the pool and import it by stable names and by its id.",
+                needs=NO_OTHER_HOST,
+                runbook="import-pool",
+            ),
         ),
         unattended="the pool stays out of service, and the next one who looks may take disks that are well for broken ones.",
     ),

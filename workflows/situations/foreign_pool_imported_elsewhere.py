@@ -14,7 +14,7 @@ from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"
-MANUALS: tuple[str, ...] = ("take-over",)
+MANUALS: tuple[str, ...] = ("take-over", "import-pool")
 ACTIVE = 0  # a label's state: in use, or never exported
 SILENT_SECONDS = 120  # a node that has not reported for so long may be dead
 AGE_SECONDS_MAX = 60  # a node's word that it has a pool imported, or not, is good for so long
@@ -52,6 +52,14 @@ class Foreign:
             return f"{label.hostname or 'an unknown host'} (hostid {label.hostid:x})" if label.state == ACTIVE and not own else ""
         text = f"{self.listed.status} {self.listed.action}" if self.listed else ""
         return "another host" if "last accessed by another system" in " ".join(text.split()) else ""
+
+    @property
+    def own_name(self) -> str:
+        """The hostid under which a host of this node's own name used it last; "" where that was another host, or it is not known."""
+        label = self.label
+        if self.holders or self.active_host or not self.last_host or label is None or label.hostid is None or not known(self.node.hostname):
+            return ""
+        return f"{label.hostid:08x}" if label.hostname == self.node.hostname and known(self.node.hostid) else ""
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -227,6 +235,8 @@ def _cures_of(foreign: Foreign) -> Iterator[Cure]:
             needs=f"{name} serves there: an export of a suspended pool hangs.",
         )
         return
+    if foreign.own_name:
+        yield _hostid_back(foreign)
     yield Cure(
         "look",
         f"Ask {foreign.last_host} and each other host that sees these disks whether it has {name}; of one that does not answer, prove by its management controller "
@@ -243,6 +253,20 @@ def _cures_of(foreign: Foreign) -> Iterator[Cure]:
         runbook="read-only-import",
     )
     yield Cure("wait", "If it is not needed here, nothing is to be done: its disks stay as they are.")
+
+
+def _hostid_back(foreign: Foreign) -> Cure:
+    """`import-pool` takes a pool for this host's own by hostid and name; with the old hostid it begins."""
+    return Cure(
+        "zgenhostid",
+        f"If {foreign.node.node} itself had it, and its hostid has changed since: give it the old hostid again, build its initramfs anew "
+        "(`update-initramfs -u` or `dracut -f`), and reboot. Then the pool is its own, and is imported without force.",
+        (("zgenhostid", "-f", foreign.own_name),) if int(foreign.own_name, 16) else (),
+        releases="2.0 and newer",
+        needs=f"No other host is named {foreign.node.hostname}, has the hostid {foreign.own_name}, or has the pool; and no pool is imported on {foreign.node.node}.",
+        save_first="the present hostid, as `hostid` prints it, and /etc/hostid",
+        runbook="import-pool",
+    )
 
 
 def _take_over(foreign: Foreign, dead: NodeFacts) -> Cure:
@@ -299,6 +323,8 @@ def _meaning(foreign: Foreign) -> Iterator[str]:
         yield f"{here} reads its labels and must not import it: two hosts that write to one pool destroy it."
     else:
         yield f"The last host to have {name} imported was {foreign.last_host}, and it never exported it. It may be dead, or it may still write."
+        if foreign.own_name:
+            yield f"It has the name of {here} and another hostid (here: {foreign.node.hostid}): mostly the hostid of {here} changed. Two hosts with one name look the same."
         yield f"`zpool import` asks for -f now. Prove first that this host is off, by its management controller, or that it does not have {name}"
         yield "imported; every other node that sees these disks must say the same. The pool's own protection helps only with multihost=on."
         yield f"If the data is needed, import it read-only first (readonly=on, -N, by its guid {foreign.guid})."

@@ -2,20 +2,24 @@
 
 OpenZFS says so of an imported pool whose configuration names another hostid (`check_status`, ZPOOL_STATUS_HOSTID_MISMATCH). Mostly the
 hostid of this system changed after the import: /etc/hostid was missing in the initramfs, was made later, or came with a cloned image.
+
+What ends it is an export and an import. `rename-members` does both where members have kernel names. Else the export is given by hand, and
+`import-pool` begins at the node then: while the pool is imported it refuses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts.status_reasons import message_id, reason_of
-from workflows.situations import _pools, _words
+from workflows.situations import _pools, _words, kernel_names
+from workflows.situations._cures import IMPORT, THEN_IMPORT
 from workflows.situations._pools import Wording, cure
 
 SLUG = "hostid-mismatch"
-MANUALS: tuple[str, ...] = ()
+MANUALS: tuple[str, ...] = (IMPORT, kernel_names.RENAME)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -44,7 +48,12 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         (_pools.line(node, "status", pool.status) if pool.status else _pools.line(node, "see", pool.see), *_hostids(node)),
         tuple(_cures(node, pool)),
     )
-    return _pools.situation(SLUG, node, pool, wording)
+    return _pools.situation(SLUG, node, pool, wording, answers=_answers(node, pool))
+
+
+def _answers(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:
+    """None while the node has no hostid: the import would write none either, and the runbook refuses."""
+    return kernel_names.renaming(node, pool) if known(node.hostid) and int(node.hostid, 16) else ()
 
 
 def _hostids(node: NodeFacts) -> Iterator[Evidence]:
@@ -75,11 +84,13 @@ def _cures(node: NodeFacts, pool: PoolFacts) -> Iterator[Cure]:
         needs="There is no /etc/hostid yet. Where there is one, it is kept: another hostid makes every imported pool look foreign.",
         save_first="the old hostid, as `hostid` prints it",
     )
+    renames = bool(_answers(node, pool))
     yield cure(
         "export-import",
         f"Export {pool.name} and import it again under the hostid that stays. Its file systems are away meanwhile. A pool that the system itself runs "
-        "from cannot be exported: build its initramfs anew and reboot.",
+        "from cannot be exported: build its initramfs anew and reboot." + ("" if renames else f" {THEN_IMPORT}"),
         ("zpool", "export", pool.name),
-        ("zpool", "import", str(pool.guid) if known(pool.guid) else pool.name),
+        *(() if renames else (("zpool", "import", "-N", "-d", "/dev/disk/by-id", str(pool.guid) if known(pool.guid) else pool.name),)),
         needs="No other host has it imported, and nothing on this host uses it.",
+        runbook=kernel_names.RENAME if renames else IMPORT,
     )

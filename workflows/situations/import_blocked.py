@@ -17,7 +17,7 @@ from workflows.analysis import pool_features
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known
 from workflows.facts.read.uberblocks import PoolTimeline
-from workflows.situations import _words
+from workflows.situations import _at_boot, _words
 from workflows.situations._blocked import Blocked, Why, blocked, lost_of, marked_of, tolerates
 
 SLUG = "import-blocked"
@@ -109,7 +109,12 @@ def _title(one: Blocked) -> str:
     if one.why == "silence":
         return f"{one.name} is not imported, and `zpool import` does not answer"
     if one.why == "waiting":
-        return f"{one.name} is not imported, and this node had it last"
+        early = _at_boot.seen(one).too_early
+        return (
+            f"{one.name} was not imported at boot: its disks came later"
+            if early
+            else f"{one.name} is not imported, and this node had it last"
+        )
     if one.why == "incomplete":
         return f"{one.name} can be imported, but without {_words.plural(len(one.lost), 'disk')} of it"
     if one.why in TITLES:
@@ -151,6 +156,7 @@ def _why_so(one: Blocked) -> Iterator[str]:
     elif one.why == "waiting":
         yield f"{one.name} was never exported, this node wrote its labels last, and no node that reports has it. Nothing stands in the way of an import."
         yield from _incomplete(one)
+        yield from _at_boot.seen(one).sentences
         yield "If the node has just booted, its import may be about to come. Else make sure that no partner has the pool, and import it by its guid."
     elif one.why == "incomplete":
         yield f"{one.name} is not imported here, and its other disks hold the whole of it."
@@ -303,6 +309,8 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             needs=f"{no_other_host} Its partner's automatic import is stopped.",
             runbook="" if one.lost or one.why != "waiting" else "import-pool",
         )
+        if one.why == "waiting" and _at_boot.seen(one).failed:
+            yield _at_boot.WAIT_FOR_DISKS
     if one.why == "claim":
         yield Cure(
             "look",
@@ -336,6 +344,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
             releases="0.7.4 and newer",
             needs="No other node has the same hostid.",
         )
+        yield Cure("import", "Then import it by its id.", ((*LOOK_BY_ID, "-N", str(one.guid)),), needs=no_other_host, runbook="import-pool")
     if one.why == "features" and one.listed and ("read-only mode" in one.listed.status or "readonly=on" in one.listed.action):
         yield Cure(
             "import", "Import it read-only here, to read.", (("zpool", "import", "-o", "readonly=on", str(one.guid)),), needs=no_other_host
@@ -475,6 +484,8 @@ def _evidence(one: Blocked) -> Iterator[Evidence]:
         copies = " ".join(map(str, label.copies))
         text = f"{label.partition}: txg {label.txg}, last written by {label.hostname or label.hostid}, guid {label.guid}, copies {copies}"
         yield _words.evidence(one.node, f"zdb_label/{label.partition}", text)
+    if one.why == "waiting":
+        yield from _at_boot.seen(one).evidence
     for suspect in one.suspects:
         for clue in suspect.clues:
             yield _words.evidence(one.node, clue.source, f"{suspect.disk.names[0]}: {clue.sentence}")

@@ -23,7 +23,7 @@ from workflows.situations._log import Log, all_well, event_text, logs, serves_we
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
-WATCHED = ("import-refused", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed")
+WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed")
 OF_ITSELF = ("medium", "hardware")  # what a disk says of itself, whatever stands between
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
@@ -368,6 +368,10 @@ _OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
     (("import-refused",), "import-refused", "An import was refused on {node}",
      "The kernel refused to import a pool, because of its multihost protection or its hostid. The line names the pool and the reason.",
      (Cure("look", "Paste `zpool import` without a name: it says which host has the pool, or had it last."),)),
+    (("import-unit",), "import-unit", "The import of pools at boot failed on {node}",
+     "systemd's unit that imports the pools failed. Which pool it could not import stands in its own lines. Mostly a disk came after it, or a pool of the "
+     "cache file is not on these disks any more.",
+     (Cure("look", "Compare what can be imported now with what the unit tried to import.", (("zpool", "import"), ("journalctl", "-b", "-u", "zfs-import-cache"))),)),
     (("vdev-state", "vdev-problem", "checksum", "pool-io-failure"), "vdev", "ZFS on {node} reports a vdev in the system log",
      "The system log says that the state of a vdev changed, or that data of it did not match its checksum. Which state it has now, it does not say.",
      (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` show its state today."),)),

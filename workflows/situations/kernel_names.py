@@ -18,6 +18,7 @@ RENAME = "rename-members"
 MANUALS: tuple[str, ...] = (RENAME,)
 NAMES_SHOWN = 6
 SERVES = ("ONLINE", "AVAIL")
+KEPT = _ordinary.KEPT  # its cache file is the default one
 NO_VALUE = "-"  # as `zpool get` prints a property that is not set: for cachefile, the default cache file
 
 
@@ -33,7 +34,7 @@ def moving(pool: PoolFacts) -> tuple[VdevFacts, ...]:
 def cachefile_of(pool: PoolFacts) -> str:
     """As `zpool_import_ordinary` takes it; "" where it is not known, or a file that a person chose."""
     value = pool.properties.get("cachefile") if known(pool.properties) else None
-    return {NO_VALUE: _ordinary.KEPT, "none": _ordinary.NONE}.get(value or "", "")
+    return {NO_VALUE: KEPT, "none": _ordinary.NONE}.get(value or "", "")
 
 
 def _is_so(pool: PoolFacts) -> bool:
@@ -69,6 +70,11 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         ),
     )
     return _pools.situation(SLUG, node, pool, wording, answers=_answers(node, pool))
+
+
+def renaming(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:
+    """The runbook that exports the pool and imports it by stable names, where it can begin: the pool is whole and has names that move."""
+    return _answers(node, pool) if _is_so(pool) else ()
 
 
 def _answers(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:

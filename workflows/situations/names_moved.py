@@ -2,6 +2,9 @@
 
 `zpool status` advises to destroy and re-create the pool then (ZFS-8000-5E), which destroys data that is most likely all there. An export and
 an import by stable names looks for every member by its label. A pool whose labels are truly gone loses nothing by that look.
+
+`rename-members` answers no pool that is down: it asks that every member is ONLINE. Once the pool is exported, `import-pool` brings it in by stable
+names, and that ends the kernel names too.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _words
 
 SLUG = "names-moved"
-MANUALS: tuple[str, ...] = ("read-only-import",)
+MANUALS: tuple[str, ...] = (_cures.IMPORT, "read-only-import")
 GATES = True
 NAMES_SHOWN = 6
 

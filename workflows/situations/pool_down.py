@@ -26,7 +26,7 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, 
 from workflows.situations import _cures, _words
 
 SLUG = "pool-down"
-MANUALS: tuple[str, ...] = ("read-only-import",)
+MANUALS: tuple[str, ...] = ("read-only-import", _cures.IMPORT)
 GATES = True
 NAMED = 6
 _FEATURE = re.compile(r"(?<![a-z0-9.])[a-z0-9.]+\.[a-z]+:[A-Za-z0-9_]+")

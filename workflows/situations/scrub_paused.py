@@ -9,7 +9,7 @@ from workflows.situations._limits import SCRUB_PAUSED_DAYS
 from workflows.situations._pools import Wording, cure
 
 SLUG = "scrub-paused"
-MANUALS: tuple[str, ...] = ("scrub-due",)
+MANUALS: tuple[str, ...] = ("scrub-due", "stop-scrub")
 DAY = 86400.0
 
 
@@ -48,14 +48,25 @@ def _situation(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, scan: ScanFa
                 (*argv, pool.name),
                 releases="2.2 and newer" if errors_only else "0.7 and newer",
             ),
-            cure("other", "Or stop it for good; the next one begins anew.", ("zpool", "scrub", "-s", pool.name)),
+            cure(
+                "other",
+                "Or stop it for good; the next one begins anew.",
+                ("zpool", "scrub", "-s", pool.name),
+                save_first="the list of damaged data, if there is one: what this scrub had not read is listed no more",
+                runbook="" if errors_only else "stop-scrub",
+            ),
         ),
     )
     answers = (
         ()
         if errors_only or not known(fleet.at)
-        else _words.pool_answers(
-            node, pool, "scrub-due", "It checks that nothing forbids it, lets the scrub go on where it stopped, and waits for its end."
+        else (
+            *_words.pool_answers(
+                node, pool, "scrub-due", "It checks that nothing forbids it, lets the scrub go on where it stopped, and waits for its end."
+            ),
+            *_words.pool_answers(
+                node, pool, "stop-scrub", "It says what is lost with it, has another person agree, and stops it for good."
+            ),
         )
     )
     return _pools.situation(SLUG, node, pool, wording, answers=answers)

@@ -109,6 +109,7 @@ KERNEL = Vocabulary(
     {
         **dict.fromkeys(_KERNEL_NEUTRAL, NEUTRAL),
         **dict.fromkeys(_KERNEL_TROUBLE, _TROUBLE),
+        "import-unit": by("import-blocked", "kernel-errors", past=True),
         "hba-silent": by("disk-hangs", "hba-fault", "many-disks-offline", "pool-suspended", past=True),
         **dict.fromkeys(("multihost-suspended", "suspended"), by("pool-suspended", "many-disks-offline", past=True)),
     },

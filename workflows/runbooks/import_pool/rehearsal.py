@@ -12,6 +12,7 @@ from workflows.rehearsal.hand import Hand
 def not_at_boot() -> Node:
     """This host used the pool last and never exported it; at boot its disks came too late for the import. They are all here now."""
     node = not_imported()
+    node.pool("ost_0").cached = True
     node.pool("ost_0").datasets = {
         "ost_0": {"canmount": "off", "mountpoint": "none"},
         "ost_0/home": {"sharenfs": "rw=@10.21.0.0/16", "keystatus": "unavailable", "keylocation": "prompt", "encryptionroot": "ost_0/home"},

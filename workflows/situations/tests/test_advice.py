@@ -22,6 +22,7 @@ from workflows.situations import KINDS, SITUATIONS, detect_all
 from workflows.situations._gating import GATED_BY, _held_back
 from workflows.situations._kinds import GUID, POOL, Kind, advice, advised
 from workflows.situations._ranking import ranked
+from workflows.situations._without_runbook import REASONS
 from workflows.situations.tests.test_cures import of_pool
 from workflows.situations.tests.texts import CLEAN, MIRROR, status
 from workflows.situations.tests.texts import found as found_in
@@ -228,6 +229,14 @@ def test_a_detector_that_knows_more_is_not_overruled():
     one = replace(reported("disk-errors", "watch"), cures=(Cure("look", "Look here."),))
     (found,) = advised((one,), KINDS)
     assert (found.cures, found.meaning) == (one.cures, f"{one.meaning} If nothing is done, {KINDS[one.slug].unattended}")
+
+
+def test_each_kind_has_a_runbook_or_says_why_not_and_has_an_advice():
+    without = {slug for slug in KINDS if not (SITUATIONS[slug].MANUALS if slug in SITUATIONS else ())}
+    assert set(REASONS) == without
+    for slug, why in REASONS.items():
+        assert_readable(f"{why[:1].upper()}{why[1:]}.")
+        assert KINDS[slug].advice
 
 
 def test_the_page_is_that_of_the_tables():

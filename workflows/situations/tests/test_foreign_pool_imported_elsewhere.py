@@ -107,3 +107,19 @@ def test_what_another_host_has_is_imported_by_no_advice():
         for argv in (argv for cure in one.cures for argv in cure.argv if "import" in argv):
             assert "readonly=on" in argv
             assert "-f" not in argv
+
+
+@pytest.mark.parametrize(("hostname", "own"), [("oss01", True), ("oss03", False), (Unknown("It was not read."), False)])
+def test_a_host_of_its_own_name_under_another_hostid_gets_its_hostid_back_before_anything_is_forced(hostname, own):
+    here = replace(PARTNER, hostname=hostname)
+    found = next(s for s in of(here) if s.subject["pool_guid"] == OFF)
+    assert ("mostly the hostid of oss03 changed" in found.meaning) is own
+    assert (found.cures[0].kind == "zgenhostid") is own
+    if own:
+        assert found.cures[0].argv == (("zgenhostid", "-f", "5b2f9c01"),)
+        assert (found.cures[0].runbook, "No other host is named oss01" in found.cures[0].needs) == ("import-pool", True)
+
+
+def test_a_pool_that_another_node_has_is_never_taken_for_its_own():
+    (found,) = of(HOLDER, replace(PARTNER, hostname="oss01"))[:1]
+    assert "zgenhostid" not in {cure.kind for cure in found.cures}
