@@ -25,7 +25,7 @@ from typing import Any, Optional, Protocol
 
 from agents.host.host import ENVIRONMENT, GRACE_SECONDS, OUTPUT_BYTES_MAX, Ran
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0  # nothing is judged before it is ready, and a node whose disks stall starts no process in a few seconds
 POLL_SECONDS = 0.2
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents.host.command_supervisor import mind; mind(sys.argv[1:])"

@@ -117,17 +117,16 @@ class Executor:
         self._handshake(order, "claim")
         failpoints.hit("after_claim")
         self._handshake(order, "start")
-        with self._undisturbed(order):
-            # The handshake took time, and this is the last moment at which looking again costs nothing.
+        with self._undisturbed(order), self._ready(order) as command:
+            # The handshake and the preparation took time, and this is the last moment at which looking again costs nothing.
             self._check_facts(order)
             self._check_still_allowed(order)
             self._check_not_running(order)
             failpoints.hit("before_intent")
-            with self._ready(order) as command:
-                started_at = self._now()
-                self._intend(order, started_at, command.mark)
-                failpoints.hit("after_intent")
-                ran = command.go()
+            started_at = self._now()
+            self._intend(order, started_at, command.mark)
+            failpoints.hit("after_intent")
+            ran = command.go()
         failpoints.hit("after_exec")
         self._record(order, ran, started_at)
         failpoints.hit("after_result")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -205,3 +206,19 @@ def test_what_an_operation_does_by_its_own_hand_is_done_once_and_no_command_is_r
     receipt = stage.do()
     assert (receipt["outcome"], receipt["exit_code"], receipt["probe"]) == ("succeeded", "3", None)
     assert (len(done), stage.ran) == (1, [])
+
+
+def test_what_changes_while_the_command_is_prepared_still_stops_it(stage, monkeypatch):
+    """A process is not started in an instant on a node whose disks stall, so everything is asked again once it stands ready."""
+    real = Executor._ready
+
+    @contextmanager
+    def slowly(executor, order):
+        with real(executor, order) as command:
+            stage.standing.duplicate("Two sessions take turns.")
+            yield command
+
+    monkeypatch.setattr(Executor, "_ready", slowly)
+    receipt = stage.do()
+    assert (receipt["outcome"], stage.ran) == ("refused", [])
+    assert "Two machines use this agent's key" in receipt["reason"]
