@@ -256,6 +256,14 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     ),
     "zpool_scrub_pause": (_STATUS,),
     "zpool_scrub_stop": (_STATUS,),
+    "zpool_remove_vdev": (
+        Entry(
+            REFUSED,
+            "it takes no data vdev out of a pool. Attach a second disk to a single one, or copy the data into a new pool",
+            "module/zfs/spa.c:spa_vdev_remove, zfs-0.7.13",
+            until=("0.8.0",),
+        ),
+    ),
     "zfs_destroy_snapshot": (_STATUS,),
     "zpool_attach": (
         *_REPLACES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from twin.answer import Answer, refused
+from twin.figures import ctime, nicebytes
 from twin.model import Label, Node, Pool, Vdev
 from twin.scan import forget
 from twin.vdevs import base_path, find
@@ -12,9 +13,9 @@ from twin.vdevs import base_path, find
 SPARE, CACHE = 3, 4  # the state in their labels
 
 
-def remove(node: Node, pool: Pool, word: str) -> Answer | None:
-    """After spa_vdev_remove in module/zfs/vdev_removal.c. None of what holds data, and of a log that is not the last top-level vdev: a hole stays
-    in its place then, which the twin does not know."""
+def remove(node: Node, pool: Pool, word: str, now: float) -> Answer | None:
+    """After spa_vdev_remove in module/zfs/vdev_removal.c. None of a log or data vdev that is not the last top-level vdev: a hole stays in its place
+    then, which the twin does not know. The copy of a data vdev takes the twin no time (print_removal_status in cmd/zpool/zpool_main.c)."""
     if pool.suspended:
         return refused(1, f"cannot remove {word}: pool I/O is currently suspended")
     for listed, state in ((pool.spares, SPARE), (pool.caches, CACHE)):
@@ -27,6 +28,16 @@ def remove(node: Node, pool: Pool, word: str) -> Answer | None:
             return Answer(0)
     found = next((top for top in pool.tops if _is_called(top, word)), None)
     if found is not None and found.cls == "log" and found is pool.tops[-1]:
+        forget(node, pool, found, found.leaves())
+        pool.tops.remove(found)
+        return Answer(0)
+    if found is not None and found.cls == "data" and any(top.type in ("raidz", "draid") for top in pool.tops):
+        why = "invalid config; all top-level vdevs must have the same sector size and not be raidz."
+        return refused(1, f"cannot remove {word}: {why}")
+    if found is not None and found.cls == "data" and found is pool.tops[-1] and len(pool.tops) > 1:
+        copied = pool.alloc_bytes // len(pool.tops)
+        took = f"copied {nicebytes(copied)} in 0h0m, completed on {ctime(now)}"
+        pool.removal = f"remove: Removal of vdev {len(pool.tops) - 1} {took}\n"
         forget(node, pool, found, found.leaves())
         pool.tops.remove(found)
         return Answer(0)

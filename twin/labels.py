@@ -103,9 +103,10 @@ def _top(pool: Pool, guid: int) -> Vdev:
 
 
 def _number_of(pool: Pool, top: Vdev) -> int:
-    """Which of the top-level vdevs it is, or was: of a mirror that lost all members but one, that one stands there."""
+    """Which of the top-level vdevs it is, or was: of a mirror that lost all members but one, that one stands there; one that was removed was the last."""
     guids = {vdev.guid for vdev in top.walk()}
-    return next(number for number, now in enumerate(pool.tops) if any(vdev.guid in guids for vdev in now.walk()))
+    numbers = (number for number, now in enumerate(pool.tops) if any(vdev.guid in guids for vdev in now.walk()))
+    return next(numbers, len(pool.tops))
 
 
 def _aside(node: Node, leaf: Vdev, state: int) -> Iterator[Line]:

@@ -49,7 +49,7 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
         answers = [change(node, verb, (args[0], word), now) for word in args[1:]]
         return next((a for a in answers if a and a.exit_code), None) or Answer(0, "".join(a.stdout for a in answers if a))
     if verb == "remove":
-        return auxiliary.remove(node, pool, args[1])
+        return auxiliary.remove(node, pool, args[1], now)
     found = member(pool, args[1])
     if pool.suspended and verb in ("online", "offline"):
         more = f'\nFailed to online "{args[1]}" in pool "{pool.name}": -1' if verb == "online" and node.release >= (2, 2) else ""

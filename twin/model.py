@@ -265,6 +265,7 @@ class Pool:
     discarded_txg: int = 0  # the newest txg of the timeline that was left
     defers: bool = True  # its feature resilver_defer is enabled
     datasets: dict[str, dict[str, str]] = field(default_factory=dict)  # name -> the properties that are not the default
+    removal: str = ""  # the lines `remove:` of the last removal of a data vdev
     cached: bool = False  # not imported, and still in the cache file: it was never exported, and the import at boot did not work
     active_on: str = ""  # "oss09 abcdef": the host and hostid that multihost sees writing to it
 

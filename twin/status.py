@@ -227,6 +227,7 @@ def pool_text(view: View, pool: Pool, style: Style, now: float) -> str:
         parts.append(f"   see: {MSG}{reason.msgid}\n" if reason.msgid else "")
     if pool.scan:
         parts.append(scan_lines(pool.scan, now, view.node.release))
+    parts.append(pool.removal)
     parts.append(f"config:\n\n{table(view, pool, style, now)}\nerrors: {_errors(pool, style.lists)}\n")
     return "".join(parts)
 

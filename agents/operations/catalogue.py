@@ -30,6 +30,7 @@ from agents.operations import (
     zpool_offline,
     zpool_online,
     zpool_remove,
+    zpool_remove_vdev,
     zpool_replace,
     zpool_replace_serving,
     zpool_resilver,
@@ -80,5 +81,6 @@ CHANGING = {
         zpool_attach,
         zpool_import_fenced,
         zpool_scrub_stop,
+        zpool_remove_vdev,
     )
 }

@@ -52,6 +52,7 @@ TOGETHER = {
         "zpool_attach",
         "zfs_destroy_snapshot",
         "zpool_scrub_stop",
+        "zpool_remove_vdev",
     ),
 }
 

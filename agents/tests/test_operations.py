@@ -44,6 +44,7 @@ GOOD = {
     "zpool_remove": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zpool_scrub_pause": {"pool": "p", "pool_guid": "1"},
     "zpool_scrub_stop": {"pool": "p", "pool_guid": "1"},
+    "zpool_remove_vdev": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zfs_destroy_snapshot": {"pool": "p", "pool_guid": "1", "snapshot": "p/a@b", "snapshot_guid": "2", "createtxg": "3"},
     "zdb_without": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "zpool_set_path": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},

@@ -50,6 +50,13 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "cannot restart resilver on",
         ),
     },
+    "No scene of the lab removed a data vdev. After OpenZFS's source: zpool_vdev_remove in lib/libzfs/libzfs_pool.c, print_removal_status in cmd/zpool/zpool_main.c, at 2.1.16.": {
+        "auxiliary.py": (
+            "in 9h9m, completed on",
+            "invalid config; all top-level vdevs must have the same sector size and not be raidz.",
+            "remove: Removal of vdev",
+        ),
+    },
     "No scene of the lab destroyed a snapshot or asked for a dataset that is gone. After OpenZFS's source: cmd/zfs/zfs_main.c and lib/libzfs/libzfs_dataset.c at 2.1.16.": {
         "datasets.py": ("': dataset does not exist",),
         "snapshots.py": (

@@ -116,6 +116,17 @@ def _aside(here: NodeFacts, pool: PoolFacts) -> Found:
         yield _pool(here, pool) | {"vdev_guid": str(device.vdev.guid)}, f"the {KINDS[device.role]} {device.vdev.short} of {pool.name}"
 
 
+def _data(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each disk or mirror among the data of a pool that has several data vdevs and none with parity; whether it may go the run asks."""
+    tops = pool.tops if known(pool.tops) else ()
+    data = [top for role, top in tops if role == "data" and top.kind in ("disk", "mirror")]
+    if len(data) < 2 or any(top.kind in ("raidz", "draid") for _, top in tops):
+        return
+    for top in data:
+        if known(top.guid):
+            yield _pool(here, pool) | {"vdev_guid": str(top.guid)}, f"the data vdev {top.short} of {pool.name}"
+
+
 def _more_aside(here: NodeFacts, pool: PoolFacts) -> Found:
     """Each of the three that can be added, where the node has a blank disk."""
     for role in ROLES if free(here) else ():
@@ -164,6 +175,7 @@ OF_POOL: Mapping[str, Callable[..., Found]] = {
     "finish-replacement": _unfinished,
     "remove-auxiliary": _aside,
     "add-auxiliary": _more_aside,
+    "remove-vdev": _data,
     "add-redundancy": _alone,
 }
 OF_DISK: Mapping[str, Callable[..., Found]] = {

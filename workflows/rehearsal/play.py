@@ -66,6 +66,7 @@ WHO = {
 MADE_UP = {
     "zpool_replace": "That no other content is found on the new disk, how long the resilver takes, and how much it writes.",
     "zpool_scrub_pause": "How far the scrub is by then.",
+    "zpool_remove_vdev": "That every block can be read, and how long the copy takes.",
     "zpool_scrub_stop": "How far the scrub is by then, and what it found.",
     "zfs_destroy_snapshot": "That nothing else in the pool needs the snapshot.",
     "zpool_scrub": "That the scrub finds nothing, and how long it takes.",

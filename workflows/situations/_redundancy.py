@@ -98,12 +98,12 @@ def _removal(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Iterator[Cure]
             f"{node.node} runs OpenZFS {'.'.join(map(str, here))}, which cannot remove a data vdev; 0.8 and newer can, from mirrors and single disks.",
         )
         return
-    if why := _forbidden_now(pool, top):
+    if why := forbidden_now(pool, top):
         yield cure("other", f"`zpool remove` would refuse to take it out now: {why} Attach a disk to it meanwhile.")
         return
     yield cure(
         "remove",
-        "Or remove it: ZFS copies its data to the other vdevs and goes on meanwhile. A table of what was moved stays in memory afterwards.",
+        "Or remove it: ZFS copies its data to the other vdevs, without a look at checksums, and goes on meanwhile. A table of what was moved stays in memory afterwards.",
         *_pools.of(pool, top, "remove", "POOL", "VDEV"),
         releases="0.8 and newer",
         needs=" ".join(
@@ -115,10 +115,23 @@ def _removal(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Iterator[Cure]
             )
             if part
         ),
+        runbook=_cures.TAKE_OUT,
     )
 
 
-def _forbidden_now(pool: PoolFacts, top: VdevFacts) -> str:
+def taken_out(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> tuple[Answer, ...]:
+    """The runbook that takes it out, where what is seen says that ZFS would."""
+    data = data_tops(pool)
+    if _pools.stands_still(pool) or not known(top.guid) or top.kind not in ("disk", "mirror") or not any(one is top for one in data):
+        return ()
+    if any(one.kind in ("raidz", "draid") for _, one in pool.tops_read) or forbidden_now(pool, top):
+        return ()
+    return _words.pool_answers(
+        node, pool, _cures.TAKE_OUT, "It has its data copied to the other vdevs and waits until it is gone.", vdev_guid=str(top.guid)
+    )
+
+
+def forbidden_now(pool: PoolFacts, top: VdevFacts) -> str:
     """The first condition that is seen not to hold; "" where none is. What is not known is left to `needs`."""
     if known(pool.checkpoint) and pool.checkpoint:
         return f"{pool.name} has a checkpoint."

@@ -10,10 +10,10 @@ from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _pools
 from workflows.situations._pools import Wording
-from workflows.situations._redundancy import cures_of_single, data_tops, has_gaps, is_redundant, is_single, mirrored
+from workflows.situations._redundancy import cures_of_single, data_tops, has_gaps, is_redundant, is_single, mirrored, taken_out
 
 SLUG = "top-without-redundancy"
-MANUALS: tuple[str, ...] = (_cures.MIRROR,)
+MANUALS: tuple[str, ...] = (_cures.MIRROR, _cures.TAKE_OUT)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -43,7 +43,14 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: tuple[V
         tuple(cures_of_single(node, pool, top, max(_survives(other) for other in beside))),
     )
     return _pools.situation(
-        SLUG, node, pool, wording, about=_pools.key_of(top), subject={"top": top.name}, vdevs=(top,), answers=mirrored(node, pool, top)
+        SLUG,
+        node,
+        pool,
+        wording,
+        about=_pools.key_of(top),
+        subject={"top": top.name},
+        vdevs=(top,),
+        answers=(*mirrored(node, pool, top), *taken_out(node, pool, top)),
     )
 
 
