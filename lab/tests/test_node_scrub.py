@@ -89,4 +89,5 @@ def test_it_goes_on_where_it_stopped_and_its_result_names_the_disk(stage, walk):
     assert errors != "0"
     assert re.search(rf"checksum errors \d+ → {errors}\b", walk.asker.page.text)
     scrubs = [line.split(" zpool ", 1)[1] for line in stage.sh(f"zpool history {POOL}").splitlines() if " zpool scrub " in line]
-    assert scrubs == [f"scrub -w {POOL}", f"scrub {POOL}", f"scrub -p {POOL}", f"scrub {POOL}"]
+    # The fourth went on with the paused one: the kernel answers that with ECANCELED (dsl_scan in module/zfs/dsl_scan.c), and writes no history of it.
+    assert scrubs == [f"scrub -w {POOL}", f"scrub {POOL}", f"scrub -p {POOL}"]
