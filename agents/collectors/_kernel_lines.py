@@ -273,7 +273,9 @@ _EXPECTED = re.compile(
     r"|(?:BTRFS|EXT[234]-fs|XFS|F2FS-fs|FAT-fs|NTFS|reiserfs|JBD2|bcache|md|ISOFS|UDF-fs)(?:/\w+)?\b[ :(]"  # of no pool
     r"|device-mapper: (?!multipath)"
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
-    r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
+    r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS"
+    r"|[Rr]emoving unresponding devices: [a-z -]{1,20}$)"  # its steps after a reset, whatever they find (mpt3sas_scsih.c)
+    r"|megaraid_sas \S+: JBOD sequence map is (?:disabled|enabled)\b"
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
     r"|Asking for cache data failed|Assuming drive cache: |No Caching mode page|Test WP failed, assume Write Enabled|Got wrong page"
     r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache

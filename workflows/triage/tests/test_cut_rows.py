@@ -104,3 +104,24 @@ def test_a_tree_without_its_config_line_above_prose_is_one_text():
     found = read(text)
     assert [each.outcome for each in found.reads if each.source] == ["partly"]
     assert [each.slug for each in found.situations if each.severity == "act"] == ["disk-missing"]
+
+
+def kernel(day: str, disk: str) -> str:
+    return f"Mar {day} 02:00:00 oss07 kernel: blk_update_request: I/O error, dev {disk}, sector 1115951896 op 0x0:(READ) flags 0x0 phys_seg 1\n"
+
+
+def test_an_older_error_of_another_disk_is_not_lost_behind_a_newer_one():
+    found = read(kernel("03", "sdk") + "...\n" + kernel("07", "sdq") + kernel("07", "sdk").replace("Mar 07", "Mar 01"))
+    assert [(each.severity, each.title) for each in found.situations] == [("act", "sdq failed commands"), ("watch", "sdk failed commands")]
+    assert "more than a day older" in found.situations[1].meaning
+
+
+def test_an_older_error_of_a_disk_that_failed_again_is_raised_once():
+    found = read(kernel("03", "sdk") + kernel("07", "sdk"))
+    assert [(each.severity, each.title) for each in found.situations] == [("act", "sdk failed commands")]
+
+
+def test_words_behind_a_multipath_list_are_no_part_of_it():
+    rows = "mpatha (35000c500a7000001) dm-3 EXAMPLE,DISK12T\nsize=10.9T features='0' hwhandler='0' wp=rw\n`-+- policy='service-time 0' prio=1 status=active\n  `- 2:0:0:1 sdb 8:16 active ready running\n"
+    found = read(f"# multipath -ll\n{rows}\nI have added the path twice, and the second time it\nwas there.\n")
+    assert [each.outcome for each in found.reads if each.source] == ["read"]
