@@ -153,7 +153,7 @@ def _headed_by_name(lines: Sequence[str]) -> list[str]:
     """What stands above a pool's fields may be a file's name, or the name that the pool had; what counts is the name within."""
     kept = list(lines)
     heads = [i for i, line in enumerate(kept) if _POOL.match(line)]
-    for head, end in zip(heads, [*heads[1:], len(kept)], strict=True):
+    for head, end in zip(heads, [*heads[1:], len(kept)], strict=False):  # none where only rows of it were kept
         name = next((found.group(1) for line in kept[head + 1 : end] if (found := _NAME.match(line))), "")
         kept[head] = f"{name}:" if name else kept[head]
     return kept

@@ -40,6 +40,12 @@ _STATES = tuple(STATE.removeprefix("(?:").removesuffix(")").split("|"))
 _STATELESS = ("cache", "spares")  # their rows have no state in `zpool import`
 
 
+def _is_cut_state(line: str) -> bool:
+    """Whether it is a name and the beginning of a state, as where a text ends."""
+    words = line.split()
+    return len(words) == 2 and line[0] in " \t" and any(state.startswith(words[1]) for state in _STATES)
+
+
 def cut_row(row: str, counted: bool, section: str) -> str:
     """The last row of a text, so far as it is sure: "" where its state is not; without the counters where one is missing."""
     name, *rest = row.split()
@@ -160,7 +166,7 @@ class _Writer:
             return True
         if self._rows and _STARTS_WITH_STATE.match(line) and _ONE_WORD.match(self._rows[-1]) and not HEADING.match(self._rows[-1]):
             return False  # the rest of a row that was cut behind its name
-        return bool(_ROW.match(line)) or (bool(_ONE_WORD.match(line)) and line[0] in " \t")
+        return bool(_ROW.match(line)) or _is_cut_state(line) or (bool(_ONE_WORD.match(line)) and line[0] in " \t")
 
     def end_text(self) -> None:
         """The last row of a text that ends in its tree may be cut within: of it counts what is beyond doubt."""

@@ -125,3 +125,15 @@ def test_words_behind_a_multipath_list_are_no_part_of_it():
     rows = "mpatha (35000c500a7000001) dm-3 EXAMPLE,DISK12T\nsize=10.9T features='0' hwhandler='0' wp=rw\n`-+- policy='service-time 0' prio=1 status=active\n  `- 2:0:0:1 sdb 8:16 active ready running\n"
     found = read(f"# multipath -ll\n{rows}\nI have added the path twice, and the second time it\nwas there.\n")
     assert [each.outcome for each in found.reads if each.source] == ["read"]
+
+
+@pytest.mark.parametrize("end", ["\t    ata-A3    ON", "\t    7    ONL"])
+def test_a_row_that_ends_within_its_state_is_no_part_of_the_row_above(end):
+    found = read(HEAD.format(state="ONLINE") + TOP + end + "\n")
+    assert [each.slug for each in found.situations if each.slug != "scrub-overdue"] == []
+    assert (states(found)["ata-A1"], states(found)["ata-A2"]) == ("ONLINE", "ONLINE")
+
+
+def test_rows_that_grep_kept_of_a_configuration_are_refused_in_words():
+    found = read("[root@oss07 ~]# zdb -C oak | grep hostid\n        hostid: 8323328\n        hostid: 8323328\n")
+    assert [each.outcome for each in found.reads if each.source] == ["not read"]

@@ -56,3 +56,20 @@ def test_the_steps_of_a_reset_of_an_hba_are_no_riddle(step):
         f"[  664.1] mpt3sas_cm0: sending diag reset !!\n[  665.6] mpt3sas_cm0: diag reset: SUCCESS\n[  666.1] mpt3sas_cm0: removing unresponding devices: {step}\n"
     )
     assert "unexplained" not in [each.slug for each in found.situations]
+
+
+@pytest.mark.parametrize("stamp", ["[Do Nov 17 11:59:20 2022]", "[Di M\u00e4r  1 11:59:20 2022]", "[jeu. nov. 17 11:59:20 2022]"])
+def test_dmesg_in_another_language_is_read(stamp):
+    found = read(f"{stamp} blk_update_request: I/O error, dev sdk, sector 8192 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 0\n")
+    assert [each.title for each in found.situations] == ["sdk failed commands"]
+
+
+def test_an_ata_port_that_gives_up_its_queue_is_no_riddle():
+    found = read("Mar 03 08:11:02 oss07 kernel: ata7.00: NCQ disabled due to excessive errors\n")
+    assert [each.slug for each in found.situations] == ["kernel-errors"]
+
+
+@pytest.mark.parametrize(("name", "raised"), [("config.sync", False), ("resilver.finish", False), ("checksum", True)])
+def test_a_line_of_zed_about_an_event_without_trouble_raises_nothing(name, raised):
+    found = read(f"Oct 18 14:45:01 oss07 zed: eid=81 class={name} pool=oak\n")
+    assert bool(found.situations) is raised
