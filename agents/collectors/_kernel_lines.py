@@ -130,7 +130,7 @@ PATTERNS = {
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
     "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
-    "ata-error": rf"{_ATA}(?:exception Emask .*|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
+    "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|NCQ disabled due to excessive errors|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*"
         r"|(?:soft)?reset failed.*|SError: .*)"
@@ -280,7 +280,9 @@ _EXPECTED = re.compile(
     r"|(?:BTRFS|EXT[234]-fs|XFS|F2FS-fs|FAT-fs|NTFS|reiserfs|JBD2|bcache|md|ISOFS|UDF-fs)(?:/\w+)?\b[ :(]"  # of no pool
     r"|device-mapper: (?!multipath)"
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
-    r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS)"
+    r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS"
+    r"|[Rr]emoving unresponding devices: [a-z -]{1,20}$)"  # its steps after a reset, whatever they find (mpt3sas_scsih.c)
+    r"|megaraid_sas \S+: JBOD sequence map is (?:disabled|enabled)\b"
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
     r"|Asking for cache data failed|Assuming drive cache: |No Caching mode page|Test WP failed, assume Write Enabled|Got wrong page"
     r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache

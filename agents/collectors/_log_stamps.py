@@ -32,6 +32,10 @@ _DATED = (
 )  # fmt: skip
 # syslog in a language whose months are called otherwise; which month it is, is not known, so all of a text are taken for the same
 _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)")
+# `dmesg -T` in such a language: "[Do Nov 17 11:59:20 2022]", "[Di Mär  1 11:59:20 2022]"
+_FOREIGN_DMESG = re.compile(
+    rf"\[[^\W\d_]{{1,6}}\.?,? (?:{_MONTH}|[^\W\d_]{{2,6}}\.?) {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"
+)
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
 # The host and the program. What is not the kernel, ZFS's own daemons, a driver of illumos ("[ID 107833 kern.warning]") or systemd about the units that
 # import pools is "".
@@ -99,6 +103,9 @@ def _stamped(line: str) -> Stamped | None:
     found = _UNIX.fullmatch(line)
     if found:
         return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f")))
+    found = _FOREIGN_DMESG.fullmatch(line)
+    if found:
+        return _of(line, found, _moment(found.groupdict()))
     found = _FOREIGN.fullmatch(line)
     if found and (_BY.fullmatch(found.group("rest")) or _OTHER.match(found.group("rest"))):
         return _of(line, found, _moment(found.groupdict()))

@@ -110,6 +110,9 @@ SENTENCES: tuple[Sentence, ...] = (
        "See that there is none (`pgrep -a zpool`), then `zpool import -d /dev/disk/by-id` looks at all that have a stable name.", "useless"),
     _s("already-exported", r"pool was destroyed, but can be imported", "The pool was destroyed on purpose; its labels are still there.",
        "`zpool import -D` lists it. Importing it so brings it back as it was; do that only if it is wanted, and before its disks are used for anything else.", "may", _IMPORT),
+    _s("unit-failed", r"Failed to start (?:zfs-\S+ - )?(?:Import|Mount) ZFS|Failed to start zfs-import",
+       "systemd says that a unit of ZFS failed when the node started, and not why: often a disk came later than the unit, or the cache file names one that is gone. No data is lost by it.",
+       "`zpool status -P -p` shows what is imported all the same, and `journalctl -b -u zfs-import-cache -u zfs-import-scan -u zfs-mount` what zpool printed."),
     # what is given as a new disk
     _s("part-of-active", r"is part of active pool|is part of active|part of active pool",
        "The disk under this name is a member of a pool that is imported on this node now. It is in service, whatever its name was yesterday.",

@@ -110,9 +110,18 @@ def _of_table(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
         if _HEADING.match(line):
             heading = columns(line)[:COLUMNS_MAX]
             continue
-        device = _device(_fields_of(heading, line), line) if heading else None
+        device = _device(_fields_of(heading, line) if heading else _without_heading(line), line)
         (found if device else stray).append(device or line)
     return found, stray
+
+
+# The columns that lsblk prints by itself, of a row that stands there without its heading
+_DEFAULT = r"(?P<NAME>[\w.:!-]{1,200}) +[0-9]{1,4}:[0-9]{1,7} +(?P<RM>[01]) +(?P<SIZE>[0-9.,]{1,8}[BKMGTPE]?) +[01] +(?P<TYPE>disk|part|rom|lvm|crypt|loop|mpath|raid\w+)(?: .*)?$"
+
+
+def _without_heading(line: str) -> Mapping[str, str]:
+    found = re.match(_DEFAULT, _BRANCH.sub("", line))
+    return found.groupdict() if found else {}
 
 
 def _whole_rows(lines: Sequence[str]) -> Iterator[str]:
@@ -252,7 +261,8 @@ _NUMBERED = re.compile(r" \(dm-[0-9]{1,5}\)(?= )")
 _HEADING = re.compile(r" *(?:NAME|KNAME|PATH)(?: |$)")
 READER = Reader(
     name="lsblk",
-    first=r'(?:NAME|KNAME|PATH) +(?:[A-Z][A-Z0-9:%-]* +)*(?:MAJ:MIN|TYPE|SIZE|WWN|SERIAL|MODEL|FSTYPE|MOUNTPOINTS?|HCTL|TRAN)\b|[A-Z][A-Z:_%-]{1,20}="[^"]*" +[A-Z][A-Z:_-]{1,20}="|\{',
+    first=r'(?:NAME|KNAME|PATH) +(?:[A-Z][A-Z0-9:%-]* +)*(?:MAJ:MIN|TYPE|SIZE|WWN|SERIAL|MODEL|FSTYPE|MOUNTPOINTS?|HCTL|TRAN)\b|[A-Z][A-Z:_%-]{1,20}="[^"]*" +[A-Z][A-Z:_-]{1,20}="|\{'
+    rf"|[ |`│├└─-]{{0,12}}{_DEFAULT.replace('?P<', '?P<_')}",
     confirm=lambda lines, i: 'NAME="' in lines[i] if '="' in lines[i] else "REFER" not in lines[i].split() if not lines[i].startswith("{") else '"blockdevices"' in "".join(lines[i : i + 3]),
     tools=("lsblk",),
     goes_on=r'[ |`│├└─]|(?:sd|nvme|vd|xvd|dm-|md|loop|sr|mmcblk|zd|mpath|zram)\w*(?: |$)|[\]}]|K?NAME[ =]|[A-Z][A-Z:_%-]{1,20}="|\s*"',

@@ -335,7 +335,7 @@ READER = Reader(
     if tool == "multipath"
     else list(rest[:2]) in (["show", "topology"], ["-k"], ["show", "maps"]),
     open_ended=True,
-    goes_on=r"\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+)?|\[?(?:size|features)=|[ |`\\]",
+    goes_on=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+|undef)|\S+(?: \([^)\s]+\))?$|\[?(?:size|features)=|[ |`\\]",
     parse=parse,
     situations=situations,
     notes=notes,

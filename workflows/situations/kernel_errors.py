@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import strip_partition
@@ -113,16 +113,40 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _disks(log: Log) -> Iterator[Situation]:
-    recent = [(why, event) for event in log.log.events if log.is_recent(event) and (why := _why(event))]
-    if not recent:
-        return  # as nearly always
+    told = [(why, event) for event in log.log.events if log.is_reported(event) and (why := _why(event))]
+    recent = [(why, event) for why, event in told if log.is_recent(event)]
+    if recent:  # nearly never
+        yield from _of_these(log, recent)
+    if not known(log.fleet.at) and len(recent) < len(told):
+        yield from _older(log, recent, [(why, event) for why, event in told if not log.is_recent(event)])
+
+
+def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
+    """Where no clock is known, what is old is old by another line only: of disks that are named in no later line it is told, one by one."""
+    disks = {e.field("hctl"): e.field("disk") or "" for e in log.log.events if e.field("disk") and e.field("hctl")}
+    later = {disks.get(name) or name for name in (_name(event) for _, event in recent)}
+    grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
+    for why, event in older:
+        name = disks.get(_name(event)) or _name(event)
+        if name not in later:
+            grouped.setdefault(name, []).append((why, event))
+    ago = "Its last line is more than a day older than the newest of this log; whether it is so today is not known."
+    for events in grouped.values():
+        yield from (replace(one, severity="watch", meaning=f"{one.meaning} {ago}") for one in _of_these(log, events))
+
+
+def _name(event: KernelEvent) -> str:
+    name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
+    return strip_partition(name.rsplit("/", 1)[-1])[0]
+
+
+def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
     hangs = {name for one in hanging(log.node) for name in (one.name, *(a.hctl for a in one.aborts))}
     alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
     names = {hctl: disk for disk, hctl in alias.items()}
     grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
     for why, event in recent:
-        name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
-        base = strip_partition(name.rsplit("/", 1)[-1])[0]
+        base = _name(event)
         if base and not NO_DISK.fullmatch(base):
             grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
     grouped = _as_one_disk(grouped)

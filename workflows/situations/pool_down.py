@@ -103,6 +103,9 @@ def _why(pool: PoolFacts, contradiction: str) -> Why:
         return "log"
     if contradiction:
         return "contradiction"
+    shut = [top for role, top in pool.tops_read if role in COUNTED_CLASSES and top.state in CANNOT_SERVE]
+    if shut and all(top.children and not any(leaf.state in lookup.LOST_STATES for leaf in top.leaves()) for top in shut):
+        return "unknown"  # of the rows that are here none is away
     if roles or "insufficient replicas" in text or "too many" in text or "missing" in text:
         return "members"
     return "unknown"

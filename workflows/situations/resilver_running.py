@@ -1,9 +1,15 @@
-"""A resilver runs: data is being written to a disk again, and until it is done the pool survives fewer losses. Nothing to do but wait."""
+"""A resilver runs: data is being written to a disk again, and until it is done the pool survives fewer losses. Nothing to do but wait.
+
+Where the scan: line is not there, "(resilvering)" behind a row says so too: `print_status_config` prints it only while a scan runs that fills
+this vdev (cmd/zpool/zpool_main.c).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workflows.engine.core import Situation
-from workflows.facts import FleetFacts
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.situations import _cures, _words
 from workflows.situations._resilver import Running, running
 
@@ -12,7 +18,32 @@ MANUALS: tuple[str, ...] = ("resilver-tuning",)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(one) for one in running(fleet))
+    return (*(_situation(one) for one in running(fleet)), *_by_rows_alone(fleet))
+
+
+def _by_rows_alone(fleet: FleetFacts) -> Iterator[Situation]:
+    """Pools of whose scan nothing was printed, and whose rows say that they are being filled."""
+    for node in fleet.nodes.values():
+        for pool in node.pools_read:
+            marked = tuple(vdev for _, top in pool.tops_read for vdev in top.walk() if "(resilvering)" in vdev.note)
+            if marked and not pool.scans_read:
+                yield _marked(node, pool, marked)
+
+
+def _marked(node: NodeFacts, pool: PoolFacts, marked: tuple[VdevFacts, ...]) -> Situation:
+    names = ", ".join(vdev.short for vdev in marked)
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}",
+        node=node.node,
+        severity="watch",
+        title=f"{pool.name} resilvers, and how far it is is not here",
+        meaning=f"Behind the row of {names} of {pool.name} stands “(resilvering)”: a resilver runs, or waits for another scan. Its scan: line is not in this "
+        "text, so how much is done, and whether it goes on, is not known. Take no disk out of this pool until its scan: line says that it has ended.",
+        evidence=tuple(_words.evidence(node, "zpool_status", f"{vdev.name}  {vdev.state}  {vdev.note}") for vdev in marked),
+        subject=_words.subject(node, pool),
+        cures=(_cures.wait("Look at the scan: line of zpool status first; then wait until the resilver has ended."),),
+    )
 
 
 def _situation(one: Running) -> Situation:

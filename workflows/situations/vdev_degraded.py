@@ -16,7 +16,7 @@ from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.data_errors import data_errors
 from workflows.facts.status_reasons import reason_of
-from workflows.situations import _cures, _words
+from workflows.situations import _cures, _redundancy, _words
 
 SLUG = "vdev-degraded"
 MANUALS: tuple[str, ...] = ()
@@ -66,6 +66,8 @@ def _degraded(node: NodeFacts, pool: PoolFacts, row: VdevFacts) -> Situation:
 
 
 def _the_pool(node: NodeFacts, pool: PoolFacts) -> Situation:
+    if _redundancy.has_gaps(pool):
+        return _without_rows(node, pool)
     meaning = (
         f"{pool.name} is DEGRADED, but each of its vdevs is ONLINE. So what is wrong with it is not shown. The pool serves; take it that it has less "
         "redundancy than it was made with until a second look says otherwise."
@@ -84,7 +86,15 @@ def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation:
     )
     quoted = (f"state: {pool.state}", *((f"status: {' '.join(pool.status.split())}",) if pool.status else ()))
     lines = tuple(_words.evidence(node, "zpool_status", line) for line in quoted)
-    return _make(node, pool, "act", None, f"{pool.name} is DEGRADED, and its rows are not here", meaning, lines)
+    return _make(
+        node,
+        pool,
+        "act",
+        None,
+        f"{pool.name} is DEGRADED, and {'the row that says why is' if pool.tops_read else 'its rows are'} not here",
+        meaning,
+        lines,
+    )
 
 
 def _contradicting(node: NodeFacts, pool: PoolFacts, contradiction: str) -> Situation:

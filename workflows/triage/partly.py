@@ -9,6 +9,7 @@ from agents.collectors import COLLECTORS
 from agents.collectors._rows import CROOKED
 from agents.collectors.base import Reading, UnreadLine
 
+CUT_WITHIN = "... (cut here)"  # stands in place of a row, and of those that stood below it
 SOUGHT_MAX = 100  # lines that are looked for within others; a text with more is hardly an output
 
 
@@ -42,13 +43,17 @@ def _rows(vdev: Any) -> int:
 
 
 def placed(unread: Iterable[UnreadLine], lines: Sequence[str], first: int) -> tuple[tuple[int, str], ...]:
-    """(line number, why) of each; of one that is missing, or that was mended, the number is that of the first line of its output."""
+    """(line number, why) of each; of one that is missing, or that was mended, the number is that of the first line of its output.
+
+    A cut within the last row is that row's.
+    """
+    end = max((number for number, line in enumerate(lines, first) if line.strip()), default=first)
     places: dict[str, list[int]] = {}
     for number, line in enumerate(lines, first):
         places.setdefault(" ".join(line.split()), []).append(number)
     found = []
     for index, odd in enumerate(unread):
-        at = places.get(" ".join(odd.line.split()), [])
+        at = [end] if odd.line == CUT_WITHIN else places.get(" ".join(odd.line.split()), [])
         found.append(
             (at.pop(0) if len(at) > 1 else at[0] if at else _holding(odd.line, lines, first) if index < SOUGHT_MAX else first, odd.reason)
         )

@@ -12,6 +12,7 @@ from agents.collectors._rows import is_gap
 from agents.collectors.zpool_status import NO_TREE
 from workflows.triage import tree
 from workflows.triage.fields import HEADER, HEADING, KEY, ODD_KEY, STATE
+from workflows.triage.partly import CUT_WITHIN
 
 
 class Text(NamedTuple):
@@ -35,12 +36,36 @@ _STATED_HEADING = re.compile(rf"\s*(logs|cache|spares)\s+{STATE}(?=\s|$)")
 _PROSE = frozenset(("status", "action", "comment"))
 
 
+_STATES = tuple(STATE.removeprefix("(?:").removesuffix(")").split("|"))
+_STATELESS = ("cache", "spares")  # their rows have no state in `zpool import`
+
+
+def _is_cut_state(line: str) -> bool:
+    """Whether it is a name and the beginning of a state, as where a text ends."""
+    words = line.split()
+    return len(words) == 2 and line[0] in " \t" and any(state.startswith(words[1]) for state in _STATES)
+
+
+def cut_row(row: str, counted: bool, section: str) -> str:
+    """The last row of a text, so far as it is sure: "" where its state is not; without the counters where one is missing."""
+    name, *rest = row.split()
+    if not rest:
+        return row if HEADING.match(row) or (section in _STATELESS and not counted) else ""
+    if rest[0] not in _STATES and len(rest) == 1:
+        meant = [state for state in _STATES if state.startswith(rest[0])]
+        return f"{row[: row.index(name)]}{name}  {meant[0]}" if len(meant) == 1 else "" if meant else row
+    figures = [word for word in rest[1:] if _COUNTERS.fullmatch(word)]
+    if counted and rest[0] in _STATES and figures == rest[1:] and 0 < len(figures) < 3:
+        return f"{row[: row.index(name)]}{name}  {rest[0]}"
+    return row
+
+
 def put_back(lines: Sequence[str]) -> Text:
     """The same words in ZFS's own layout."""
     writer = _Writer()
     for line in lines:
         writer.take(line)
-    writer.end_tree()
+    writer.end_text()
     notes = (f"{writer.joined} wrapped lines were joined.",) if writer.joined else ()
     text = "\n".join(writer.out) + "\n"
     return Text(text, (*notes, *dict.fromkeys(writer.notes)), writer.rebuilt, " ".join(dict.fromkeys(writer.refused)))
@@ -59,6 +84,7 @@ class _Writer:
     _section: str = ""
     _drawn_up: bool = False  # whether the first row stands behind config: itself
     _left_out: str = ""  # what stands in place of rows that somebody took out
+    _counted: bool = False  # whether its rows have counters
     _empty: bool = False  # whether an empty line stands above, below the last row
 
     def take(self, line: str) -> None:
@@ -84,6 +110,7 @@ class _Writer:
     def _begin(self, key: str, line: str) -> None:
         self.end_tree()
         self._key = key
+        self._counted = False
         if key == "pool":
             self._pool = line.partition(":")[2].strip()
         text = line.partition(":")[2].strip()
@@ -106,6 +133,7 @@ class _Writer:
                 self.out.append("")
             return
         if HEADER.match(line):
+            self._counted = len(line.split()) > 2
             self.out.append("\t" + line.strip())
         elif [row.strip() for row in self._rows[:2]] == ["NAME"] and _COLUMNS.fullmatch(line):
             self._rows = []  # it was the heading, cut behind its first column
@@ -138,7 +166,18 @@ class _Writer:
             return True
         if self._rows and _STARTS_WITH_STATE.match(line) and _ONE_WORD.match(self._rows[-1]) and not HEADING.match(self._rows[-1]):
             return False  # the rest of a row that was cut behind its name
-        return bool(_ROW.match(line)) or (bool(_ONE_WORD.match(line)) and line[0] in " \t")
+        return bool(_ROW.match(line)) or _is_cut_state(line) or (bool(_ONE_WORD.match(line)) and line[0] in " \t")
+
+    def end_text(self) -> None:
+        """The last row of a text that ends in its tree may be cut within: of it counts what is beyond doubt."""
+        if self._rows and self._key == "config" and not self._empty and len(self._rows) > 1:
+            last = self._rows[-1]
+            whole = cut_row(last, self._counted, self._section)
+            if whole != last:
+                self._rows[-1:] = [whole] if whole else []
+                self._left_out = self._left_out or CUT_WITHIN
+                self.notes.append("Its last row is cut within.")
+        self.end_tree()
 
     def end_tree(self) -> None:
         rows, self._rows, self._section = self._rows, [], ""

@@ -34,6 +34,10 @@ _OTHERS = (
     ("import", re.compile(r"Would be able to return (?P<about>\S+) to its state.*|Destroy and re-create the pool from.*|This pool uses the following feature\(s\) not supported.*"
                           r"|The devices below are missing(?: or corrupted)?, use '-m'.*")),
 )  # fmt: skip
+# systemd's words for a unit of ZFS that failed; what zpool itself printed stands in the unit's journal
+_UNIT = re.compile(
+    r"(?:.{0,80} systemd\[[0-9]{1,9}\]: |\[FAILED\] )?Failed to start (?:zfs-[\w@-]{1,40}\.service - )?(?:(?P<verb>Import|Mount) ZFS .{1,60}|zfs-import[\w@-]{0,40}\.service.{0,60})"
+)
 # What may follow a refusal as a part of it.
 _GOES_ON = re.compile(
     r"\s|use '-f'|the following errors must|/|must be a full path|The pool |Export the pool|before it can|Set a unique|the (?:multihost|zgenhostid|system)|system'?s"
@@ -76,6 +80,8 @@ def _joined(found: list[Refusal]) -> list[Refusal]:
 def _head(line: str) -> tuple[str, str] | None:
     """(verb, about what) of a line that begins a refusal."""
     line = line.strip()[:1000]
+    if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
+        return (unit.group("verb") or "import").lower(), ""
     if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):
         return None
     found = _CANNOT.match(line)

@@ -366,9 +366,11 @@ def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) 
 
 
 def _is_headed(lines: list[str], start: int) -> bool:
-    """Whether the line right above is the heading of a table, whose rows may stand further in than it."""
+    """Whether the line right above is the heading of a table, whose rows may stand further in than it; or a field of a pool, as this is one."""
     above = lines[start - 1] if start else ""
-    return bool(above.strip()) and _is_output([above], INDENTED)
+    return bool(above.strip()) and (
+        _is_output([above], INDENTED) or (bool(_FIELD.match(above)) and bool(_FIELD.match(lines[start].strip())))
+    )
 
 
 def _is_a_heading(lines: list[str], start: int, end: int) -> bool:

@@ -320,13 +320,19 @@ def _kernel(node: NodeFacts) -> Iterator[Token]:
         return
     for event in log.events:
         meaning = happenings.KERNEL.meaning(event.kind)
-        if meaning is None or not meaning.is_well:
+        if (meaning is None or not meaning.is_well) and not _is_well_of_zed(event.kind, event.field("class") or ""):
             pool = (event.field("pool") or "").strip("'")  # zed quotes it
             disk = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("hba")
             where = pool or disk or "the kernel"
             yield Token("kernel_log", happenings.KERNEL.position, event.line, where, event.line, meaning, pool, name=event.kind)
     for event in log.unexplained:
         yield Token("kernel_log", happenings.KERNEL.position, event.line, "the kernel", event.line, None)
+
+
+def _is_well_of_zed(kind: str, name: str) -> bool:
+    """Whether it is zed's line of an event that says nothing of trouble, as `zpool events` shows it with its whole class."""
+    found = (happenings.EVENT.meaning(f"{of}.fs.zfs.{name}") for of in ("sysevent", "ereport")) if kind == "zed" and name else ()
+    return any(meaning is not None and meaning.is_well for meaning in found)
 
 
 _PADDED_DAY = re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)  (?=[1-9] )")

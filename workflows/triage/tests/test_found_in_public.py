@@ -61,10 +61,13 @@ def test_members_whose_names_were_hidden_are_not_one_disk_twice(name):
     assert "device-used-twice" not in [each.slug for each in found.situations]
 
 
-def test_a_row_that_was_cut_behind_its_name_is_named_by_what_it_lacks():
+def test_a_last_row_that_was_cut_behind_its_name_is_a_part_and_no_situation():
     tree = "\tNAME  STATE     READ WRITE CKSUM\n\toak  ONLINE       0     0     0\n\t  mirror-0  ONLINE       0     0     0\n\t    sdq  ONLINE  0  0  0\n\t    sdr\n"
     found = read(f"  pool: oak\n state: ONLINE\n  scan: none requested\nconfig:\n\n{tree}")
-    assert any("a row without a state" in each.title for each in found.situations)
+    assert [each.outcome for each in found.reads] == ["partly"]
+    assert not found.good
+    assert (10, "rows were left out of the text here") in found.reads[0].unread
+    assert not [each for each in found.situations if each.slug == "unexplained"]
 
 
 def test_a_histogram_that_ends_within_a_row_is_a_part():
