@@ -27,6 +27,7 @@ from workflows.runbooks import (
     spare_return,
     suspended_pool,
     take_over,
+    wipe_disk,
     wwid_mismatch_replace,
 )
 
@@ -56,6 +57,7 @@ BOOKS = (
     import_without_log,
     take_over,
     rename_members,
+    wipe_disk,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

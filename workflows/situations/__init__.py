@@ -35,6 +35,7 @@ from workflows.situations import (
     expansion_stuck,
     features_disabled,
     foreign_pool_imported_elsewhere,
+    former_member,
     hba_fault,
     hidden_by_resilver,
     hostid_mismatch,
@@ -156,6 +157,7 @@ SITUATIONS = {
         checkpoint_held,
         features_disabled,
         kernel_names,
+        former_member,
         refused_command,
     )
 }
