@@ -29,6 +29,7 @@ from workflows.runbooks import (
     stop_scrub,
     suspended_pool,
     take_over,
+    wipe_disk,
     wwid_mismatch_replace,
 )
 
@@ -60,6 +61,7 @@ BOOKS = (
     import_without_log,
     take_over,
     rename_members,
+    wipe_disk,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

@@ -36,6 +36,7 @@ from workflows.situations import (
     features_disabled,
     foreign_pool_imported_elsewhere,
     foreign_pool_in_cachefile,
+    former_member,
     hba_fault,
     hidden_by_resilver,
     hostid_mismatch,
@@ -158,6 +159,7 @@ SITUATIONS = {
         checkpoint_held,
         features_disabled,
         kernel_names,
+        former_member,
         refused_command,
     )
 }

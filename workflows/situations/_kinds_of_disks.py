@@ -73,6 +73,18 @@ KINDS: Kinds = {
         ),
         unattended="it may stop at any time, perhaps while another disk is away.",
     ),
+    "former-member": Kind(
+        ("info",),
+        "a disk carries one label of a pool that is imported on this node and does not list that member any more, and it is older than those of the members beside it",
+        (
+            advice(
+                "other",
+                "If nothing on it is wanted any more, wipe it, so that it can be used as a new disk. Never with `zpool labelclear -f`.",
+                needs="The pool is ONLINE and fills no disk, and every node that may see the disk reported lately.",
+                runbook="wipe-disk",
+            ),
+        ),
+    ),
     "disk-worn": Kind(
         ("act", "watch"),
         "an SSD used up its rated life or most of it, or its spare blocks are near the threshold at which it warns",

@@ -29,7 +29,7 @@ TRUTH = {
 }
 # what leaves no trace where it changed nothing, and may be ordered again: to have had no effect is all that its probe can see
 NO_TRACE = ("zpool_import_dry_run", "disk_rescan", "zpool_online", "zdb_without")
-NOT_ORDERED = ("disk_wipe",)  # no runbook orders it yet, so the portal cannot: agents/tests/test_disk_wipe.py tries it alone
+NOT_ORDERED: tuple[str, ...] = ()  # which no runbook orders, so that the portal cannot either
 ORDERED = [name for name in WRITING if name not in NOT_ORDERED]
 ONLY_READS = ("zdb_without",)  # an order all the same, as it may take many minutes and somebody asks for it
 

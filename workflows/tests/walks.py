@@ -22,6 +22,7 @@ from twin.memory import MemoryStore
 from twin.model import Node
 from twin.scenarios import Clock
 from workflows.engine import events as ev
+from workflows.engine import plan_losses
 from workflows.engine.core import Option, Runbook, Step, blockers
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, RunState
@@ -182,8 +183,9 @@ class Walk:
             return self.send(ev.HandsDone, by=ANN, evidence=self._hand(), facts=facts)
         if kind == "DECIDE":
             return self.send(ev.Chosen, by=ANN, value=self._choice(), facts=facts)
-        event = {"CHECK": ev.CheckAsked, "PLAN": ev.PlanAsked, "EXECUTE": ev.ExecuteAsked}[kind]
-        return self.send(event, by=ANN, facts=facts)
+        if kind == "EXECUTE":
+            return self.send(ev.ExecuteAsked, by=ANN, facts=facts, accepted=self._accepted())
+        return self.send({"CHECK": ev.CheckAsked, "PLAN": ev.PlanAsked}[kind], by=ANN, facts=facts)
 
     def why_not(self) -> tuple[str, ...]:
         """The reasons for which the step in hand is refused now; it must be refused."""
@@ -239,11 +241,14 @@ class Walk:
         self.must(ev.Confirmed, by=ANN, text=self.step.phrase(self.state.params, self.state.plan))
 
     def _approve(self) -> None:
-        self.must(ev.Approved, by=BOB, plan_digest=self.state.plan_digest)
+        self.must(ev.Approved, by=BOB, plan_digest=self.state.plan_digest, accepted=self._accepted())
+
+    def _accepted(self) -> str:
+        return plan_losses.to_accept(self.state.plan or {})
 
     def _execute(self, crash: str = "") -> None:
         step = self.state.step
-        self.must(ev.ExecuteAsked, by=self.by, facts=self.facts())
+        self.must(ev.ExecuteAsked, by=self.by, facts=self.facts(), accepted=self._accepted())
         seal = next(e for e in self.effects if isinstance(e, ev.Seal))
         for status in ("OFFERED", "CLAIMED", "STARTED"):
             self._moved(status)
@@ -390,7 +395,7 @@ _LEAKED = re.compile(r"Unknown\(|\bNone\b|\bTrue\b|\bFalse\b|\bnan\b|<[a-z_.]+ o
 
 def assert_readable(sentence: str) -> None:
     """Somebody reads it at 3 a.m.: it says something, ends, and shows no value of ours. It may begin with the name of a device."""
-    assert sentence.strip().endswith((".", "…")), sentence
+    assert sentence.strip().endswith((".", "…", ".”")), sentence
     assert not _LEAKED.search(sentence), sentence
     assert "please" not in sentence.lower(), sentence
     assert "Error:" not in sentence, sentence

@@ -121,7 +121,8 @@ def _by_label(fleet: FleetFacts, disk: DiskFacts, label: LabelFacts, pool_guid: 
         return _is_member(name, member, pool_guid)
     if label.pool_guid == pool_guid:
         return Case(
-            "A3", f"{name} is a former member {label.guid} of this pool. Prove that it is not needed, or choose a disk without a label."
+            "A3",
+            f"{name} is a former member {label.guid} of this pool. wipe-disk wipes it where nothing needs it, or choose a disk without a label.",
         )
     whose = (
         f"the pool {label.pool_name} of {label.hostname or 'an unknown host'}" if label.pool_name else "a pool that its label does not name"
