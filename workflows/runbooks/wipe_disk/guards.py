@@ -154,7 +154,7 @@ def only_zfs_made_its_partitions(facts: FleetFacts, params: Params) -> Verdict:
 
 
 @guard
-def the_disk_says_the_serial_number_of_the_run(facts: FleetFacts, params: Params) -> Verdict:
+def the_disk_has_the_serial_number_of_the_run(facts: FleetFacts, params: Params) -> Verdict:
     """It is what two people type and accept, so it must be what the disk says now."""
     disk = need(the_disk(facts, params))
     if not known(disk.serial):

@@ -82,7 +82,7 @@ REFUSED = (
     Bad("the_pool_needs_no_older_copy", "being replaced: replacing-0", a_replacement_stands),
     Bad("only_zfs_made_its_partitions", "which ZFS did not make", disk("wwid", paths=each(partitions=("sdg1", "sdg2", "sdg9")))),
     Bad("only_zfs_made_its_partitions", "2 paths lead to", disk("wwid", paths=lambda paths: (*paths, *paths))),
-    Bad("the_disk_says_the_serial_number_of_the_run", "and this run is about", disk("wwid", serial="OTHER123")),
+    Bad("the_disk_has_the_serial_number_of_the_run", "and this run is about", disk("wwid", serial="OTHER123")),
     Bad("the_disk_is_blank", "still carries a label", disk("wwid", labels=(A_LABEL,))),
     Bad("the_disk_is_blank", "The kernel still shows sdg9", disk("wwid", paths=each(partitions=("sdg9",)))),
 )
@@ -103,7 +103,7 @@ UNSURE = (
     Bad("its_label_is_older_than_its_vdev", "No label of an ONLINE member", siblings(state="OFFLINE")),
     Bad("the_pool_needs_no_older_copy", "It was not read", pool(checkpoint=UNREAD)),
     Bad("only_zfs_made_its_partitions", "does not see the disk", is_away("wwid")),
-    Bad("the_disk_says_the_serial_number_of_the_run", "The serial number of", disk("wwid", serial=UNREAD)),
+    Bad("the_disk_has_the_serial_number_of_the_run", "The serial number of", disk("wwid", serial=UNREAD)),
     Bad("the_disk_is_blank", "It was not read", disk("wwid", labels=UNREAD)),
 )
 NEVER: dict[tuple[str, str], str] = {  # (guard, outcome) that cannot be -> why
