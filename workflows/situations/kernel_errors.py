@@ -113,12 +113,12 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _disks(log: Log) -> Iterator[Situation]:
-    told = [(why, event) for event in log.log.events if log.is_reported(event) and (why := _why(event))]
-    recent = [(why, event) for why, event in told if log.is_recent(event)]
+    reported = [(why, event) for event in log.log.events if log.is_reported(event) and (why := _why(event))]
+    recent = [(why, event) for why, event in reported if log.is_recent(event)]
     if recent:  # nearly never
         yield from _of_these(log, recent)
-    if not known(log.fleet.at) and len(recent) < len(told):
-        yield from _older(log, recent, [(why, event) for why, event in told if not log.is_recent(event)])
+    if not known(log.fleet.at) and len(recent) < len(reported):
+        yield from _older(log, recent, [(why, event) for why, event in reported if not log.is_recent(event)])
 
 
 def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:

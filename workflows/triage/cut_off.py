@@ -278,14 +278,14 @@ def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
         return f"It says nothing of its health: {smart.silent}."
     if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
         return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
-    if smart.passed is None and not smart.is_empty and not any(_SAYS_ITSELF.search(line) for line in lines):
+    if smart.passed is None and not smart.is_empty and not any(_OWN_VERDICT.search(line) for line in lines):
         return "The disk's verdict on itself is not in it; smartctl -H DEVICE prints it."
     odd = next((line.strip() for line in lines if _COUNTER.search(line) and not _IN_TABLE.match(line)), "")
     return f"It names a counter in a form that smartctl does not print: {odd[:80]}" if odd else ""
 
 
 # What says of each counter whether it failed, where the verdict was not asked for: the table of an ATA disk, and the warnings of NVMe
-_SAYS_ITSELF = re.compile(r"(?i)WHEN_FAILED|\bFAIL RAW_VALUE|critical[ _]warning|ata_smart_attributes")
+_OWN_VERDICT = re.compile(r"(?i)WHEN_FAILED|\bFAIL RAW_VALUE|critical[ _]warning|ata_smart_attributes")
 
 # Counters that say most of a disk, and the row of smartctl's table in which they stand, with -A and with -x
 _COUNTER = re.compile(

@@ -122,6 +122,8 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
         return False  # a tree's own rows
     if begins(lines, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
         return True
+    if (of_kernel := _KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
+        return True
     if line.startswith("cannot ") and refusals(lines[place : place + 3], ""):
         return True
     command = asked(line)
@@ -204,9 +206,28 @@ def _spoken(line: str) -> _Worn | None:
     """Somebody's name, or a host's where a command was run on many at once."""
     found = _SPOKEN.match(line.lstrip(" "))
     name = found and next(filter(None, found.group(1, 2, 3)), "")
-    if not found or not name or name in FIELDS or (name in _UDEV and line.startswith(f"{name}: ")) or name.lower() in _LEVELS:
+    if (
+        not found
+        or not name
+        or name in FIELDS
+        or _DRIVEN.fullmatch(name)
+        or (name in _UDEV and line.startswith(f"{name}: "))
+        or name.lower() in _LEVELS
+    ):
         return None
     return _Worn(f"name {name}", found.group(4) or "", name if line.startswith(f"{name}: ") else "")
+
+
+_DRIVEN = re.compile(
+    r"ata[0-9]{1,3}(?:\.[0-9]{2})?|mpt[0-9]sas\w{0,8}|nvme[0-9]\w{0,8}|sd[a-z]{1,3}"
+)  # what the kernel names so is no speaker
+_KERNELS = re.compile(r" {0,12}(?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[+-][0-9]{2}:?[0-9]{2})? )?kernel: (\S.*)")
+
+
+def _of_kernel(line: str) -> _Worn | None:
+    """The program's name alone, where somebody took day and host away."""
+    found = _KERNELS.fullmatch(line)
+    return _Worn("kernel", found.group(1)) if found else None
 
 
 _UDEV = frozenset("PMNSLEQURTDIV")  # what `udevadm info` begins its lines with
@@ -254,6 +275,8 @@ def _from_file(line: str) -> _Worn | None:
     if line.startswith(("/sys/", "/proc/", "/etc/")) or kernel_log.stamped(line):  # they say what their lines are; a date is no file
         return None
     found = _IN_FILE.match(line)
+    if found and _DRIVEN.fullmatch(found.group(1)):
+        return None
     if found and ("." in found.group(1) or "/" in found.group(1)):
         return _Worn(f"file {found.group(1)}", found.group(3))
     found = _BESIDE_FOUND.match(line)
@@ -279,7 +302,7 @@ def _item(line: str) -> _Worn | None:
         return _Worn("item", text)
 
 
-_FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _from_file, _item, _commented)
+_FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _of_kernel, _from_file, _item, _commented)
 
 
 # Numbers before each line, which rise

@@ -73,3 +73,15 @@ def test_an_ata_port_that_gives_up_its_queue_is_no_riddle():
 def test_a_line_of_zed_about_an_event_without_trouble_raises_nothing(name, raised):
     found = read(f"Oct 18 14:45:01 oss07 zed: eid=81 class={name} pool=oak\n")
     assert bool(found.situations) is raised
+
+
+@pytest.mark.parametrize("mark", ["", ">> ", "12:15:14+11:00 "])
+def test_lines_of_the_kernel_without_day_and_host_are_read(mark):
+    lines = (
+        "kernel: ata7.00: exception Emask 0x0 SAct 0x2020 SErr 0x0 action 0x6 frozen",
+        "kernel: ata7.00: failed command: WRITE FPDMA QUEUED",
+        "kernel: ata7.00: status: { DRDY }",
+    )
+    indent = "   " if mark == ">> " else ""
+    found = read(f"{mark if indent else ''}It began some weeks ago:\n" + "".join(f"{mark}{indent}{line}\n" for line in lines))
+    assert [each.title for each in found.situations] == ["ata7.00 failed commands"]
