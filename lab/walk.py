@@ -26,6 +26,7 @@ PHRASES = (  # of a confirmation: words of its hint, what its parts are read fro
     ("what it is to be", rf"zpool add \S+ (?P<role>\S+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{serial} {role} {pool}"),
     ("guid that gets a mirror", rf"zpool attach \S+ (?P<guid>\d+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{guid} {serial} {pool}"),
     ("of the snapshot's guid", r"\bGuid (?P<guid>\d+)", "{guid} {pool}"),
+    ("and the serial number of the disk", r"The disk with the serial number (?P<whole>\S+), a former member", "{pool} {whole}"),
     ("the word without", r"\bLog (?:\S+ )*?(?P<serial>\S+) Import State", "{pool} without {serial}"),
     ("the word from", r"\bFenced (?:Age [^.]{1,40}? )?Host (?P<host>\S+)", "{pool} from {host}"),
 )

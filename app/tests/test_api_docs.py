@@ -155,7 +155,9 @@ def test_a_scan_is_corrected_on_the_command_line(shell, tmp_path):
 
 
 def test_what_another_run_holds_is_taken_over_on_the_command_line(site, shell, monkeypatch):
-    monkeypatch.setattr(in_hand, "why_not", lambda params: "")  # two runs on one member, as they could begin before that was refused
+    monkeypatch.setattr(
+        in_hand, "why_not", lambda runbook, params: ""
+    )  # two runs on one member, as they could begin before that was refused
     _, oss01, ann, bob = site
     eve = person("eve", "operator")
     holder = walk_to("replace", oss01, ann, bob)

@@ -72,6 +72,13 @@ def two_hosts(release: str):
     return made
 
 
+def no_disk_in_the_log():
+    """What all disks hang on stalled: nothing names one of them."""
+    hosts = two_hosts("2.3.2-1")()
+    hosts["oss01"].kernel_lines = []
+    return hosts
+
+
 def suspended(facts: FleetFacts):
     return answer(facts, "suspended-pool")
 
@@ -80,6 +87,7 @@ HANDS = {
     "attest": lambda walk: "oss02",
     "find": lambda walk: "ZA20004X",
     "pull": pulled,
+    "mend": lambda walk: "The cable of the shelf was loose.",
     "others": lambda walk: "none",
     "reboot": came_up,
     "import": imported,
@@ -104,4 +112,13 @@ REBOOTED = Story(
     restored=not_raised,
     name="suspended-pool, rebooted",
 )
-STORIES = (SHELF, BACKPLANE, RESUMED, REBOOTED)
+NONE_NAMED = Story(
+    runbook="suspended-pool",
+    twins=no_disk_in_the_log,
+    params=suspended,
+    choices={"way": always("clear"), "tune": always("keep")},
+    hands=HANDS,
+    restored=not_raised,
+    name="suspended-pool, no disk is named",
+)
+STORIES = (SHELF, BACKPLANE, RESUMED, REBOOTED, NONE_NAMED)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from agents.collectors.zpool_list import PoolSpace
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import FleetFacts, Known, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.subject import number, the_pool
 from workflows.situations import _redundancy
 
@@ -49,16 +50,14 @@ def the_others_can_take_its_data(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(
             f"The ashift of {unread.name} of {pool.name} is not known, and ZFS asks that all are equal. Have the node look again."
         )
-    need(pool.space)
-    if not _room_is_known(pool, top):
+    if not _room_is_known(need(pool.space), top):
         return unknown(f"How much {top.guid} holds and how much room the others have is not known. Have the node look again.")
     if why := _redundancy.forbidden_now(pool, top):
         return refuse(f"ZFS would refuse it now: {why} {INSTEAD}")
     return ok(f"The others have room for what {top.guid} holds, and nothing that is seen forbids it.")
 
 
-def _room_is_known(pool: PoolFacts, top: VdevFacts) -> bool:
-    space = need(pool.space)
+def _room_is_known(space: PoolSpace, top: VdevFacts) -> bool:
     own = next((row for row in space.vdevs if row.name == str(top.guid)), None)
     return own is not None and None not in (space.pool.free_bytes, own.free_bytes, own.alloc_bytes)
 

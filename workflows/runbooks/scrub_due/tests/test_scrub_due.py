@@ -140,7 +140,7 @@ def test_ending_the_run_pauses_its_scrub_and_a_new_run_is_offered(stages):
     assert walk.commands() == [["zpool", "scrub", "ost_0"], ["zpool", "scrub", "-p", "ost_0"]]
     assert (scan(walk.node).state, walk.state.loops) == ("paused", ())
     (found,) = scrub_paused.detect(walk.facts())
-    assert [answer.runbook for answer in found.answers] == ["scrub-due"]
+    assert [answer.runbook for answer in found.answers] == ["scrub-due", "stop-scrub"]
 
 
 def test_ending_the_way_back_too_leaves_the_scrub_running_and_says_so(stages):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workflows.engine.core import Params
-from workflows.facts import FleetFacts, ImportableFacts, VdevFacts
-from workflows.tests.bends import A_LABEL, LONG_AGO, UNREAD, Bad, beside, disk, each, is_away, node, pool, put, siblings
+from workflows.facts import FleetFacts, ImportableFacts, VdevFacts, known
+from workflows.tests.bends import A_LABEL, LONG_AGO, UNREAD, Bad, beside, disk, each, is_away, node, pool, siblings
 
 
 def listed_for_import(facts: FleetFacts, params: Params) -> FleetFacts:
@@ -17,19 +17,18 @@ def listed_for_import(facts: FleetFacts, params: Params) -> FleetFacts:
 
 def a_member_elsewhere(facts: FleetFacts, params: Params) -> FleetFacts:
     """A pool that another node imported has this disk."""
+    here = facts.nodes.get(params.get("node", ""))
+    if here is None or not here.pools_read:
+        return facts
     leaf = VdevFacts(1, "sdg1", "disk", 0, "ONLINE", UNREAD, "", wwid=params.get("wwid", ""))
-    return beside(pools=lambda none: (replace(_pool(facts, params), name="scratch9", guid=4711, tops=(("data", leaf),)),))(facts, params)
-
-
-def _pool(facts: FleetFacts, params: Params):
-    return facts.nodes[params["node"]].pools[0]
+    return beside(pools=(replace(here.pools_read[0], name="scratch9", guid=4711, tops=(("data", leaf),)),))(facts, params)
 
 
 def a_second_carrier(facts: FleetFacts, params: Params) -> FleetFacts:
     """Another disk with the very label."""
-    here = facts.nodes[params["node"]]
-    label = next(one for one in here.disks if one.wwid == params["wwid"]).labels
-    copy = tuple(put(one, wwid="naa:5000c500a65bfff1", labels=label) for one in here.disks if one.wwid == params["wwid"])
+    here = facts.nodes.get(params.get("node", ""))
+    same = [one for one in here.disks if one.wwid == params.get("wwid", "-")] if here is not None and known(here.disks) else []
+    copy = tuple(replace(one, wwid="naa:5000c500a65bfff1") for one in same)
     return node(disks=lambda disks: (*disks, *copy))(facts, params)
 
 
