@@ -45,24 +45,25 @@ def labels(**changes: object):
     return disk("wwid", labels=each(**changes))
 
 
+def first_child(made):
+    """The first member of the first vdev that has members becomes `made` of it; a pool without one stays as it is."""
+
+    def worse(tops):
+        if not tops or not tops[0][1].children:
+            return tops
+        role, top = tops[0]
+        return ((role, replace(top, children=(made(top.children[0]), *top.children[1:]))), *tops[1:])
+
+    return pool(tops=worse)
+
+
 def still_a_member(facts: FleetFacts, params: Params) -> FleetFacts:
     """The pool lists it, and calls it gone: it is only missing."""
-
-    def worse(tops):
-        role, top = tops[0]
-        missing = replace(top.children[0], guid=int(params["vdev_guid"]), state="UNAVAIL", wwid=UNREAD)
-        return ((role, replace(top, children=(missing, *top.children[1:]))), *tops[1:])
-
-    return pool(tops=worse)(facts, params)
+    guid = int(params.get("vdev_guid", 0))
+    return first_child(lambda leaf: replace(leaf, guid=guid, state="UNAVAIL", wwid=UNREAD))(facts, params)
 
 
-def a_replacement_stands(facts: FleetFacts, params: Params) -> FleetFacts:
-    def worse(tops):
-        role, top = tops[0]
-        pair = replace(top.children[0], kind="replacing", name="replacing-0", children=top.children[:1])
-        return ((role, replace(top, children=(pair, *top.children[1:]))), *tops[1:])
-
-    return pool(tops=worse)(facts, params)
+a_replacement_stands = first_child(lambda leaf: replace(leaf, kind="replacing", name="replacing-0", children=(leaf,)))
 
 
 REFUSED = (
