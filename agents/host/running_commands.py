@@ -24,9 +24,9 @@ class Busy(Exception):
     """Another `zpool import` did not end in time. The message says which."""
 
 
-def still_running(host: Host, argv: tuple[str, ...]) -> str:
-    """The pid of a process whose command line ends in `argv`, or ""."""
-    return _process(host, lambda words: _is(words[-len(argv) :], argv))
+def still_running(host: Host, argv: tuple[str, ...], minder: str = "") -> str:
+    """The pid of a process whose command line ends in `argv`, or "". The process `minder`, which stands ready to start it, has these words too."""
+    return _process(host, lambda words: _is(words[-len(argv) :], argv), minder)
 
 
 def is_import(argv: Sequence[str]) -> bool:
@@ -70,8 +70,10 @@ def _is(words: Sequence[str], argv: Sequence[str]) -> bool:
     return len(words) == len(argv) and os.path.basename(words[0]) == argv[0] and tuple(words[1:]) == tuple(argv[1:])
 
 
-def _process(host: Host, is_it: Callable[[list[str]], bool]) -> str:
+def _process(host: Host, is_it: Callable[[list[str]], bool], but_for: str = "") -> str:
     for path in host.list("/proc/[0-9]*/cmdline"):
+        if path.split("/")[2] == but_for:
+            continue
         try:
             words = host.read(path).decode("utf-8", "replace").rstrip("\0").split("\0")
         except OSError:

@@ -121,7 +121,7 @@ class Executor:
             # The handshake and the preparation took time, and this is the last moment at which looking again costs nothing.
             self._check_facts(order)
             self._check_still_allowed(order)
-            self._check_not_running(order)
+            self._check_not_running(order, command)
             failpoints.hit("before_intent")
             started_at = self._now()
             self._intend(order, started_at, command.mark)
@@ -161,6 +161,10 @@ class Executor:
             raise Refused(f"{error} Nothing ran.") from error
         try:
             yield command
+        except Refused:
+            command.close()
+            Left(self._place(order.id), "").forget()  # it was not started
+            raise
         finally:
             command.close()
 
@@ -180,9 +184,9 @@ class Executor:
         if against:
             raise Refused(" ".join(against))
 
-    def _check_not_running(self, order: Order) -> None:
+    def _check_not_running(self, order: Order, command: Minded) -> None:
         """The very command of an order may still hang in the kernel from before, or a person may have given it by hand."""
-        running = running_commands.still_running(self._host, order.argv)
+        running = running_commands.still_running(self._host, order.argv, command.mark.partition(" ")[0])
         if running:
             raise Refused(f"`{' '.join(order.argv)}` is already running as process {running}. Wait until it ends, then plan again.")
         if running_commands.is_import(order.argv) and (other := running_commands.importing(self._host)):

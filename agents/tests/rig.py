@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from agents.domain.times import iso
+from agents.host.host import LocalHost
 from agents.operations import OPERATIONS
 from agents.portal import wire
 from agents.reporting.capture_set import place, set_digest
@@ -32,6 +33,7 @@ from twin import scenarios
 from twin.host import TwinHost
 from twin.store import Store
 
+CMDLINES = "/proc/[0-9]*/cmdline"
 KEY = bytes(range(32))
 NODE = "oss01"
 LOST = "naa:5000c500a65b202b"
@@ -54,7 +56,13 @@ def twin(folder: Path, **knobs: float) -> TwinHost:
 
 
 class OutsideTwin(TwinHost):
-    """A twin whose commands that change something are processes of their own, as on a real node."""
+    """A twin whose commands that change something are processes of their own, as on a real node, and stand in /proc like any other."""
+
+    def list(self, pattern: str) -> tuple[str, ...]:
+        return LocalHost().list(pattern) if pattern == CMDLINES else super().list(pattern)
+
+    def read(self, path: str) -> bytes:
+        return LocalHost().read(path) if path.endswith("/cmdline") else super().read(path)
 
     def words(self, argv) -> tuple[str, ...]:
         root = str(Path(__file__).resolve().parent.parent.parent)

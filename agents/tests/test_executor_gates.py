@@ -187,7 +187,7 @@ def test_an_order_from_before_minders_that_was_left_is_probed(stage):
 
 
 def test_a_command_that_somebody_else_is_giving_just_now_is_not_given_too(stage, monkeypatch):
-    monkeypatch.setattr("agents.host.running_commands.still_running", lambda host, argv: "4711")
+    monkeypatch.setattr("agents.host.running_commands.still_running", lambda host, argv, minder: "4711")
     receipt = stage.do()
     assert "already running as process 4711" in receipt["reason"]
     assert (receipt["outcome"], stage.ran) == ("refused", [])

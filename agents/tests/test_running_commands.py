@@ -64,6 +64,13 @@ def test_a_command_is_found_by_its_words():
     assert still_running(Node(other, b"grep\0zpool\0"), argv) == ""
 
 
+def test_the_process_that_stands_ready_to_start_it_is_not_it_and_another_one_is():
+    argv = ("zpool", "replace", "ost_0", "7", "/dev/x")
+    minder = b"/usr/bin/python3\0-I\0/opt/zpool\0replace\0ost_0\0" + b"7\0/dev/x\0"
+    assert still_running(Node(minder), argv, "1") == ""
+    assert still_running(Node(minder, minder), argv, "1") == "2"
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [
