@@ -1,12 +1,12 @@
-"""What the operations that have a pool scanned share, scrub and resilver: the plan, that no scan runs, and whether one began.
+"""What the operations on the scan of a pool share, scrub and resilver, pause and stop: the plan, what must run or not, and whether it took place.
 
-Either may be ordered any number of times: the order names the scan that was there when it was planned, so once another has begun the same
+To scrub and to resilver may be ordered any number of times: the order names the scan that was there when it was planned, so once another has begun the same
 order finds that one and is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from agents.host.host import Host
 from agents.operations import _pool, _released
@@ -16,12 +16,12 @@ from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, Probe
 
 
-def describe(pool: str, pre: Mapping[str, str], function: str) -> dict[str, object]:
+def describe(pool: str, pre: Mapping[str, str], becomes: str) -> dict[str, object]:
     return {
         "outgoing": {"pool": pool, "scan": pre["pool.scan"]},
-        "incoming": {"pool": pool, "scan": f"{function} running"},
+        "incoming": {"pool": pool, "scan": becomes},
         "topology_before": [f"{pool}: {pre['pool.scan']}"],
-        "topology_after": [f"{pool}: {function} running"],
+        "topology_after": [f"{pool}: {becomes}"],
         "preconditions": dict(pre),
     }
 
@@ -45,6 +45,20 @@ def guards(
     return (*judge(questions, pre, names), *_nothing_runs(pre, pool, resumes), *_released.verdicts(operation, pre))
 
 
+def guards_of_a_scrub(
+    operation: str, pre: Mapping[str, str], params: Mapping[str, str], begins: tuple[str, ...], there: str, otherwise: str
+) -> tuple[tuple[str, str], ...]:
+    """There must be a scrub whose scan begins so; `there` and `otherwise` say that it is and that it is not."""
+    pool = params["pool"]
+    questions = (
+        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
+        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. A command to it would hang. Its scrub stands still meanwhile."),
+    )
+    scan = pre.get("pool.scan", UNKNOWN)
+    found = (("pass", there),) if scan.startswith(begins) else (("refuse", f"{otherwise} Its scan: {scan}."),)
+    return (*judge(questions, pre, _pool.FACTS), *(() if scan.startswith(UNKNOWN) else found), *_released.verdicts(operation, pre))
+
+
 def _nothing_runs(pre: Mapping[str, str], pool: str, resumes: str) -> tuple[tuple[str, str], ...]:
     scan = pre.get("pool.scan", UNKNOWN)
     if scan.startswith(UNKNOWN):
@@ -55,12 +69,24 @@ def _nothing_runs(pre: Mapping[str, str], pool: str, resumes: str) -> tuple[tupl
     return (("refuse", f"{pool} is scanned already: {scan}. Wait until that ends."),) if runs else (("pass", "No scan runs."),)
 
 
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str], function: str) -> Probe:
+def began(function: str) -> Callable[[str, str], bool]:
+    """Whether, by the scans of before and now, one of this function was begun or went on."""
+
+    def is_so(was: str, now: str) -> bool:
+        stopped = was.startswith(f"{function} paused") and now.startswith(
+            f"{function} canceled"
+        )  # by another person or program, paused or not
+        return now.startswith(f"{function} ") and not stopped
+
+    return is_so
+
+
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str], took_place: Callable[[str, str], bool]) -> Probe:
+    """`took_place` is asked of the scans of before and now, where they differ."""
     try:
         now = _pool.scan(_pool.status(host, params["pool"]))
     except Unread as unread:
         return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
     was = pre.get("pool.scan", "")
-    stopped = was.startswith(f"{function} paused") and now.startswith(f"{function} canceled")  # by another person or program, paused or not
-    result = "did_not" if now == was else "did" if now.startswith(f"{function} ") and not stopped else "cannot_tell"
+    result = "did_not" if now == was else "did" if took_place(was, now) else "cannot_tell"
     return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")

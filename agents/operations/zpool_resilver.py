@@ -49,7 +49,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    return _scanning.describe(params["pool"], preconditions(host, params), FUNCTION)
+    return _scanning.describe(params["pool"], preconditions(host, params), f"{FUNCTION} running")
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -66,7 +66,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return _scanning.probe(host, params, pre, FUNCTION)
+    return _scanning.probe(host, params, pre, _scanning.began(FUNCTION))
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

@@ -12,11 +12,8 @@ from collections.abc import Mapping
 
 from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _released
-from agents.operations._candidate import NONE
-from agents.operations._member import judge
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations import _pool, _scanning
+from agents.operations.base import Probe
 
 NAME = "zpool_scrub_pause"
 EFFECT = "idempotent"
@@ -40,41 +37,16 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    pre = _pool.facts(host, params)
-    return {
-        "outgoing": {"pool": params["pool"], "scan": pre["pool.scan"]},
-        "incoming": {"pool": params["pool"], "scan": "scrub paused"},
-        "topology_before": [f"{params['pool']}: {pre['pool.scan']}"],
-        "topology_after": [f"{params['pool']}: scrub paused"],
-        "preconditions": pre,
-    }
+    return _scanning.describe(params["pool"], preconditions(host, params), "scrub paused")
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    pool = params["pool"]
-    questions = (
-        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
-        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. A command to it would hang. Its scrub stands still meanwhile."),
-    )
-    return (*judge(questions, pre, FACTS), *_a_scrub_runs(pre, pool), *_released.verdicts(NAME, pre))
-
-
-def _a_scrub_runs(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:
-    scan = pre.get("pool.scan", UNKNOWN)
-    if scan.startswith(UNKNOWN):
-        return ()
-    if scan.startswith(RUNS):
-        return (("pass", "A scrub runs."),)
-    return (("refuse", f"No scrub runs on {pool} that could be paused. Its scan: {scan}."),)
+    otherwise = f"No scrub runs on {params['pool']} that could be paused."
+    return _scanning.guards_of_a_scrub(NAME, pre, params, (RUNS,), "A scrub runs.", otherwise)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    try:
-        now = _pool.scan(_pool.status(host, params["pool"]))
-    except Unread as unread:
-        return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
-    result = "did_not" if now == pre.get("pool.scan") else "did" if now.startswith(PAUSED) else "cannot_tell"
-    return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")
+    return _scanning.probe(host, params, pre, lambda was, now: now.startswith(PAUSED))
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

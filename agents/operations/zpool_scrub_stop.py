@@ -15,11 +15,8 @@ from collections.abc import Mapping
 
 from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _released
-from agents.operations._candidate import NONE
-from agents.operations._member import judge
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations import _pool, _scanning
+from agents.operations.base import Probe
 
 NAME = "zpool_scrub_stop"
 EFFECT = "at_most_once"
@@ -44,41 +41,16 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    pre = _pool.facts(host, params)
-    return {
-        "outgoing": {"pool": params["pool"], "scan": pre["pool.scan"]},
-        "incoming": {"pool": params["pool"], "scan": STOPPED},
-        "topology_before": [f"{params['pool']}: {pre['pool.scan']}"],
-        "topology_after": [f"{params['pool']}: {STOPPED}"],
-        "preconditions": pre,
-    }
+    return _scanning.describe(params["pool"], preconditions(host, params), STOPPED)
 
 
 def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    pool = params["pool"]
-    questions = (
-        ("pool.guid", (params["pool_guid"],), f"The pool {pool} imported here has the guid {{}}, not {params['pool_guid']}."),
-        ("pool.suspended", (NONE,), f"{pool} is suspended by: {{}}. A command to it would hang. Its scrub stands still meanwhile."),
-    )
-    return (*judge(questions, pre, FACTS), *_a_scrub_is_there(pre, pool), *_released.verdicts(NAME, pre))
-
-
-def _a_scrub_is_there(pre: Mapping[str, str], pool: str) -> tuple[tuple[str, str], ...]:
-    scan = pre.get("pool.scan", UNKNOWN)
-    if scan.startswith(UNKNOWN):
-        return ()
-    if scan.startswith(STOPS):
-        return (("pass", "A scrub runs or is paused."),)
-    return (("refuse", f"No scrub of {pool} runs or is paused, so there is none to stop. Its scan: {scan}."),)
+    otherwise = f"No scrub of {params['pool']} runs or is paused, so there is none to stop."
+    return _scanning.guards_of_a_scrub(NAME, pre, params, STOPS, "A scrub runs or is paused.", otherwise)
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    try:
-        now = _pool.scan(_pool.status(host, params["pool"]))
-    except Unread as unread:
-        return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
-    result = "did_not" if now == pre.get("pool.scan") else "did" if now.startswith(STOPPED) else "cannot_tell"
-    return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")
+    return _scanning.probe(host, params, pre, lambda was, now: now.startswith(STOPPED))
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

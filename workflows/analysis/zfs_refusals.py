@@ -111,7 +111,7 @@ SENTENCES: tuple[Sentence, ...] = (
     _s("already-exported", r"pool was destroyed, but can be imported", "The pool was destroyed on purpose; its labels are still there.",
        "`zpool import -D` lists it. Importing it so brings it back as it was; do that only if it is wanted, and before its disks are used for anything else.", "may", _IMPORT),
     _s("unit-failed", r"Failed to start (?:zfs-\S+ - )?(?:Import|Mount) ZFS|Failed to start zfs-import",
-       "systemd says that a unit of ZFS failed when the node started, and not why: often a disk came later than the unit, or the cache file names one that is gone. No data is lost by it.",
+       "systemd says that a unit of ZFS failed when the node started, and not why: often a disk came later than the unit, or the cache file names one that is gone. A failed unit changes nothing on the disks; what is behind it may be more.",
        "`zpool status -P -p` shows what is imported all the same, and `journalctl -b -u zfs-import-cache -u zfs-import-scan -u zfs-mount` what zpool printed."),
     # what is given as a new disk
     _s("part-of-active", r"is part of active pool|is part of active|part of active pool",

@@ -74,7 +74,7 @@ def _left(one: Ever) -> str:
 def the_bay_that_blinks(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:
     """The number of the lit bay, or the serial number or WWN on the disk in it."""
     answer, bay = serial_of(text), bay_of(text)
-    if bay == params.get("slot", "-") or _is_the_old_disk(params, text):
+    if (bay and bay == params.get("slot")) or _is_the_old_disk(params, text):
         return (ok(f"It is {words(params)}, with the disk {params.get('old_serial', '')}."),)
     if bay:
         return (
@@ -142,7 +142,8 @@ def _this_disk(facts: FleetFacts, params: Params, answer: str, which: str, other
 
 
 def _is_the_old_disk(params: Params, answer: str) -> bool:
-    return same_serial(answer, params.get("old_serial", "")) or wwid_of(answer) == params.get("old_wwid", "-")
+    wwid = wwid_of(answer)
+    return same_serial(answer, params.get("old_serial", "")) or (bool(wwid) and wwid == params.get("old_wwid"))
 
 
 def _disk_with(facts: FleetFacts, params: Params, answer: str) -> DiskFacts | None:

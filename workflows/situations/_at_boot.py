@@ -87,7 +87,7 @@ def _sentences(one: Blocked, cached: bool, units: tuple[KernelEvent, ...], late:
         )
         return (
             failed,
-            *(("All its disks are here now, so mostly they came too late for it; the log does not show when they came.",) if here else ()),
+            *(("All its disks are here now. They may have come too late for it; the log does not show when they came.",) if here else ()),
         )
-    mostly = " Mostly its disks came too late for it." if here else ""
-    return (f"{names}: that did not work, or did not run. The log does not say which.{mostly}",)
+    late_disks = " Its disks are here now, and may have come too late for it." if here else ""
+    return (f"{names}: that did not work, or did not run. The log does not say which.{late_disks}",)

@@ -10,7 +10,7 @@ REASONS: Mapping[str, str] = {
     "vdev-degraded": LOOK_FIRST,
     "errors-not-listed": "it is a question that reads; `damaged-data` begins when the list is there",
     "pool-filling": "people choose which data goes",
-    "pool-read-only": "whoever imported it so is asked first; after the export by hand `import-pool` begins at the node",
+    "pool-read-only": "ask the person who imported it read-only first; after the export by hand `import-pool` begins at the node",
     "pool-errata": "each errata has a cure of its own, which ZFS names",
     "block-size-mismatch": "nothing changes it in place; the data is copied into a new vdev or pool, or it stays",
     "features-disabled": "enabling a feature cannot be undone, and nothing is broken without it",
@@ -34,6 +34,6 @@ REASONS: Mapping[str, str] = {
     "version-mismatch": "it needs a stop of the node, which people plan",
     "refused-command": "nothing was changed; the sentence that was printed leads to its own cure",
     "unexplained": LOOK_FIRST,
-    "tunable-written": "whoever wrote it is asked; the old value stands in the line",
+    "tunable-written": "ask the person who wrote it; the old value stands in the line",
     "writers-throttled": "nothing is wrong by itself",
 }

@@ -324,7 +324,7 @@ def _meaning(foreign: Foreign) -> Iterator[str]:
     else:
         yield f"The last host to have {name} imported was {foreign.last_host}, and it never exported it. It may be dead, or it may still write."
         if foreign.own_name:
-            yield f"It has the name of {here} and another hostid (here: {foreign.node.hostid}): mostly the hostid of {here} changed. Two hosts with one name look the same."
+            yield f"It has the name of {here} and another hostid (here: {foreign.node.hostid}): the likeliest reason is that the hostid of {here} changed. Two hosts with one name look the same."
         yield f"`zpool import` asks for -f now. Prove first that this host is off, by its management controller, or that it does not have {name}"
         yield "imported; every other node that sees these disks must say the same. The pool's own protection helps only with multihost=on."
         yield f"If the data is needed, import it read-only first (readonly=on, -N, by its guid {foreign.guid})."

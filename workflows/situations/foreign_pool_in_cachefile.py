@@ -143,9 +143,18 @@ def _cures(one: Foreign) -> Iterator[Cure]:
             save_first=f"A copy of {CACHE_FILE}.",
         )
         return
+    in_file = {cached.guid for cached in one.node.cached} if known(one.node.cached) else set()
+    if ours := [pool.name for pool in one.node.pools_read if known(pool.guid) and pool.guid in in_file]:
+        yield Cure(
+            "look",
+            f"The file names {', '.join(ours)} too, which {here} has imported, so leave it where it is. Ask which file each pool uses, and set that property "
+            "of one of them to the same value again: ZFS then writes the file anew.",
+            (("zpool", "get", "cachefile"),),
+        )
+        return
     yield Cure(
         "other",
-        f"No pool of {here} is in that file, so move it away.",
+        f"No pool that {here} has imported is in that file, so move it away.",
         (("mv", CACHE_FILE, f"{CACHE_FILE}.old"),),
         needs=f"{name} is not to be imported on {here}, and `zfs-import-scan.service` is not enabled there: without a cache file it imports whatever it finds. "
         "An initramfs may hold a copy of the file: build it anew too (`update-initramfs -u` or `dracut -f`).",

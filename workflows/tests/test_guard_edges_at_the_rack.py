@@ -253,3 +253,9 @@ def test_who_pulled_the_wrong_disk_is_told_which(name):
 def test_a_disk_that_is_gone_while_its_member_is_still_called_online_was_pulled():
     facts = fleet(replace(NODE, disks=tuple(d for d in DISKS if d.wwid != "naa:5000c500a65b3a1b")))
     assert bay.nothing_else_was_pulled(facts, HERE).outcome == "refuse"
+
+
+@pytest.mark.parametrize("judge", [answers.the_serial_that_was_pulled, answers.the_disk_meant_in_its_place, answers.the_bay_that_blinks])
+def test_where_neither_serial_nor_wwid_is_known_nothing_that_is_typed_is_right(judge):
+    nothing = {"node": NODE.node, "old_serial": "", "old_wwid": "", "slot": ""}
+    assert [judge(FLEET, nothing, typed)[0].outcome for typed in ("", "ZZ999999", "5")] == ["refuse"] * 3

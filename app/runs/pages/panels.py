@@ -69,13 +69,7 @@ def ledger_down(run: Run) -> str:
 
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", grounds.IN_PLAN)  # each with a place of its own on the page
-SHOWN_ELSEWHERE = (
-    "operation",
-    "round",
-    "run",
-    "given_up",
-    "accept",
-)  # sentences of a plan that are not to be read there, or stand with what is lost
+SHOWN_ELSEWHERE = ("operation", "round", "run", "given_up", "accept")  # of a plan: not to be read there, or shown with what is lost
 OUTGOING = {
     "zpool_offline": "Goes out of service",
     "zpool_online": "Comes back into service",

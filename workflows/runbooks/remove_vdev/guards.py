@@ -22,7 +22,7 @@ def the_vdev(facts: FleetFacts, params: Params) -> Known[VdevFacts]:
 
 @guard
 def it_is_a_whole_data_vdev(facts: FleetFacts, params: Params) -> Verdict:
-    """By where it stands in the tree, and never by its name."""
+    """Judged by its place in the tree, not by its name."""
     pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
     line = need(lookup.pool_lineage(pool, guid)) or ()
     if len(line) > 1:
@@ -45,7 +45,8 @@ def the_others_can_take_its_data(facts: FleetFacts, params: Params) -> Verdict:
     data = [one for one in _redundancy.data_tops(pool) if one is not top]
     if not data:
         return refuse(f"{top.guid} is the only data vdev of {pool.name}, so nothing could hold its data. End this run.")
-    need(pool.checkpoint), need(pool.removing)
+    need(pool.checkpoint)
+    need(pool.removing)
     if unread := next((one for one in (top, *data) if not known(one.ashift)), None):
         return unknown(
             f"The ashift of {unread.name} of {pool.name} is not known, and ZFS asks that all are equal. Have the node look again."

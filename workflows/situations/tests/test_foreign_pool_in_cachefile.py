@@ -55,6 +55,15 @@ def test_a_file_that_another_host_wrote_is_called_so():
     assert "was written by oss09 (hostid abcdef)" in found.meaning
 
 
+@pytest.mark.parametrize("properties", [Unknown("They were not read."), {"cachefile": "/etc/own.cache"}])
+def test_a_file_that_names_a_pool_of_this_node_is_never_moved_away(properties):
+    (pool,) = (one for one in HOLDER.pools if one.guid == OFF)
+    own = replace(pool, name="own", guid=77, properties=properties)
+    (found,) = of(replace(HERE, pools=(own,), cached=(FILE, replace(FILE, name="own", guid=77))))
+    assert found.cures[-1].argv == (("zpool", "get", "cachefile"),)
+    assert not any("mv" in argv for cure in found.cures for argv in cure.argv)
+
+
 def test_with_another_pool_in_the_file_zfs_writes_it_anew():
     (pool,) = (one for one in HOLDER.pools if one.guid == OFF)
     own = replace(pool, name="own", guid=77, properties={"cachefile": "-"})
