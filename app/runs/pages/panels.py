@@ -70,6 +70,8 @@ def ledger_down(run: Run) -> str:
 
 SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", grounds.IN_PLAN)  # each with a place of its own on the page
 SHOWN_ELSEWHERE = ("operation", "round", "run", "given_up", "accept")  # of a plan: not to be read there, or shown with what is lost
+KEPT = ("areas", "partition_table")  # of a disk that is wiped: for whoever asks later what was on it, and folded on the page
+FIRST = ("serial", "wwid", "model")  # what a person compares with the disk; a plan that was stored has lost its order
 OUTGOING = {
     "zpool_offline": "Goes out of service",
     "zpool_online": "Comes back into service",
@@ -82,11 +84,7 @@ OUTGOING = {
 def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
     """What a plan says beside its command, whatever the operation."""
     apart = (*SHOWN_APART, "leaving") if plan.get("outgoing") else SHOWN_APART
-    more = [
-        (name.capitalize(), [(key.replace("_", " ").capitalize(), value) for key, value in content.items()])
-        for name, content in plan.items()
-        if isinstance(content, dict) and name not in apart
-    ]
+    more = [(name.capitalize(), _lines(content)) for name, content in plan.items() if isinstance(content, dict) and name not in apart]
     sentences = [
         (name.replace("_", " ").capitalize(), sentence)
         for name, sentence in plan.items()
@@ -96,8 +94,22 @@ def planned(plan: Mapping[str, Any]) -> dict[str, Any]:
         "plan_words": {"out": OUTGOING.get(str(plan.get("operation")), "Goes out")},
         "plan_more": more,
         "plan_says": sentences,
+        "plan_kept": kept(plan),
         "plan_hand": checked_by_hand(plan),
     }
+
+
+def _lines(content: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    names = [*(name for name in FIRST if name in content), *(name for name in content if name not in (*FIRST, *KEPT))]
+    return [("WWID" if name == "wwid" else name.replace("_", " ").capitalize(), content[name]) for name in names]
+
+
+def kept(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the plan keeps of a disk that is wiped: (what, as it was read)."""
+    leaving = plan.get("leaving") or {}
+    labels = "\n".join(plan.get("labels") or ())
+    found = [("Labels, as `zdb -l` printed them", labels), *((name.replace("_", " ").capitalize(), leaving.get(name, "")) for name in KEPT)]
+    return [(name, text) for name, text in found if text]
 
 
 def checked_by_hand(plan: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -61,3 +61,11 @@ def test_what_two_stories_of_the_disks_differ_by_stands_in_the_plan_that_deletes
     walk.kept["begun with"] = walk.state.params
     walk.to("approve-delete")
     assert walk.state.plan["compared"] in shown(walk)
+
+
+def test_what_is_on_a_disk_that_is_wiped_is_shown_and_its_serial_number_stands_first(tmp_path):
+    walk = next(at_its_confirmations("wipe-disk", tmp_path))
+    text = shown(walk, ("_plan",))
+    assert text.index("Serial ZA") < text.index("WWID naa:") < text.index("What is on the disk, which the plan keeps")
+    assert all(line.strip() in text for line in walk.state.plan["labels"] if "guid" in line)
+    assert walk.state.plan["leaving"]["partition_table"] in text
