@@ -104,6 +104,7 @@ def the_sick_disk_is_out(facts: FleetFacts, params: Params) -> Verdict:
     sick = params.get("sick", "")
     if not sick:
         return unknown("Which disk is sick was not said yet.")
+    need(lookup.node(facts, params.get("node", "")))
     if sick == NO_DISK:
         return ok("No disk was named.")
     disk = need(lookup.disk(facts, params.get("node", ""), sick))
