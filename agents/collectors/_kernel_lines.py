@@ -136,6 +136,8 @@ PATTERNS = {
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
     "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
+    # what it prints when a link comes up, drivers/ata/libata-core.c: ata_dev_configure, ata_do_set_mode, sata_print_link_status
+    "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)\b.*|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
     "path-down": (
         r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"
