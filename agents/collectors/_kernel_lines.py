@@ -31,7 +31,7 @@ PATTERNS = {
     # mpt3sas_scsih.c, _scsih_mark_responding_sas_device: only after a reset of the HBA
     "found-again": r"scsi target(?P<target>\d+:\d+:\d+): handle\((?P<handle>0x[0-9a-f]+)\), sas_addr\((?P<sas_address>0x[0-9a-f]{16})\)",
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
-    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+)(?: driverbyte=(?P<driver>\w+)\b.*)?",
+    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+|invalid)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
         r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
         r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"

@@ -8,6 +8,7 @@ from typing import Any
 from agents.collectors import COLLECTORS
 from agents.collectors._rows import CROOKED, UNDER_WAY
 from agents.collectors.base import Reading, UnreadLine
+from workflows.facts.status_reasons import reason_of
 
 CUT_WITHIN = "... (cut here)"  # stands in place of a row, and of those that stood below it
 SOUGHT_MAX = 100  # lines that are looked for within others; a text with more is hardly an output
@@ -34,9 +35,11 @@ def _is_useful(pools: Sequence[Any]) -> bool:
 
 
 def _is_under_way(pool: Any) -> bool:
-    """Whether a scan, a removal or an expansion is told of: somebody kept that line alone."""
-    return any(scan.function != "none" for scan in getattr(pool, "scans", ())) or any(
-        UNDER_WAY.match(getattr(pool, field, "")) for field in ("remove", "expand")
+    """Whether a reason, a scan, a removal or an expansion is told of: somebody kept that line alone."""
+    return (
+        reason_of(getattr(pool, "status", "")) is not None
+        or any(scan.function != "none" for scan in getattr(pool, "scans", ()))
+        or any(UNDER_WAY.match(getattr(pool, field, "")) for field in ("remove", "expand"))
     )
 
 

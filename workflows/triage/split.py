@@ -244,13 +244,13 @@ def _json(lines: Sequence[str]) -> str:
 
 _POOL = re.compile(r" {0,4}pool: \S")
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
-UNDER_WAY = re.compile(  # print_scan_status, print_removal_status and print_raidz_expand_status in cmd/zpool/zpool_main.c
-    r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
+UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status, print_status_reason in cmd/zpool/zpool_main.c
+    r" {0,4}(?:status: One or more devices (?:has experienced an|could not be|are faulted in|is currently) |(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
 )
 _FIELD_ABOVE = re.compile(r" {0,4}(?:status|scan|scrub|config):(?: |$)")
 _COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
 _STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
-_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype|objid|error): ")
+_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype|objid|error|cksum|read|write): ")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 # How a part of smartctl's text begins that was pasted without its first lines.
 SMART_PART = (

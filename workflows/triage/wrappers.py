@@ -196,7 +196,9 @@ _ZONE = r"(?:Z| ?[+-][0-9]{2}:?[0-9]{2})?"
 _MOMENT = rf"(?:{_DATE}[T ,]{{1,2}})?{_CLOCK}{_ZONE}"
 _NICK = r"[@+%&~]?[\w.-]{1,40}"
 _NAMES = r"[A-Z][\w.-]{0,30}(?: [A-Z][\w.-]{0,30}){1,2}"  # as some mail programs put them before each line that they quote
-_SPOKEN = re.compile(rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK}|{_NAMES}(?=>))(?:>{{1,4}}|:| {{1,20}}\|))(?: (.*)|$)")
+_SPOKEN = re.compile(
+    rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK}|{_NAMES}(?=>))(?:>{{1,4}}|:| {{1,20}}\|))(?: (.*)|$)"
+)
 _SYSLOG = re.compile(
     rf"(?:<[0-9]{{1,3}}>[0-9]? ?)?(?:{_DATE}[T ]{_CLOCK}{_ZONE}) ([A-Za-z0-9][\w.-]{{0,80}}) ([\w./@()-]{{1,60}})(?:\[[0-9]{{1,10}}\])?: ?(.*)"
 )

@@ -128,3 +128,88 @@ def test_what_the_kernel_says_when_a_link_comes_up_is_read_and_is_no_trouble(lin
 def test_rows_of_smart_attributes_in_the_brief_form_are_read_without_their_heading():
     rows = "  5 Reallocated_Sector_Ct   PO--CK   098   098   010    -    1288\n197 Current_Pending_Sector  -O--CK   100   100   000    -    24\n"
     assert slugs(rows) == [("disk-failing", "act")]
+
+
+TREE = "config:\n\n\tNAME        STATE     READ WRITE CKSUM\n\toak         {0}     0     0     0\n\t  sda       {1}     3     0     0\n\nerrors: {2}\n"
+
+
+def test_prose_between_two_texts_of_a_pool_tells_not_which_is_the_newer():
+    ill = f"# zpool status\n  pool: oak\n state: UNAVAIL\n{TREE.format('UNAVAIL', 'FAULTED', '51 data errors, use -v')}"
+    well = f"# zpool status\n  pool: oak\n state: ONLINE\n{TREE.format('ONLINE', 'ONLINE', 'No known data errors').replace('     3     0', '     0     0')}"
+    found = read(f"{ill}---\n\nIn normal state it shows this instead:\n---\n{well}")
+    assert [(each.slug, each.severity) for each in found.situations if each.gate] == [("pool-down", "act")]
+    assert not found.good
+    assert "pool-down" not in [each.slug for each in read(f"{ill}\n{well}").situations]
+
+
+def test_damaged_data_is_told_of_where_the_text_ends_behind_its_status():
+    status = "status: One or more devices has experienced an error resulting in data\n\tcorruption.  Applications may be affected.\n"
+    for text in (f"  pool: oak\n state: DEGRADED\n{status}", status):
+        found = read(text)
+        assert ("data-errors", "act") in [(each.slug, each.severity) for each in found.situations]
+        assert "unexplained" not in [each.slug for each in found.situations]
+        assert not found.good
+
+
+def test_an_unavailable_pool_is_not_called_suspended():
+    found = read("# zpool detach oak sdk\ncannot open 'oak': pool is unavailable\n")
+    assert "suspended" not in found.reads[0].reason
+    assert [(each.slug, each.severity) for each in found.situations] == [("refused-command", "act")]
+
+
+def test_a_mail_of_zed_with_its_counters_keeps_the_name_of_the_pool():
+    mail = "ZFS has detected an io error:\n\n   eid: 12\n class: io\n  host: oss01\n  time: 2026-03-14 07:09:42+0200\n vpath: /dev/sdk1\n cksum: 0\n  read: 0\n write: 0\n  pool: oak\n"
+    found = read(mail)
+    assert [(each.outcome, each.source) for each in found.reads] == [("read", "zed_mail")]
+    assert "oak" in found.situations[0].title
+
+
+def test_a_refusal_that_the_initramfs_repeats_is_explained():
+    found = read(
+        "Command: zpool import -N oak\nMessage: cannot import 'oak': pool may be in use from other system\nuse '-f' to import anyway\nError: 1\n"
+    )
+    assert [each.slug for each in found.situations] == ["refused-command"]
+
+
+def test_a_result_that_an_old_kernel_could_not_name_is_no_riddle():
+    found = read(
+        "[81414.117223] sd 0:0:57:0: [sdk]  Result: hostbyte=invalid driverbyte=DRIVER_SENSE\n[81414.117276] sd 0:0:57:0: [sdk]  Sense Key : Medium Error [current]\n"
+    )
+    assert [each.title for each in found.situations] == ["sdk reports sectors it cannot read"]
+
+
+def test_one_row_below_its_heading_tells_of_its_errors():
+    found = read("NAME        STATE     READ WRITE CKSUM\n    c0t4d0  ONLINE      12     0    14  458K repaired\n")
+    assert [(each.slug, each.severity) for each in found.situations] == [("disk-errors", "watch")]
+    assert not found.good
+
+
+def test_a_disk_that_fills_the_place_of_the_lost_one_is_not_taken_for_another():
+    found = read(
+        "          replacing-0               DEGRADED     0     0     0\n"
+        "            123456789012            UNAVAIL      0     0     0  was /dev/mapper/slot-10\n"
+        "            slot-10                 ONLINE       0     0     0  (resilvering)\n"
+        "          slot-19                   FAULTED    257     0     0  too many errors\n"
+    )
+    assert [(each.slug, each.subject["vdev_guid"]) for each in found.situations] == [("disk-faulted", "slot-19")]
+
+
+@pytest.mark.parametrize(
+    ("why", "slug"),
+    [("UNC 16 sectors", "disk-failing"), ("ICRC, ABRT 8 sectors", "link-crc"), ("WP", "disk-errors"), ("ABRT", "disk-errors")],
+)
+def test_the_error_log_of_a_disk_alone_is_read(why, slug):
+    log = (
+        "Error 12 occurred at disk power-on lifetime: 4281 hours (178 days + 9 hours)\n"
+        "  When the command that caused the error occurred, the device was active or idle.\n\n"
+        "  After command completion occurred, registers were:\n  ER ST SC SN CL CH DH\n  -- -- -- -- -- -- --\n"
+        f"  40 51 10 f8 9e 19 00  Error: {why} at LBA = 0x00199ef8 = 1679096\n\n"
+    )
+    found = read(log)
+    assert [(each.outcome, each.source) for each in found.reads] == [("read", "ata_errors")]
+    assert [(each.slug, each.severity) for each in found.situations] == [(slug, "watch")]
+    assert not found.good
+
+
+def test_an_error_log_that_does_not_say_which_errors_it_holds_is_not_called_good():
+    assert not read("ATA Error Count: 3\n").good
