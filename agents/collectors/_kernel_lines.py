@@ -31,7 +31,7 @@ PATTERNS = {
     # mpt3sas_scsih.c, _scsih_mark_responding_sas_device: only after a reset of the HBA
     "found-again": r"scsi target(?P<target>\d+:\d+:\d+): handle\((?P<handle>0x[0-9a-f]+)\), sas_addr\((?P<sas_address>0x[0-9a-f]{16})\)",
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
-    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+)(?: driverbyte=(?P<driver>\w+)\b.*)?",
+    "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+|invalid)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
         r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
         r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
@@ -136,6 +136,8 @@ PATTERNS = {
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
     "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
+    # what it prints when a link comes up, drivers/ata/libata-core.c: ata_dev_configure, ata_do_set_mode, sata_print_link_status
+    "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)\b.*|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
     "path-down": (
         r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"

@@ -17,7 +17,7 @@ _CLOCK = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?"
 
 # dmesg; with the thread that CONFIG_PRINTK_CALLER adds, the level of `dmesg -r` ("<4>"), or the words of `dmesg -x` ("kern  :warn  : ")
 _BOOT = re.compile(
-    r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?|kernel: )?\[ {0,8}(\d{1,9})\.(\d{1,6})\](?: ?\[ {0,6}[TC]\d{1,7}\])? (.*)"
+    r"(?:<\d{1,3}>|[a-z]{3,8} {0,5}: ?[a-z]{3,8} {0,5}: ?|kernel: )?\[ {0,24}(\d{1,9})\.(\d{1,6})\](?: ?\[ {0,6}[TC]\d{1,7}\])? (.*)"
 )
 # dmesg -H: the minute, where it is another than that of the line before; else the seconds since that line.
 MINUTE = re.compile(rf"\[{_MONTH} {{0,2}}(?P<day>\d{{1,2}}) (?P<h>\d{{2}}):(?P<m>\d{{2}})\] (?P<rest>.*)")

@@ -64,6 +64,9 @@ def is_gap(line: str) -> bool:
     return _GAP_ALONE.fullmatch(stripped) is not None or (_GAP_MARK.match(stripped) is not None and _GAP_WORDS.search(stripped) is not None)
 
 
+UNDER_WAY = re.compile(r"(?:Removal|Evacuation) of \S|expansion of \S|expanded \S")  # print_removal_status, print_raidz_expand_status
+
+
 class Lines(NamedTuple):
     """One pool as it stands: its fields, and the lines that are no part of any."""
 
@@ -116,6 +119,8 @@ class _Reader:
         """Whether this begins a field here: below the errors of a pool it may be a damaged file, and before any pool anything."""
         if self._key == "errors":
             return key in ("pool", "dedup", SHOWN_AGAIN) or key in _BEGINS
+        if key in ("remove", "expand") and not self.pools:
+            return UNDER_WAY.match(value.strip()) is not None
         return bool(self.pools) or key in ("pool", "errors") or (key in _BEGINS and (key != "state" or value.strip() in STATES))
 
     def _begin(self, key: str, value: str) -> None:

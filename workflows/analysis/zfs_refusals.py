@@ -178,7 +178,11 @@ SENTENCES: tuple[Sentence, ...] = (
        "Is the checkpoint still wanted? It is dropped with `zpool checkpoint -d POOL`; after that there is no way back to it.", "useless"),
     _s("export-in-progress", r"pool export in progress", "An export of it runs already.", "Wait for it. If it hangs, look for a disk that does not answer.", "useless"),
     # state of the pool
-    _s("suspended", r"I/O is currently suspended|pool is suspended|pool is unavailable",
+    # zpool_open in lib/libzfs/libzfs_pool.c: it is imported, and its state is UNAVAIL
+    _s("unavailable", r"pool is unavailable",
+       "The pool is imported, and so many of its devices are missing that nothing of it can be read. Nothing can be changed in it until they are back.",
+       "`zpool status -P` names them. Look for power, cables, HBA and names first; replace, detach and clear nothing before.", "useless"),
+    _s("suspended", r"I/O is currently suspended|pool is suspended",
        "The pool is suspended: its writes stopped, because disks did not answer or its multihost protection stopped it. Everything that changes it fails or hangs.",
        "Mend what it waits for first (disks, cables, HBA), see `zpool status` why; then `zpool clear`. After a multihost suspension first prove that no other host has it; on 0.7 `clear` is never right then.", "useless"),
     _s("clear-refused", r"invalid argument for this pool operation", "From 0.8.0 to 2.2.3 a suspended pool with multihost on refuses `clear`.",

@@ -159,7 +159,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "the temperatures of a disk",
         _WHOLE,
     ),
-    (r"\s*Error [0-9]+ (?:\[[0-9]+\] )?occurred at disk power-on lifetime", "the error log of a disk, which failed commands", _WHOLE),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),

@@ -17,6 +17,7 @@ from workflows.engine.core import Cure, Severity, Situation
 from workflows.facts import PoolFacts, VdevFacts
 from workflows.pasted._rounded import about, percent
 from workflows.pasted.base import Reader, Where, document, refused, unread
+from workflows.pasted.status_rows import INTERIOR
 
 DEFAULT = ("NAME", "SIZE", "ALLOC", "FREE", "CKPOINT", "EXPANDSZ", "FRAG", "CAP", "DEDUP", "HEALTH", "ALTROOT")
 # The headings of releases before 0.8, 0.6.4 and of the first ones, known by how many columns a row has where -H leaves the heading out.
@@ -98,7 +99,9 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
         if words[0] in SECTIONS and set(words[1:]) <= {"-"}:
             section = words[0]
             continue
-        is_vdev = line.startswith(" ") and bool(pools)
+        if not pools and not seen and _VDEV_ALONE.match(line):
+            pools.append((Space(NOT_NAMED, None, None, None, None, None, None, "", line), []))
+        is_vdev = bool(pools) and (line.startswith(" ") or INTERIOR.match(words[0]) is not None)
         space = _space(heading, words, section if is_vdev else "", line)
         if space is None:
             stray.append(line)
@@ -112,8 +115,9 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
 
 
 def _without_heading(first: str) -> list[str]:
-    """The columns of rows that -H prints: the default ones of the release that has so many."""
-    return list(WITHOUT_HEADING.get(len(first.split()), DEFAULT))
+    """The columns of rows that -H prints: the default ones of the release that has so many. A vdev's row ends with its state."""
+    of_vdev = 1 if _VDEV_ALONE.match(first) else 0
+    return list(WITHOUT_HEADING.get(len(first.split()) + of_vdev, DEFAULT))
 
 
 def _of_json(text: str, first: str) -> Pools | Unparsed:
@@ -240,7 +244,7 @@ def _states(pool: Pool, where: Where) -> Iterator[Situation]:
         yield _state(
             "vdev-degraded",
             name,
-            f"{name}: {ill[0].name + ' is ' + str(ill[0].health) if ill else 'it is ' + health}",
+            f"{name}: {_worst(ill) if ill else 'it is ' + health}",
             where,
             lines,
             text,
@@ -249,6 +253,12 @@ def _states(pool: Pool, where: Where) -> Iterator[Situation]:
         )
     elif health not in GOOD:
         yield _state("unexplained", name, f"{name}: the state {health} is not known here", where, lines, "", "act", False)
+
+
+def _worst(ill: Sequence[Space]) -> str:
+    """The first member that is down, before what only lost one."""
+    vdev = next((each for each in ill if each.health in DOWN and not INTERIOR.match(each.name)), ill[0])
+    return f"{vdev.name} is {vdev.health}"
 
 
 def _contradictions(pool: Pool, tree: PoolFacts, where: Where) -> Iterator[Situation]:
@@ -354,6 +364,8 @@ def _begins(lines: Sequence[str], i: int) -> bool:
     """Whether this is a heading, a row of -H, or the JSON of `zpool list`."""
     if lines[i].startswith("{"):
         return bool(_JSON.search("\n".join(lines[i : i + JSON_LOOKED_AT])))
+    if _VDEV_ALONE.match(lines[i]):
+        return i == 0 or _ABOVE.match(lines[i - 1]) is None
     words = lines[i].split()
     if not lines[i].isupper() or "-" in words:
         return True
@@ -364,9 +376,14 @@ def _begins(lines: Sequence[str], i: int) -> bool:
     return bool(TELLING.intersection(words)) and not set(words) <= {"NAME", "AVAIL", "USED"}
 
 
+_VDEV_ALONE = re.compile(
+    rf"(?: {{1,8}}|(?=mirror|raidz|draid))[\w./:+-]{{2,120}}(?: +{_CELL}){{6,9}} +(?:{_STATES})(?: +-)?$"
+)  # of -v, where the row of its pool was not pasted
+_ABOVE = re.compile(rf" {{0,8}}\S{{1,120}}(?: +{_CELL}x?){{5}}")  # another row of the same list
+
 READER = Reader(
     name="zpool_list_text",
-    first=rf"[A-Z][A-Z_]+(?: +[A-Z][A-Z_]+)* *$|[A-Za-z][\w.:-]*(?:\s+{_CELL}){{5,9}}x?\s+(?:{_STATES})\s+(?:-|/\S*)$|\{{",
+    first=rf"{_VDEV_ALONE.pattern}|[A-Z][A-Z_]+(?: +[A-Z][A-Z_]+)* *$|[A-Za-z][\w.:-]*(?:\s+{_CELL}){{5,9}}x?\s+(?:{_STATES})\s+(?:-|/\S*)$|\{{",
     confirm=_begins,
     tools=("zpool",),
     asks=lambda tool, rest: rest[:1] == ["list"] or tuple(rest[:1]) == ("list",),
@@ -374,7 +391,7 @@ READER = Reader(
     open_ended=True,
     parse=parse,
     situations=situations,
-    silent=lambda value: not value.pools,
+    silent=lambda value: all(pool.space.name == NOT_NAMED and pool.space.health is None for pool in value.pools),
     notes=notes,
     again="zpool list -v",
 )  # fmt: skip

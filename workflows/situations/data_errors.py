@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agents.collectors.zpool_status import NAMELESS
 from agents.collectors.zpool_status_errors import snapshots
 from workflows.analysis import pool_fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.read.data_errors import DataErrors, counted, data_errors
+from workflows.facts.status_reasons import reason_of
 from workflows.situations import _words, errors_everywhere
 from workflows.situations.vdev_degraded import counts_alone
 
@@ -54,8 +56,45 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
         one
         for node, pool, errors in found
-        if (one := _situation(Damaged(node, pool, errors), known(fleet.at)) if errors is not None else _unlisted(node, pool)) is not None
+        if (
+            one := _situation(Damaged(node, pool, errors), known(fleet.at))
+            if errors is not None
+            else _stated(node, pool) or _unlisted(node, pool)
+        )
+        is not None
     )
+
+
+def _stated(node: NodeFacts, pool: PoolFacts) -> Situation | None:
+    """`status:` says it, and the text was cut before its errors: line."""
+    reason = reason_of(pool.status)
+    if (
+        pool.errors
+        or reason is None
+        or reason.name != "CORRUPT_DATA"
+        or (known(pool.suspended) and pool.suspended)
+        or pool_fate.why_down(pool)
+    ):
+        return None
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}",
+        node=node.node,
+        severity="act",
+        title=f"{pool.name}: data is damaged; the text ends before it says which",
+        meaning=(
+            f"The status: line of {pool.name} on {node.node} says that an error has damaged data. Which files, and how many, stands behind errors:, and that "
+            "line is not here. No new disk brings them back; whether members are out of service, which may hold good copies, stands in the rows."
+        ),
+        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status}"),),
+        subject=_words.subject(node, pool),
+        sure=False,
+        cures=(Cure("look", "Ask for the list of damaged files; it only reads.", (("zpool", "status", "-v", *_named(pool)),)),),
+    )
+
+
+def _named(pool: PoolFacts) -> tuple[str, ...]:
+    return () if pool.name == NAMELESS else (pool.name,)
 
 
 def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:

@@ -69,8 +69,8 @@ def _of_rows(node: NodeFacts) -> Iterator[Situation]:
         disk = now if known(now) else None
         wwid = disk.wwid if disk is not None and known(disk.wwid) else None
         other = next((row for row in rows if row is not lost and row.state == "ONLINE" and _is_row_of(row, lost.was, wwid)), None)
-        if disk is None and other is None:
-            continue
+        if (disk is None and other is None) or (other is not None and "resilvering" in other.note):
+            continue  # the new disk in the lost one's place is being filled
         today = [
             f"Today that name leads to {title(disk)}." if disk is not None else "",
             f"{other.name} is {other.state}: a healthy member." if other is not None else "",

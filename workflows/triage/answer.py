@@ -22,7 +22,7 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import as_captured, cut_off, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, unwrap
+from workflows.triage import as_captured, cut_off, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, talk, unwrap
 from workflows.triage.commands import device
 from workflows.triage.inquiry import inquiry
 from workflows.triage.interleaved import cut
@@ -68,8 +68,6 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-
-
 HINTS = frozenset(
     ("features-disabled", "scrub-overdue")
 )  # to know of a pool each of whose states is good; any other word to know of is not good itself
@@ -261,8 +259,10 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
             continue
         cleaned = unwrap.cleaned(text)
         lines[name] = cleaned.lines
+        words = 0
         for piece in cut(cleaned.lines, cleaned.turns):
-            taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first))
+            words += not piece.source and talk.tells(piece.lines)
+            taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first), words)
             reads.append(_take(name, piece, nodes, taken))
     fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
@@ -305,6 +305,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` shows it."
         return replace(read, outcome="read", source="sg_inq", reason=time)
     if pieces:
+        if ill := fragments.ill_rows(piece.lines):
+            _take_rows(read, replace(piece, lines=ill), nodes)
         source = "zdb_children" if pieces.children else "zpool_rows"
         return replace(
             read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {fragments.UNFINISHED}" if pieces.rows else ""
@@ -332,6 +334,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
     if isinstance(mended.value, Unparsed):
         if begun := cut_off.begun(piece.source, piece.lines):
             return replace(read, outcome="partly", reason=f"{begun} {_whole(piece.source)}", notes=mended.notes)
+        if piece.source == "zpool_status" and fragments.has_row(piece.lines):
+            return _take_rows(read, piece, nodes)
         reason = f"{mended.value.reason.rstrip('.')}. {_whole(piece.source)}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=mended.value.line, notes=mended.notes)
     texts = nodes.setdefault(read.node, _NodeTexts({}, {}))
@@ -404,16 +408,11 @@ def _lines_of(piece: Piece) -> list[str]:
 def _pieces(piece: Piece, read: Read, nodes: dict[str, _NodeTexts]) -> Fragments:
     """Rows and children that stand there without their beginning; kept, if they tell anything by themselves."""
     found = fragments.fragments(piece.lines)
-    if not found or not (piece.command.startswith("grep ") or _is_a_piece(found)):
+    if not found or not (piece.command.startswith("grep ") or fragments.is_a_piece(found)):
         return Fragments()
     texts = nodes.setdefault(read.node, _NodeTexts({}, {}))
     texts.fragments = Fragments((*texts.fragments.rows, *found.rows), (*texts.fragments.children, *found.children))
     return found
-
-
-def _is_a_piece(found: Fragments) -> bool:
-    """Whether it tells anything by itself: a member that is remembered by a name, or two children."""
-    return any(row.was for row in found.rows) or len(found.children) > 1
 
 
 def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:

@@ -27,6 +27,25 @@ def is_inside_a_tree(lines: Sequence[str]) -> bool:
     return len(rows) >= ROWS_MIN or any(found.group(1) for found in rows)
 
 
+def is_a_piece(found: Fragments) -> bool:
+    """Whether it tells anything by itself: a member that is remembered by a name, or two children."""
+    return any(row.was for row in found.rows) or len(found.children) > 1
+
+
+def has_row(lines: Sequence[str]) -> bool:
+    """Whether a member with its counters is among them."""
+    return any(_ROW.fullmatch(line.rstrip()) for line in lines)
+
+
+def ill_rows(lines: Sequence[str]) -> list[str]:
+    """Rows of members that were given up, or count errors, and say nothing of another path: what is wrong with them they tell by themselves."""
+    found = [(line, form) for line in lines if (form := _ROW.fullmatch(line.rstrip()))]
+    return [line for line, form in found if "was /" not in line and (form.group("state") == "FAULTED" or _COUNTED.search(line))]
+
+
+_COUNTED = re.compile(r"ONLINE\s{1,40}(?:[0-9.KMGTPE]{1,12}\s{1,40}){0,2}[1-9]")
+
+
 def fragments(lines: Sequence[str]) -> Fragments:
     """Rows, and children that have a guid; others are left out."""
     rows = [_row(found) for line in lines if (found := _ROW.fullmatch(line.rstrip()))]

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agents.collectors import COLLECTORS
-from agents.collectors._rows import CROOKED
+from agents.collectors._rows import CROOKED, UNDER_WAY
 from agents.collectors.base import Reading, UnreadLine
+from workflows.facts.status_reasons import reason_of
 
 CUT_WITHIN = "... (cut here)"  # stands in place of a row, and of those that stood below it
 SOUGHT_MAX = 100  # lines that are looked for within others; a text with more is hardly an output
@@ -26,9 +27,19 @@ def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] 
 
 
 def _is_useful(pools: Sequence[Any]) -> bool:
-    """Whether any pool shows its state, a vdev or damaged data: words that only look like a field are no output. A tree that lost its shape is none."""
-    return any(pool.state or pool.vdevs.children or getattr(pool, "errors", None) for pool in pools) and not any(
+    """Whether any pool shows its state, a vdev, damaged data or what is under way: words that only look like a field are no output. A tree that
+    lost its shape is none."""
+    return any(pool.state or pool.vdevs.children or getattr(pool, "errors", None) or _is_under_way(pool) for pool in pools) and not any(
         _shapeless(pool) for pool in pools
+    )
+
+
+def _is_under_way(pool: Any) -> bool:
+    """Whether a reason, a scan, a removal or an expansion is told of: somebody kept that line alone."""
+    return (
+        reason_of(getattr(pool, "status", "")) is not None
+        or any(scan.function != "none" for scan in getattr(pool, "scans", ()))
+        or any(UNDER_WAY.match(getattr(pool, field, "")) for field in ("remove", "expand"))
     )
 
 

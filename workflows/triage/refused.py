@@ -79,7 +79,7 @@ def _joined(found: list[Refusal]) -> list[Refusal]:
 
 def _head(line: str) -> tuple[str, str] | None:
     """(verb, about what) of a line that begins a refusal."""
-    line = line.strip()[:1000]
+    line = line.strip()[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
     if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):

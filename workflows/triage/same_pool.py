@@ -1,7 +1,7 @@
 """Several outputs of `zpool status` about one pool: which of them is the newest, and what only an older one says.
 
 A text's time is that of a date above it (`zpool status -T d`, `date`), or the latest time in its scan: line. In one terminal the later command
-is the newer one. Where none of these tells, the later text is used, and what the other one says beside it is a finding.
+is the newer one, as long as nobody's own words stand between the two. Where none of these tells, the later text is used, and what the other one says beside it is a finding.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Taken:
     line: int
     command: str = ""
     time: Time | None = None
+    talk: int = 0  # how often somebody's own words stood above it: those may tell of another day
 
 
 NOWHERE = Taken("", 0)
@@ -194,7 +195,8 @@ def is_newer(earlier: Shown, later: Shown) -> bool | None:
     for one, two in ((earlier.taken.time, later.taken.time), (earlier.scan_time, later.scan_time), (earlier.done, later.done)):
         if one is not None and two is not None and one != two:
             return bool(two > one)  # type: ignore[operator]
-    in_one_terminal = earlier.taken.file == later.taken.file and earlier.taken.command and later.taken.command
+    one, two = earlier.taken, later.taken
+    in_one_terminal = one.file == two.file and one.command and two.command and one.talk == two.talk
     return True if in_one_terminal else None
 
 

@@ -184,7 +184,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return of_person, ""
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)) or (_FIELD_ABOVE.match(line) and _is_headed(lines, i)):
         return "zpool_status", ""  # its beginning is not here
-    if _DAMAGE.match(line):
+    if _DAMAGE.match(line) or UNDER_WAY.match(line):
         return "zpool_status", ""  # all that somebody kept of it
     if _OF_DATASET.match(after) and _PROPERTIES.match(line):
         return "", ""  # of `zfs get`, which tells of file systems
@@ -244,17 +244,20 @@ def _json(lines: Sequence[str]) -> str:
 
 _POOL = re.compile(r" {0,4}pool: \S")
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
+UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status, print_status_reason in cmd/zpool/zpool_main.c
+    r" {0,4}(?:status: One or more devices (?:has experienced an|could not be|are faulted in|is currently) |(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
+)
 _FIELD_ABOVE = re.compile(r" {0,4}(?:status|scan|scrub|config):(?: |$)")
 _COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
 _STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
-_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype|objid|error): ")
+_NOTICE = re.compile(r" {0,8}(?:eid|class|host|time|vpath|vguid|vphys|devid|impact|vtype|objid|error|cksum|read|write): ")
 _OPTIONS = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[^:]+\.conf: *options ")
 # How a part of smartctl's text begins that was pasted without its first lines.
 SMART_PART = (
     r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
     r"| {0,4}ID# +ATTRIBUTE_NAME| {0,4}Vendor Specific SMART Attributes with Thresholds:| {0,4}SMART Attributes Data Structure revision|Error counter log:"
     r"|SMART Self-test log|SMART Extended Self-test Log|Num  Test|Num +Test[_ ]Description|SMART/Health Information \(NVMe"
-    r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +0x[0-9a-f]{4} +[0-9]{3} +[0-9]{3} "
+    r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +(?:0x[0-9a-f]{4}|[POSRCK-]{6}) +[0-9]{3} +[0-9]{3} "
 )
 _PROPERTIES = re.compile(r"NAME +PROPERTY +VALUE +SOURCE$")
 _OF_DATASET = re.compile(
@@ -307,7 +310,7 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
     if (
         source == "zpool_status"
         and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid")
-        and (_COLUMNS.match(line) or _STATE.match(line) or _FIELD_ABOVE.match(line) or _DAMAGE.match(line))
+        and (_COLUMNS.match(line) or _STATE.match(line) or _FIELD_ABOVE.match(line) or _DAMAGE.match(line) or UNDER_WAY.match(line))
     ):
         return False
     if _family(piece.source) != source or (key and piece.key and key != piece.key):

@@ -85,13 +85,21 @@ def is_talk(lines: Sequence[str]) -> bool:
     if len(printed) == 1 and _ANNOUNCED.fullmatch(printed[0]):
         return True
     first = re.findall(r"[A-Za-z']+", printed[0].lower())
-    return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(_is_sentence, printed)) >= 7 * len(printed)
+    return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(is_sentence, printed)) >= 7 * len(printed)
+
+
+SENTENCE_MIN = 4  # words
+
+
+def tells(lines: Sequence[str]) -> bool:
+    """Whether somebody says something among these lines: between two outputs, that may be what happened meanwhile, or on which day each was."""
+    return any(len(line.split()) >= SENTENCE_MIN and is_sentence(line) for line in lines)
 
 
 _WORD = re.compile(r"[(\"`*]{0,3}[A-Za-z][A-Za-z'-]{0,40}[)\"`*.,:;!?]{0,4}")
 
 
-def _is_sentence(line: str) -> bool:
+def is_sentence(line: str) -> bool:
     """Mostly words: an output has figures, columns and names of devices."""
     parts = line.split()
     words = sum(_WORD.fullmatch(part) is not None for part in parts)

@@ -15,7 +15,7 @@ from agents.collectors import kernel_log
 from workflows.triage.commands import asked
 from workflows.triage.fields import FIELDS, HEADER
 from workflows.triage.refused import refusals
-from workflows.triage.split import begins
+from workflows.triage.split import UNDER_WAY, begins
 
 ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
 RUN_MIN = 3  # lines
@@ -45,6 +45,9 @@ def undo(lines: list[str], turns: _Turns) -> None:
         changed = [_undone(lines, turns, form) for form in _FORMS]
         if not (any((_stripped_numbers(lines, turns), _outdented(lines, turns), *changed)) or len(turns) > before):
             break
+    for place, line in enumerate(lines):
+        if line[:1] in (" ", "\t") and _STAMP.match(line.lstrip("\t")):  # a log that somebody indented, and whose long lines were wrapped
+            lines[place] = line.lstrip(" \t")
 
 
 def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
@@ -118,9 +121,11 @@ def _is_output(rests: list[str], kind: str = "") -> bool:
 
 def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
     line = lines[place]
-    if kind == INDENTED and HEADER.match(line):
-        return False  # a tree's own rows
+    if kind == INDENTED and (HEADER.match(line) or UNDER_WAY.match(line)):
+        return False  # a tree's own rows; a field of the pool that is named above
     if begins(lines, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
+        return True
+    if kind == ">" and (_STAMP.match(line) or ((spoken := _spoken(line)) and begins([spoken.rest], 0)[0])):
         return True
     if (of_kernel := _KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
         return True
@@ -131,6 +136,7 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
 
 
 _FIELD = re.compile(rf" {{0,8}}({'|'.join(FIELDS)}): *\S")
+_STAMP = re.compile(r" *\[ {0,24}[0-9]{1,9}\.[0-9]{6}\] \S")  # the kernel's own
 _PROMPTS_TOO = frozenset(("#", ">"))
 INDENTED = "indented"
 
@@ -189,7 +195,10 @@ _DATE = r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/
 _ZONE = r"(?:Z| ?[+-][0-9]{2}:?[0-9]{2})?"
 _MOMENT = rf"(?:{_DATE}[T ,]{{1,2}})?{_CLOCK}{_ZONE}"
 _NICK = r"[@+%&~]?[\w.-]{1,40}"
-_SPOKEN = re.compile(rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK})(?:>|:| {{1,20}}\|))(?: (.*)|$)")
+_NAMES = r"[A-Z][\w.-]{0,30}(?: [A-Z][\w.-]{0,30}){1,2}"  # as some mail programs put them before each line that they quote
+_SPOKEN = re.compile(
+    rf"(?:[\[(]?{_MOMENT}[\])]? {{0,3}})?(?:<({_NICK})>|[\[(]({_NICK})[\])]|({_NICK}|{_NAMES}(?=>))(?:>{{1,4}}|:| {{1,20}}\|))(?: (.*)|$)"
+)
 _SYSLOG = re.compile(
     rf"(?:<[0-9]{{1,3}}>[0-9]? ?)?(?:{_DATE}[T ]{_CLOCK}{_ZONE}) ([A-Za-z0-9][\w.-]{{0,80}}) ([\w./@()-]{{1,60}})(?:\[[0-9]{{1,10}}\])?: ?(.*)"
 )

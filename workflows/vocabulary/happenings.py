@@ -88,6 +88,7 @@ _KERNEL_NEUTRAL = (
     "parameter-unknown",
     "sense-detail",
     "ata-link",
+    "ata-up",
     "reset-occurred",
     "fma",
     "hba",
