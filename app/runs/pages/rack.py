@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from agents.domain.wwid import scheme
 from app.accounts.models import User
 from app.runs import services
 from app.runs.models import Run
@@ -23,6 +24,8 @@ ASKED_OF_THE_EYE = (
     the_bay_that_blinks,
     the_bay_of_the_new_disk_that_blinks,
 )  # nothing on the page may show the answer: a light alone proves nothing
+
+WWID_OF = {"old_serial": "old_wwid"}  # what a disk is compared by where it reports no serial number
 
 
 def waiting() -> list[Run]:
@@ -92,21 +95,31 @@ def holds_another(facts: FleetFacts, step: Step, params: Params) -> bool:
     return known(inside) and bool(inside) and known(inside[0].serial) and not names(params.get(step.puts_in, ""), inside[0])
 
 
-def in_hand(step: Step, params: Params) -> tuple[str, str] | None:
-    """What is done with which disk at this step, by the serial number on its label."""
+def in_hand(step: Step, params: Params) -> tuple[str, str, str] | None:
+    """What is done at this step, with which disk, and by what on its label it is known: the serial number, or the WWN where that is not known."""
     if not isinstance(step, ManualStep | WaitStep):
         return None
     finds = step.finds if isinstance(step, ManualStep) else ""
     found = (("Find", finds), ("Take out", step.takes_out), ("Put back" if step.undoes else "Put in", step.puts_in))
-    return next(((words, params[name]) for words, name in found if name and params.get(name)), None)
+    named = ((words, _on_its_label(name, params)) for words, name in found if name)
+    return next(((words, *label) for words, label in named if label), None)
 
 
-def moved(runbook: Runbook, state: RunState) -> list[tuple[str, str]]:
+def _on_its_label(name: str, params: Params) -> tuple[str, str] | None:
+    if params.get(name):
+        return "serial number", params[name]
+    wwid = params.get(WWID_OF.get(name, ""), "")
+    if not wwid:
+        return None
+    return ("WWN", wwid.removeprefix("naa:").upper()) if scheme(wwid) == "naa" else ("WWID", wwid)
+
+
+def moved(runbook: Runbook, state: RunState) -> list[tuple[str, str, str]]:
     """What hands did with which disk in a run that has ended."""
     walked = {one.step for one in state.finished if not one.passed_over}
     done = [in_hand(step, state.params) for step in runbook.steps if step.slug in walked]
     past = {"Find": "Was found", "Take out": "Came out", "Put in": "Went in", "Put back": "Was put back"}
-    return [(past[words], serial) for words, serial in filter(None, done)]
+    return [(past[words], kind, value) for words, kind, value in filter(None, done)]
 
 
 def looks(run: Run, facts: FleetFacts, step: Step, now: datetime) -> dict[str, int | None]:

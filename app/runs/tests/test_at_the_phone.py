@@ -10,14 +10,17 @@ from app.ledger.models import LedgerEvent
 from app.ledger.services import blob
 from app.runs import services, tasks
 from app.runs.models import Order, Run
+from app.runs.pages import rack as rack_page
 from app.runs.tests.cast import act, try_out
 from app.runs.tests.test_rack import BAY, BLINK, NEW, OTHER, blink
-from app.runs.tests.walks import event_types
+from app.runs.tests.walks import Walk, event_types
 from twin import rack
 from workflows.engine import events as ev
 from workflows.engine.transitions import LOOK_SECONDS
+from workflows.runbooks import RUNBOOKS
 
 pytestmark = pytest.mark.django_db
+REIMPORT = "device-delete-reimport"
 
 
 @pytest.fixture
@@ -70,6 +73,33 @@ def test_on_the_way_back_it_asks_for_the_old_disk_and_for_nothing_else(walk, cli
     walk.look()
     text = f"holds the disk with the serial number {NEW}. Take that out, and put the disk with the serial number {walk.run.params['old_serial']} back"
     assert text in phone(client, walk)
+
+
+def test_a_disk_that_reports_no_serial_number_is_compared_by_its_wwn(tmp_path, ann, bob, client):
+    walk = Walk(try_out(tmp_path, REIMPORT), ann, bob, REIMPORT)
+    walk.choices, walk.typed = (
+        {"next": "write"},
+        {"use": "Listed the datasets.", "compare": "Listed the datasets; the storage team has the list."},
+    )
+    walk.to("find")
+    serial, wwid = walk.run.state["params"].pop("old_serial"), walk.run.state["params"]["old_wwid"]
+    walk.run.save(update_fields=["state"])
+    printed = wwid.removeprefix("naa:").upper()
+    shown = phone(client, walk)
+    assert f'Find: WWN</dt><dd class="sl-mono">{printed}</dd>' in shown
+    assert serial not in shown
+    assert "That is not it." in post(client, walk, "hands", serial).content.decode(), "it is asked for what the page shows"
+    post(client, walk, "hands", printed)
+    walk.run.refresh_from_db()
+    assert walk.run.step == "pull"
+    assert f'Take out: WWN</dt><dd class="sl-mono">{printed}</dd>' in phone(client, walk)
+
+
+def test_of_a_disk_that_is_known_by_nothing_on_its_label_nothing_is_shown():
+    find = RUNBOOKS[REIMPORT].step("find")
+    assert rack_page.in_hand(find, {"old_wwid": "eui:0025385b71b00001"}) == ("Find", "WWID", "eui:0025385b71b00001")
+    assert rack_page.in_hand(find, {}) is None
+    assert rack_page.in_hand(RUNBOOKS[BLINK].step("insert"), {"old_wwid": "naa:5000c500a65b207b"}) is None, "that is the other disk"
 
 
 def test_during_a_wrong_pull_nothing_else_is_asked(walk, client):

@@ -299,7 +299,7 @@ RUNBOOK = Runbook(
                 title="Confirm what is replaced",
                 why="You type which disk you expect to be replaced.",
                 phrase=serial_end_and_pool,
-                phrase_hint="Type the last 6 characters of the old disk's serial number, a space, and the pool's name.",
+                phrase_hint="Type the last 6 characters of the old disk's serial number (of its WWN where it reported none), a space, and the pool's name.",
             ),
             approvals=1,
             adds=what_leaves,

@@ -124,7 +124,8 @@ def pool_and_loss(params: Params, plan: Mapping[str, Any]) -> str:
 
 
 def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
-    return f"{params.get('old_serial', '')[-6:]} {params['pool']}"
+    """By the WWID of the disk where it reported no serial number: an empty word could not be typed."""
+    return f"{(params.get('old_serial') or params['old_wwid'])[-6:]} {params['pool']}"
 
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:

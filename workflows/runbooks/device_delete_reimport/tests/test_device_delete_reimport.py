@@ -15,7 +15,7 @@ from workflows.facts import suspects
 from workflows.facts.read.pool_loads import FailedLoad
 from workflows.guards import suspect
 from workflows.guards.answers import the_disk_meant_in_its_place
-from workflows.runbooks.device_delete_reimport.choices import delete_params, rescan_params
+from workflows.runbooks.device_delete_reimport.choices import delete_params, rescan_params, serial_end_and_pool
 from workflows.tests.stories_of_imports import DELETES
 from workflows.tests.walks import Stages, Stuck
 
@@ -350,3 +350,9 @@ def test_called_off_after_it_was_imported_for_writing_the_disk_is_pulled_and_not
     assert walk.state.loops == ()
     assert [pool.name for pool in walk.node.imported] == ["ost_0"]
     assert all(disk.wwid != SUSPECT for disk in walk.node.disks)
+
+
+def test_a_disk_that_reported_no_serial_number_is_confirmed_by_its_wwn():
+    params = {"pool": "tank", "old_wwid": "naa:5000c500a65b207b"}
+    assert serial_end_and_pool(params, {}) == "5b207b tank"
+    assert serial_end_and_pool({**params, "old_serial": "ZA1X2345"}, {}) == "1X2345 tank"
