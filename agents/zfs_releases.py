@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Optional, Tuple, Union
 
 Release = Tuple[int, ...]
@@ -89,6 +90,7 @@ def tried() -> str:
     return f"{', '.join(first)} and {last}"
 
 
+@lru_cache(maxsize=1024)
 def has(first_tags: tuple[str, ...], release: Release) -> bool:
     """Whether something that came with these tags is in the release: ("2.1.15", "2.2.3") is in 2.1.16 and 2.3.0, and not in 2.2.2."""
     firsts = {first[:2]: first for first in (numbers(tag) or () for tag in first_tags)}
@@ -389,6 +391,7 @@ def clear_of_multihost(release: Release) -> str:
     return LOOKS if has(CLEAR_LOOKS, release) else REFUSES if has(CLEAR_REFUSES, release) else BLIND
 
 
+@lru_cache(maxsize=256)
 def asks(condition: str, module: str) -> bool:
     """Whether something rests on this condition of a pool with this module. When that is not known: yes."""
     release = numbers(module)
