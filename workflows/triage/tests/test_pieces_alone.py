@@ -213,3 +213,12 @@ def test_the_error_log_of_a_disk_alone_is_read(why, slug):
 
 def test_an_error_log_that_does_not_say_which_errors_it_holds_is_not_called_good():
     assert not read("ATA Error Count: 3\n").good
+
+
+def test_a_warning_of_the_kernel_about_disks_is_not_passed_over():
+    found = read(
+        "    [ 1030.547034] WARNING: CPU: 0 PID: 697 at drivers/scsi/scsi_lib.c:214 scsi_execute_cmd+0x42/0x2c0 [scsi_mod]\n"
+        "    [ 1030.547205] CPU: 0 PID: 697 Comm: smartctl Not tainted 6.1.85\n"
+    )
+    assert [each.slug for each in found.situations] == ["unexplained"]
+    assert not found.good
