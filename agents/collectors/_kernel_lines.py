@@ -302,7 +302,9 @@ _TROUBLE = re.compile(
     r"(?i)\b(?:fault(?:ed|y)?|fail(?:s|ed|ure|ing)?|errors?|time[d ]?-?out|timed|resett?(?:ing)?|abort(?:ed|ing)?|offlin\w*|dead|lost|gone|removed|removing"
     r"|not respond\w*|unrespons\w*|invalid|overflow|illegal|unexpected|exception|panic|corrupt\w*|uncorrect\w*|bad|hung|stuck|disabled|down|degraded|overheat\w*)\b"
 )
-_WARNED = re.compile(r"WARNING: CPU: \d+ PID: \d+ at (?:\S{1,200}/)?(?:drivers/(?:scsi|ata|nvme|block|message|md)|block|zfs|spl)/")  # WARN_ON
+_WARNED = re.compile(
+    r"WARNING: CPU: \d+ PID: \d+ at (?:\S{1,200}/)?(?:drivers/(?:scsi|ata|nvme|block|message|md)|block|zfs|spl)/"
+)  # WARN_ON
 UNEXPLAINED = "unexplained"
 _SPL = re.compile(r"^SPLError: \d+:\d+:\([\w.-]+:\d+:\w+\(\)\) ")  # before 0.6.5 each warning came with its place in the source
 
