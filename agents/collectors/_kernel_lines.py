@@ -137,7 +137,7 @@ PATTERNS = {
     ),
     "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|detaching .*|qc timeout .*)",
     # what it prints when a link comes up, drivers/ata/libata-core.c: ata_dev_configure, ata_do_set_mode, sata_print_link_status
-    "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)\b.*|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
+    "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)[\w/:]{{0,12}}|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
     "path-down": (
         r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"
@@ -302,6 +302,9 @@ _TROUBLE = re.compile(
     r"(?i)\b(?:fault(?:ed|y)?|fail(?:s|ed|ure|ing)?|errors?|time[d ]?-?out|timed|resett?(?:ing)?|abort(?:ed|ing)?|offlin\w*|dead|lost|gone|removed|removing"
     r"|not respond\w*|unrespons\w*|invalid|overflow|illegal|unexpected|exception|panic|corrupt\w*|uncorrect\w*|bad|hung|stuck|disabled|down|degraded|overheat\w*)\b"
 )
+_WARNED = re.compile(
+    r"WARNING: CPU: \d+ PID: \d+ at (?:\S{1,200}/)?(?:drivers/(?:scsi|ata|nvme|block|message|md)|block|zfs|spl)/"
+)  # WARN_ON
 UNEXPLAINED = "unexplained"
 _SPL = re.compile(r"^SPLError: \d+:\d+:\([\w.-]+:\d+:\w+\(\)\) ")  # before 0.6.5 each warning came with its place in the source
 
@@ -346,6 +349,10 @@ def counts(message: str) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)
 def _counted(message: str) -> bool:
+    if _WARNED.match(message):
+        return True
     if _EXPECTED.match(message):
         return False
-    return _ZFS.search(message) is not None or (_HARDWARE.search(message) is not None and _TROUBLE.search(message) is not None)
+    if _ZFS.search(message):
+        return True
+    return _HARDWARE.search(message) is not None and _TROUBLE.search(message) is not None

@@ -127,10 +127,29 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
             )
         elif counts(one.message):
             unexplained.append(KernelEvent(one.at_us, UNEXPLAINED, one.message, (), one.printed))
-    frame = next((one for one in found if _FRAME.fullmatch(one.message[:LINE_MAX])), None)
-    if frame and not any(event.kind in _HEADS for event in events):  # of a stack without the line that says why it was printed
-        unexplained.append(KernelEvent(frame.at_us, UNEXPLAINED, frame.message, (), frame.printed))
+    place = next((i for i, one in enumerate(found) if _FRAME.fullmatch(one.message[:LINE_MAX])), None)
+    if place is not None and not any(event.kind in _HEADS for event in events):
+        frame, head = found[place], _waits_for_zfs(found[max(0, place - STACK_MAX) : place])
+        if head is not None:
+            events.append(head)
+            events.sort(key=lambda event: event.at_us)
+        else:  # of a stack without the line that says why it was printed
+            unexplained.append(KernelEvent(frame.at_us, UNEXPLAINED, frame.message, (), frame.printed))
     return events, unexplained
+
+
+STACK_MAX = 30  # lines of a stack above its first frame of ZFS
+_WAITS = re.compile(
+    r"(?:INFO: )?task (?P<task>[^:]{1,40}):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*"
+)
+
+
+def _waits_for_zfs(above: Sequence[Stamped]) -> KernelEvent | None:
+    """The line that says which program waits, where the stack below it is in ZFS: the program need not be one of ZFS's own."""
+    for one in reversed(above):
+        if waits := _WAITS.fullmatch(one.message[:LINE_MAX].strip()):
+            return KernelEvent(one.at_us, "hung-task", one.message, tuple(waits.groupdict().items()), one.printed)
+    return None
 
 
 _FRAME = re.compile(

@@ -261,7 +261,7 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
         lines[name] = cleaned.lines
         words = 0
         for piece in cut(cleaned.lines, cleaned.turns):
-            words += not piece.source and talk.tells(piece.lines)
+            words += not piece.source and talk.has_prose(piece.lines)
             taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first), words)
             reads.append(_take(name, piece, nodes, taken))
     fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})

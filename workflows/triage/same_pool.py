@@ -195,8 +195,8 @@ def is_newer(earlier: Shown, later: Shown) -> bool | None:
     for one, two in ((earlier.taken.time, later.taken.time), (earlier.scan_time, later.scan_time), (earlier.done, later.done)):
         if one is not None and two is not None and one != two:
             return bool(two > one)  # type: ignore[operator]
-    one, two = earlier.taken, later.taken
-    in_one_terminal = one.file == two.file and one.command and two.command and one.talk == two.talk
+    above, below = earlier.taken, later.taken
+    in_one_terminal = above.file == below.file and above.command and below.command and above.talk == below.talk
     return True if in_one_terminal else None
 
 

@@ -91,7 +91,7 @@ def is_talk(lines: Sequence[str]) -> bool:
 SENTENCE_MIN = 4  # words
 
 
-def tells(lines: Sequence[str]) -> bool:
+def has_prose(lines: Sequence[str]) -> bool:
     """Whether somebody says something among these lines: between two outputs, that may be what happened meanwhile, or on which day each was."""
     return any(len(line.split()) >= SENTENCE_MIN and is_sentence(line) for line in lines)
 

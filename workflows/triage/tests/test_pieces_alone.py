@@ -213,3 +213,19 @@ def test_the_error_log_of_a_disk_alone_is_read(why, slug):
 
 def test_an_error_log_that_does_not_say_which_errors_it_holds_is_not_called_good():
     assert not read("ATA Error Count: 3\n").good
+
+
+def test_a_warning_of_the_kernel_about_disks_is_not_passed_over():
+    found = read(
+        "    [ 1030.547034] WARNING: CPU: 0 PID: 697 at drivers/scsi/scsi_lib.c:214 scsi_execute_cmd+0x42/0x2c0 [scsi_mod]\n"
+        "    [ 1030.547205] CPU: 0 PID: 697 Comm: smartctl Not tainted 6.1.85\n"
+    )
+    assert [each.slug for each in found.situations] == ["unexplained"]
+    assert not found.good
+
+
+def test_a_program_that_waits_within_zfs_is_a_hung_thread():
+    head = "[69059.096365] INFO: task rsync:62710 blocked for more than 122 seconds.\n[69059.096366] Call Trace:\n[69059.096368]  __schedule+0x2d1/0x6c0\n"
+    found = read(f"{head}[69059.096393]  ? dmu_tx_destroy+0x10a/0x130 [zfs]\n")
+    assert [(each.slug, each.severity) for each in found.situations] == [("kernel-errors", "act")]
+    assert not read(f"{head}[69059.096393]  ? ext4_sync_file+0x10a/0x130 [ext4]\n").situations
