@@ -31,4 +31,4 @@ class AccountsConfig(AppConfig):
         post_delete.connect(factors.changed, sender=Authenticator)
         seals.ALSO.append(factors.faults)
         post_delete.connect(records.session_ended, sender=Session)
-        made_on_the_host.connect(waiting.tell_made_on_the_host)
+        made_on_the_host.connect(waiting.announce_made_on_the_host)

@@ -57,7 +57,7 @@ SHOWN = {
 }
 
 
-def not_believed() -> list[Found]:
+def not_accepted() -> list[Found]:
     """Every row that is not accepted now, whether or not there is a key."""
     if not seals.key_path().exists() and not seals.next_path().exists():
         rows = ((kind, row) for kind in seals.KINDS.values() for row in seals.read(kind))
@@ -74,7 +74,7 @@ def at_first(by: str) -> list[Found]:
         return found
     if seals.key_path().exists() or Seal.objects.exists() or LedgerEvent.objects.filter(type=BLESSED).exists():
         return []
-    found = not_believed()
+    found = not_accepted()
     scheme.make_key()
     _bless(found, "This installation was taken over by the first version that seals them.", by)
     return found
@@ -82,7 +82,7 @@ def at_first(by: str) -> list[Found]:
 
 def bless(names: Collection[str], why: str, by: str) -> list[Found]:
     """Those of these names that are not accepted now."""
-    found = [one for one in not_believed() if name_of(one) in names]
+    found = [one for one in not_accepted() if name_of(one) in names]
     if strange := set(names) - {name_of(one) for one in found}:
         raise NotNow(f"Nothing was confirmed. There is no such row, or it is accepted already: {', '.join(sorted(strange))}.")
     _bless(found, why, by)
@@ -121,7 +121,7 @@ def begin_anew(why: str, by: str) -> list[Found]:
     """Another key in place of one that is lost. Everything is sealed as the database says it, so a person must have looked at it."""
     if seals.key_path().exists() or seals.next_path().exists():
         raise NotNow(f"The key {seals.key_path()} is there. Change it with `identity rotate`.")
-    found = not_believed()
+    found = not_accepted()
     with transaction.atomic():
         Seal.objects.all().delete()
         ledger.record("identity.key-lost", {"why": why}, by)

@@ -31,7 +31,7 @@ def confirm(by: User | None, one: Changed, seen: str) -> None:
         _count(held)
         who = by.username if by else waiting.HOST
         ledger.record("person.change-confirmed", body, who)
-        waiting.tell(body["of"], body["what"], f"confirmed by {who}")
+        waiting.announce_change(body["of"], body["what"], f"confirmed by {who}")
 
 
 def withdraw(by: User, one: Changed, seen: str) -> None:
@@ -44,7 +44,7 @@ def withdraw(by: User, one: Changed, seen: str) -> None:
         else:
             _shut(held)
         ledger.record("person.change-withdrawn", body, by.username)
-        waiting.tell(body["of"], body["what"], f"withdrawn by {by.username}; it does not count")
+        waiting.announce_change(body["of"], body["what"], f"withdrawn by {by.username}; it does not count")
 
 
 def sweep(now: datetime) -> None:
@@ -58,7 +58,7 @@ def sweep(now: datetime) -> None:
             body = _body(held)
             _count(held)
             ledger.record("person.change-counts", body, "portal")
-            waiting.tell(body["of"], body["what"], "a day has passed and it was not withdrawn")
+            waiting.announce_change(body["of"], body["what"], "a day has passed and it was not withdrawn")
 
 
 def _held(one: Changed, seen: str) -> Changed:

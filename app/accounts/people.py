@@ -64,7 +64,7 @@ def take(by: User, person: User, held: Membership) -> None:
     held.delete()
     _record("person.role-taken", by, person, body)
     if held.role in waiting.ROLES:
-        waiting.tell(person.username, f"{held.role} for {held.where}, taken by {by.username}", SHUT_OUT)
+        waiting.announce_change(person.username, f"{held.role} for {held.where}, taken by {by.username}", SHUT_OUT)
 
 
 def switch(by: User, person: User, *, on: bool) -> None:
@@ -79,7 +79,7 @@ def switch(by: User, person: User, *, on: bool) -> None:
             sign_out(person)
         _record("person.switched-on" if on else "person.switched-off", by, person, {}, person if changed else None)
         if not on:
-            waiting.tell(person.username, f"switched off by {by.username}", SHUT_OUT)
+            waiting.announce_change(person.username, f"switched off by {by.username}", SHUT_OUT)
 
 
 def new_password(by: User | None, person: User) -> str:
@@ -144,4 +144,4 @@ def _record(what: str, by: User | None, person: User, body: dict, changed: waiti
     fields = {"of": person.username, **body, **({"counts_at": changed.counts_at} if waits else {})}
     ledger.record(what, fields, by.username if by else waiting.HOST)
     if waits:
-        waiting.tell_asked(changed)
+        waiting.announce_waiting(changed)

@@ -45,7 +45,7 @@ TAKES = {
 
 
 def _sealed(held: QuerySet[Membership]) -> QuerySet:
-    """Roles, each with what its seal and that of its person are checked by; for `believed`."""
+    """Roles, each with what its seal and that of its person are checked by; for `gives_right`."""
     held = seals.with_seals(seals.with_seals(held, kinds.MEMBERSHIP, prefix="held"), kinds.USER, "user__", "who")
     return held.values_list(*seals.columns(kinds.MEMBERSHIP, prefix="held"), *seals.columns(kinds.USER, "user__", "who"))
 
@@ -61,7 +61,7 @@ ROLE_COUNTS = kinds.MEMBERSHIP.fields.index("counts_at")
 ACCOUNT_COUNTS = HELD + kinds.USER.fields.index("counts_at")
 
 
-def believed(rows: list[tuple], right: str, node: object = None) -> bool:
+def gives_right(rows: list[tuple], right: str, node: object = None) -> bool:
     """Whether one of these rows of a query of `roles_with` gives the right: this portal wrote it and its person's, both count by now,
     and the node is that team's."""
     good = [row for row in rows if not _fault(row) and not _waits(row, right)]
@@ -86,7 +86,7 @@ def _is_moved(node: str) -> bool:
 def _holds(user: User, right: str, node: object, asked: WrittenOnce) -> bool:
     def ask() -> tuple[list[tuple], bool]:
         rows = asked(user.pk, str(node or ""))
-        return rows, believed(rows, right, node)
+        return rows, gives_right(rows, right, node)
 
     rows, is_so = seals.twice(ask, lambda found: found[1] or all(_waits(row, right) and not _fault(row) for row in found[0]))
     if is_so:
@@ -112,7 +112,7 @@ def may(user: User, right: str, node: object = None) -> bool:
 
 
 def roles_with(right: str) -> WrittenOnce:
-    """The query behind `may`: asked with a person's key and a node's name it gives a row for each role that gives the right there, if it is `believed`."""
+    """The query behind `may`: asked with a person's key and a node's name it gives a row for each role that gives the right there, if it is `gives_right`."""
     return (_HERE_PROVEN if wants_factor(right) else _HERE)[right]
 
 
@@ -136,7 +136,7 @@ def lacks_factor(user: User) -> bool:
 def may_somewhere(user: User, right: str) -> bool:
     """Whether it is worth showing what asks for this right at all. It allows nothing: ask `may` with the node before anything is done."""
     held = _PROVEN if wants_factor(right) else Membership.objects.all()
-    return believed(list(_sealed(held.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right]))), right)
+    return gives_right(list(_sealed(held.filter(user_id=user.pk, user__is_active=True, role__in=ROLES_WITH[right]))), right)
 
 
 def holders(right: str, node: object = None) -> QuerySet[User]:
@@ -149,7 +149,7 @@ def holders(right: str, node: object = None) -> QuerySet[User]:
 def rests(user: User, right: str, node: object = None) -> str:
     """Why a right that this person has there does not count yet, and what to do; "" when it counts, or nothing gives it."""
     rows = [row for row in _HERE[right](user.pk, str(node or "")) if not _fault(row)]
-    if not rows or believed(rows, right):
+    if not rows or gives_right(rows, right):
         return ""
     found = waiting.of(User.objects.get(pk=user.pk))
     roles = {row[0] for row in rows}

@@ -213,7 +213,7 @@ def twice(ask: Callable[[], T], is_good: Callable[[T], bool]) -> T:
     return ask()
 
 
-def first_believed(ask: Callable[[], list[M]]) -> M | None:
+def first_accepted(ask: Callable[[], list[M]]) -> M | None:
     """The first row that a query with `with_seals` finds; None when there is none, or none that is accepted."""
     one = next(iter(twice(ask, lambda rows: all(not fault(KINDS[type(one)], of_model(one)) for one in rows))), None)
     return one if one is not None and not noted(KINDS[type(one)], of_model(one)) else None

@@ -30,7 +30,7 @@ class SessionStore(encrypted_sessions.SessionStore):
     """`SESSION_ENGINE` names this module."""
 
     def _get_session_from_db(self) -> Session | None:
-        found = seals.first_believed(lambda: live_sessions(self.session_key, timezone.now()))
+        found = seals.first_accepted(lambda: live_sessions(self.session_key, timezone.now()))
         if found is None:
             self._session_key = None
         return found
@@ -43,5 +43,5 @@ class Backend(AuthenticationBackend):
     """`AUTHENTICATION_BACKENDS` names this one."""
 
     def get_user(self, user_id: int) -> User | None:
-        found = seals.first_believed(lambda: people(user_id))
+        found = seals.first_accepted(lambda: people(user_id))
         return found if found is not None and self.user_can_authenticate(found) else None

@@ -223,7 +223,9 @@ def _give_roles(person: User, wanted: Iterable[tuple[str, str]]) -> None:
         body = {"of": person.username, "gone": sorted(map("@".join, gone)), "come": list(map("@".join, come))}
         ledger.record("person.roles-from-groups", body, "portal")
     if not waiting.ROLES.isdisjoint(role for role, _ in come) and not waiting.site_is_new():
-        waiting.tell(person.username, ", ".join("@".join(one).rstrip("@") for one in come), "a group of the identity provider gives it")
+        waiting.announce_change(
+            person.username, ", ".join("@".join(one).rstrip("@") for one in come), "a group of the identity provider gives it"
+        )
 
 
 def _record_refusal(claims: dict, why: str) -> None:

@@ -105,7 +105,7 @@ def key(one: Changed) -> str:
 # --- notices
 
 
-def tell_asked(one: Changed) -> None:
+def announce_waiting(one: Changed) -> None:
     """A change that was just written: administrators and the person are to hear of it while it can be withdrawn."""
     if one.waits:
         fields = {"of": person_of(one).username, "what": words(one), "role": one.pk if isinstance(one, Membership) else None}
@@ -113,14 +113,14 @@ def tell_asked(one: Changed) -> None:
         outbox.put([outbox.Happening("person-waits", f"person-waits:{key(one)}", said=fields)])
 
 
-def tell(of: str, what: str, because: str) -> None:
+def announce_change(of: str, what: str, because: str) -> None:
     """A change that counts now, or was withdrawn."""
     fields = {"of": of, "what": what, "because": because}
     outbox.put([outbox.Happening("person-changed", f"person-changed:{of}:{timezone.now().isoformat()}", said=fields)])
 
 
-def tell_made_on_the_host(sender, person: User, **_) -> None:
+def announce_made_on_the_host(sender, person: User, **_) -> None:
     """`createsuperuser` on a portal that has nodes: on the record, and to everybody who administers."""
     if not site_is_new():
         ledger.record("person.role-given", {"of": person.username, "role": Role.ADMIN, "team": ""}, HOST)
-        tell(person.username, f"admin for the whole fleet, given by {HOST}", "it was done on the portal's machine")
+        announce_change(person.username, f"admin for the whole fleet, given by {HOST}", "it was done on the portal's machine")

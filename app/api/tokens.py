@@ -133,7 +133,7 @@ def _not_forged(token: Token) -> None:
     """Token and person were both written by this portal. Raises NotBelieved; the alarm learns of it."""
     if seals.fault(KIND, seals.of_model(token)) and (why := seals.why_not(Token, pk=token.pk) or "It was changed just now."):
         raise NotBelieved(f"The token {token.name} is not accepted. {why}")
-    person = seals.first_believed(lambda: people(token.person_id))
+    person = seals.first_accepted(lambda: people(token.person_id))
     if person is None:
         raise NotBelieved(f"The account behind the token {token.name} is not accepted. {seals.HOW}")
     token.person = person

@@ -35,7 +35,7 @@ def logged(application: App) -> App:
         except asyncio.CancelledError:  # the server has waited for it as long as it may, and is ending
             await answer.end()
         finally:
-            tell(scope, answer.status or 500, time.perf_counter() - began)
+            write_line(scope, answer.status or 500, time.perf_counter() - began)
 
     return door
 
@@ -63,7 +63,7 @@ class Answer:
             await self({"type": "http.response.body", "body": b""})
 
 
-def tell(scope: Scope, status: int, seconds: float) -> None:
+def write_line(scope: Scope, status: int, seconds: float) -> None:
     path = scope["path"]
     if status < 400 and (path.startswith(ALWAYS_ASKED) or path == f"{AGENTS}orders"):
         return

@@ -24,7 +24,7 @@ from app.fleet.ingest import intake
 from app.fleet.ingest.payload import BadReport, check
 from app.nodes import sessions
 from app.nodes.door import TROUBLE, BadBody, read_json, trouble, unpacked
-from app.nodes.keys import AHEAD_MAX, Key, Repeat, believed_since, look_up, milliseconds, not_taken, remembered
+from app.nodes.keys import AHEAD_MAX, Key, Repeat, look_up, looked_up_since, milliseconds, not_taken, remembered
 from app.nodes.kinds import KEY
 from app.nodes.models import NodeKey
 from app.runs import tasks
@@ -137,7 +137,7 @@ async def _answer(scope: Scope, headers: dict[str, str], body: bytes, answer: di
     if outcome == "refused":
         return *await THREADS.run(_refused, key, signed, answer.get("nonce"), now), beat
     if newest != key.newest:
-        await THREADS.run(believed_since, key, signed.key_id, newest)
+        await THREADS.run(looked_up_since, key, signed.key_id, newest)
     if reason:
         return 422, {"reason": reason}, beat
     if outcome == "stay" and (why := await THREADS.run(_other_stay, key.pk, answer.get("nonce", ""), now)):
@@ -202,10 +202,10 @@ WITH came AS (
     FROM came c, mine m
     WHERE m.id = k.id AND c.key = k.id AND k.counter < c.counter AND k.revoked_at IS NULL
     RETURNING k.id, k.node_id, k.doubled_at IS NULL AND c.nonce IN ('', k.nonce) AS same_stay, m.journal,
-        (SELECT max(e.id) FROM ledger_event e WHERE e.identity = '{KEY.table}:' || k.id) AS newest, c.newest AS believed_at
+        (SELECT max(e.id) FROM ledger_event e WHERE e.identity = '{KEY.table}:' || k.id) AS newest, c.newest AS accepted_at
 ), free AS (
     SELECT n.id, r.id AS key FROM fleet_node n JOIN raised r ON r.node_id = n.id JOIN came c ON c.key = r.id
-    WHERE n.report_digest = c.set AND r.same_stay AND r.newest IS NOT DISTINCT FROM r.believed_at FOR NO KEY UPDATE OF n SKIP LOCKED
+    WHERE n.report_digest = c.set AND r.same_stay AND r.newest IS NOT DISTINCT FROM r.accepted_at FOR NO KEY UPDATE OF n SKIP LOCKED
 ), kept AS (
     UPDATE fleet_node n SET last_report_at = greatest(n.last_report_at, c.at), asked = c.asked FROM free f, came c
     WHERE n.id = f.id AND c.key = f.key AND n.report_digest = c.set RETURNING f.key

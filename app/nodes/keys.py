@@ -219,11 +219,11 @@ def authenticate(method: str, path: str, query: str, headers: Mapping[str, str],
     if about is None:
         raise not_taken(key, signed, now)
     newest, *rest = about
-    key = believed_since(key, key_id, newest)
+    key = looked_up_since(key, key_id, newest)
     return Caller(key.node, key.secret, signed, key.pk, *rest)
 
 
-def believed_since(key: Key, key_id: str, newest: int | None) -> Key:
+def looked_up_since(key: Key, key_id: str, newest: int | None) -> Key:
     """The remembered key, looked up again when the ledger has an event about it since. Raises what `look_up` raises."""
     if newest == key.newest:
         return key

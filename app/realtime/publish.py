@@ -21,7 +21,7 @@ class Household:
     """The listener in this process, when there is one: notified at once, and ignores what comes back from Valkey under its own name."""
 
     name = ""
-    tell: Callable[[str], None] | None = None
+    notify: Callable[[str], None] | None = None
 
 
 def sessions_of(person: int) -> str:
@@ -35,8 +35,8 @@ def ring(topic: str) -> None:
 
 
 def _publish(topic: str) -> None:
-    if Household.tell is not None:
-        Household.tell(topic)
+    if Household.notify is not None:
+        Household.notify(topic)
     try:
         valkey().publish(PREFIX + topic, Household.name)
     except redis.RedisError as error:

@@ -131,7 +131,7 @@ class FanOut:
                 ear.close()
 
     async def stop(self) -> None:
-        Household.name, Household.tell, self._is_ending = "", None, False
+        Household.name, Household.notify, self._is_ending = "", None, False
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -140,9 +140,9 @@ class FanOut:
         if self._task is None or self._task.done():
             self._loop = asyncio.get_running_loop()
             self._task = self._loop.create_task(self._subscribe_for_ever())
-            Household.name, Household.tell = self._name, self._tell
+            Household.name, Household.notify = self._name, self._notify
 
-    def _tell(self, topic: str) -> None:
+    def _notify(self, topic: str) -> None:
         """This process rang; may be called from any thread."""
         if self._loop is not None and self._loop.is_running():
             self._loop.call_soon_threadsafe(self._ring, topic)

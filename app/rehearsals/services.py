@@ -89,14 +89,14 @@ def _play(asked: Rehearsal) -> None:
     now, node = timezone.now(), asked.situation.node
     asked.heard_at = node.last_report_at
     try:
-        asked.told = tell(asked.runbook, asked.params, asked.choices, node, now).to_json()
+        asked.told = rehearse_on_twins(asked.runbook, asked.params, asked.choices, node, now).to_json()
     except CannotRebuild as why:
         asked.why_not = str(why)
     asked.ended_at = timezone.now()
     asked.save()
 
 
-def tell(runbook: str, params: Mapping[str, str], choices: Mapping[str, str], node: Node, now: datetime) -> Rehearsed:
+def rehearse_on_twins(runbook: str, params: Mapping[str, str], choices: Mapping[str, str], node: Node, now: datetime) -> Rehearsed:
     """Raises CannotRebuild."""
     facts = fleet.facts_near([node.name, *params.values(), *choices.values()], now)
     if node.name not in facts.nodes:

@@ -47,9 +47,9 @@ def apply(run: Run, event: ev.Event, asker: Asker, now: datetime) -> Refused | N
     records = _do(run, runbook, outcome, asker, now)
     _store(run, before, outcome.state, now)
     _keep_loops(run, before, outcome.state)
-    notifications.tell(run, runbook, before, outcome.state, by_person=asker.person is not None)
+    notifications.send_notices(run, runbook, before, outcome.state, by_person=asker.person is not None)
     if before.status == "waiting" and (before.step, before.since) != (outcome.state.step, outcome.state.since):
-        folded_reads.tell(run, before)
+        folded_reads.record_folded(run, before)
     for record in records:
         recorded = ledger.record(record.type, dict(record.body), asker.name, run=str(run.pk), node=run.node)
         _keep_consent(run, record, recorded, asker, now)

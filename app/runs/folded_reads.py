@@ -28,7 +28,7 @@ def is_folded(order: Order, receipt: Receipt) -> bool:
     return before is not None and _result_of(before.receipt) == _result_of(receipt.shown)
 
 
-def tell(run: Run, state: RunState) -> None:
+def record_folded(run: Run, state: RunState) -> None:
     """One event for the folded looks of this stay that no event records yet; none where there are none."""
     answered = _of_stay(run, state).exclude(receipt_digest="").order_by("number")
     alone = answered.filter(folded=False).last()

@@ -9,7 +9,7 @@ from workflows.engine.core import Runbook
 from workflows.engine.state import RunState
 
 
-def tell(run: Run, runbook: Runbook, before: RunState, after: RunState, by_person: bool) -> None:
+def send_notices(run: Run, runbook: Runbook, before: RunState, after: RunState, by_person: bool) -> None:
     outbox.put(_happened(run, runbook, before, after, by_person))
 
 

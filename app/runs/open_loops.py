@@ -140,4 +140,4 @@ def _reported_since(one: OpenLoop, runbook: Runbook, facts: FleetFacts) -> bool:
 def _try(one: OpenLoop, facts: FleetFacts) -> None:
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=one.run_id)
-        services.tell(run, ev.LoopClosed, f"node:{one.node}", timezone.now(), loop=one.loop, facts=facts)
+        services.apply_event(run, ev.LoopClosed, f"node:{one.node}", timezone.now(), loop=one.loop, facts=facts)

@@ -230,7 +230,7 @@ def need_proof(proved_at: datetime | None, now: datetime) -> None:
 # --- what no person does
 
 
-def tell(run: Run, kind: type[ev.Event], actor: str, now: datetime, **fields) -> Refused | None:
+def apply_event(run: Run, kind: type[ev.Event], actor: str, now: datetime, **fields) -> Refused | None:
     """An event from a node or from time, on a run whose row the caller has locked."""
     try:
         with transaction.atomic():
@@ -246,7 +246,7 @@ def tick(run_id: int) -> None:
     with transaction.atomic():
         run = Run.objects.select_for_update().filter(pk=run_id, status="waiting").first()
         if run is not None:
-            tell(run, ev.FactsArrived, "portal", timezone.now())
+            apply_event(run, ev.FactsArrived, "portal", timezone.now())
 
 
 def waiting_on(node: str) -> list[int]:
@@ -293,7 +293,7 @@ def look(user: User, node: str, sources: tuple[str, ...]) -> Order:
     """Have a node look again. While the same question is out, that order is returned. A broken ledger does not stop it."""
     now = timezone.now()
     roles, out, keys = together((rights.roles_with(OPERATE), (user.pk, node)), (looks_out, (node, now)), (sealing.live_keys, (node,)))
-    if not rights.believed(roles, OPERATE, node):
+    if not rights.gives_right(roles, OPERATE, node):
         need(user, OPERATE, node)  # which says why not
     is_well = ledger_is_well()
     listed = ",".join(sorted(set(sources)))

@@ -143,10 +143,10 @@ def mode_rows(disk: DiskFacts) -> Iterator[Row]:
         yield "Mode pages", f"not known: {modes.reason}", UNKNOWN_TONE
         return
     cache = modes.write_cache
-    believed = f"; the kernel assumes {modes.kernel_believes}" if known(modes.kernel_believes) else ""
+    assumed = f"; the kernel assumes {modes.kernel_believes}" if known(modes.kernel_believes) else ""
     if known(cache):
         lost = ", and never flushes it: a power cut loses what was acknowledged" if modes.is_never_flushed else ""
-        yield "Write cache (WCE)", f"{cache.words}{believed}{lost}", "bad" if modes.is_never_flushed else "good"
+        yield "Write cache (WCE)", f"{cache.words}{assumed}{lost}", "bad" if modes.is_never_flushed else "good"
     if known(modes.background_scan):
         yield "Background scan (EN_BMS)", modes.background_scan.words, "idle"
 

@@ -151,7 +151,7 @@ def _go(node: str, order_id: str, digest: str, status: str, moment: str, proven:
         if not why and status == "CLAIMED":
             why = _not_proven(order, proven)
         if why:
-            _tell_held_back(order, node, status, why)
+            _record_held_back(order, node, status, why)
             return why
         setattr(order, moment, now)
         _move(order, status, now, f"node:{node}")
@@ -175,7 +175,7 @@ def _why_held_back(order: Order, node: str, digest: str, status: str, now: datet
     return ""
 
 
-def _tell_held_back(order: Order, node: str, status: str, why: str) -> None:
+def _record_held_back(order: Order, node: str, status: str, why: str) -> None:
     """Once for each reason: an agent that asks again and again fills no ledger."""
     text = f"{node}, {status}: {why}"
     if order.held_back != text:
@@ -292,7 +292,7 @@ def _take(order: Order, taken: Receipt, node: str, now: datetime, known: set[str
         order.folded = not problem and folded_reads.is_folded(order, taken)
         if not order.folded:
             if order.run is not None and order.operation == "look":
-                folded_reads.tell(order.run, order.run.here)
+                folded_reads.record_folded(order.run, order.run.here)
             _record(order, "order.receipt", "" if archive else node, body, known)
         _move(order, status, now, f"node:{node}", taken.reason, taken, evidence, problem)
     else:
@@ -367,7 +367,7 @@ def _move(
     if order.effect != "pure":
         fields = {"plan_digest": order.plan_id, "status": status, "reason": reason, "evidence": evidence}
         from_receipt = {"probe": taken.probe, "output": taken.output} if taken else {}
-        services.tell(order.run, ev.OrderMoved, actor, now, **fields, **from_receipt)
+        services.apply_event(order.run, ev.OrderMoved, actor, now, **fields, **from_receipt)
     elif status not in ORDER_IS_OUT:
         _answer(order, status, now, actor, taken, evidence, problem)
 
@@ -378,14 +378,14 @@ def _answer(order: Order, status: str, now: datetime, actor: str, taken: Receipt
     good = status == "SUCCEEDED" and taken is not None and not problem
     if order.operation == "plan":
         if good and taken.result is not None:
-            services.tell(order.run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, taken.result))
+            services.apply_event(order.run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, taken.result))
         else:
-            services.tell(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
+            services.apply_event(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
     elif good:
         kind, shown = _looked(order, taken, evidence)
-        services.tell(order.run, kind, actor, now, number=order.number, taken_after=order.sealed_at.timestamp(), **shown)
+        services.apply_event(order.run, kind, actor, now, number=order.number, taken_after=order.sealed_at.timestamp(), **shown)
     else:
-        services.tell(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
+        services.apply_event(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
 
 
 def _looked(order: Order, taken: Receipt | None, evidence: tuple[str, ...]) -> tuple[type[ev.Event], dict[str, Any]]:

@@ -49,7 +49,7 @@ def go_on(run: Run, now: datetime) -> None:
         return
     why = services.CHANGED if services.definition_changed(run) else ""
     if not why:
-        refused = services.tell(run, _move(run, now), "portal", now)
+        refused = services.apply_event(run, _move(run, now), "portal", now)
         why = refused.reason if refused else ""
     if why:
         log.info("Run %s does not go on by itself: %s", run.pk, why)

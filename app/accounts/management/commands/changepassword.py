@@ -25,7 +25,7 @@ class Command(changepassword.Command):
                 person = User.objects.get_by_natural_key(name)
                 people.sign_out(person)
                 ledger.record("person.password-reset", {"of": person.username}, waiting.HOST)
-                waiting.tell(person.username, f"{waiting.DONE['password']} by {waiting.HOST}", DONE_HERE)
+                waiting.announce_change(person.username, f"{waiting.DONE['password']} by {waiting.HOST}", DONE_HERE)
         except (KeyLost, ledger.LedgerDown) as refused:
             raise CommandError(str(refused)) from refused
         return message

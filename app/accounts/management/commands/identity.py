@@ -33,7 +33,7 @@ class Command(BaseCommand):
     def show(self, rows, every, why, by):
         if lost := seals.why_no_key():
             self.stdout.write(lost)
-        self._list(found := blessing.not_believed())
+        self._list(found := blessing.not_accepted())
         self.stdout.write(f"{len(found)} rows are not accepted." if found else "Every row is accepted.")
 
     def first(self, rows, every, why, by):
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             )
 
     def bless(self, rows, every, why, by):
-        found = blessing.not_believed()
+        found = blessing.not_accepted()
         self._list(found if every else [one for one in found if blessing.name_of(one) in rows])
         if not rows and not every:
             raise CommandError("Name the rows to confirm, or say --all. `identity` lists them.")
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{blessing.rotate(why, by)} rows are sealed with another key, {seals.key_path()}. Back that file up.")
 
     def begin_anew(self, rows, every, why, by):
-        found = blessing.not_believed()
+        found = blessing.not_accepted()
         self._list(found)
         if not every:
             raise CommandError(f"Nothing was done. If all {len(found)} rows are right, say it again with --all; delete first what is not.")

@@ -63,10 +63,10 @@ class Command(BaseCommand):
         if not role or (team and where is None):
             raise people.PeopleRefused(f"There is no team {team}." if role else "Name the role after the person.")
         held = people.give(None, person, role, where)
-        waiting.tell(person.username, waiting.words(held), DONE_HERE)
+        waiting.announce_change(person.username, waiting.words(held), DONE_HERE)
         return f"{person} is {held.role} for {held.where}, at once."
 
     def new_password(self, person, role, team):
         password = people.new_password(None, person)
-        waiting.tell(person.username, f"{waiting.DONE['password']} by {waiting.HOST}", DONE_HERE)
+        waiting.announce_change(person.username, f"{waiting.DONE['password']} by {waiting.HOST}", DONE_HERE)
         return f"The new password of {person}, to be changed at once: {password}"

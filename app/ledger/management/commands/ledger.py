@@ -63,13 +63,13 @@ class Command(BaseCommand):
             against = outside.Kept(read_kept(kept) if kept else ())
         except OSError as error:
             raise CommandError(f"{kept} cannot be read: {error}") from error
-        with self.telling():
+        with self.progress_shown():
             found = audit(against)
-        self.tell(found)
+        self.print_audit(found)
         if found.exit_code:
             sys.exit(found.exit_code)
 
-    def tell(self, found: Audit):
+    def print_audit(self, found: Audit):
         self.stdout.write(", ".join(f"{count} {what}" for what, count in found.counts.items()) + ".")
         self.stdout.write(f"Signed up to event {found.signed}.")
         kinds = {"TAMPERED": found.tampered, "INCOMPLETE": found.incomplete, "NOT CHECKED": found.unchecked, "REDACTED": found.redacted}
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         self.stdout.write(f"The {which} key is now {key_change.rotate(which, why, by)}.")
 
     @contextmanager
-    def telling(self):
+    def progress_shown(self):
         """How far it is stands in one line of the terminal, and is gone then. A script's log is not to be filled with it."""
         if not self.stderr.isatty():
             yield
@@ -127,7 +127,7 @@ class Command(BaseCommand):
 
     def export(self, run, output, withhold, **_):
         try:
-            with self.telling():
+            with self.progress_shown():
                 data = bundle(run, "command line", set(withhold))
         except NoSuchRun:
             raise CommandError(f"The ledger holds no event of the run {run}.") from None
