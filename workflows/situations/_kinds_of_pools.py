@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workflows.situations._kinds import Kind, Kinds, advice
 
 TREE = ("zpool status -P -p POOL", "zpool status -g -p POOL", "zpool events -v POOL")
@@ -428,7 +430,7 @@ KINDS: Kinds = {
     "rebuild-unverified": Kind(
         ("watch",),
         "a sequential rebuild ended, and no scrub came after it",
-        (SCRUB,),
+        (replace(SCRUB, runbook="scrub-due"),),
         unattended="what was copied wrongly is found only when the disk that it was copied from is gone.",
     ),
     "scrub-errors": Kind(

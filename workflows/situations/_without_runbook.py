@@ -18,7 +18,6 @@ REASONS: Mapping[str, str] = {
     "device-removal": ENDS,
     "direct-io-verify": "a program is to be mended, not the pool",
     "hidden-by-resilver": "each member that it hides has a situation, and that has the runbook",
-    "rebuild-unverified": "one scrub ends it; `scrub-due` begins one where none ended for 35 days",
     "scrub-errors": "the list of damaged data has to be read first; `damaged-data` begins then",
     "expansion-running": ENDS,
     "expansion-stuck": "the disk that holds it up has a situation of its own; an expansion cannot be undone",

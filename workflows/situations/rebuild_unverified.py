@@ -5,21 +5,22 @@ Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`)
 
 from __future__ import annotations
 
-from workflows.engine.core import Situation
+from workflows.engine.core import Answer, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.status_reasons import reason_of
-from workflows.situations import _pools
+from workflows.situations import _pools, _words
 from workflows.situations._pools import Wording, cure
 
 SLUG = "rebuild-unverified"
-MANUALS: tuple[str, ...] = ()
+SCRUB_DUE = "scrub-due"
+MANUALS: tuple[str, ...] = (SCRUB_DUE,)
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(node, pool) for node, pool in _pools.pools(fleet) if _is_unverified(pool))
+    return tuple(_situation(node, pool) for node, pool in _pools.pools(fleet) if is_unverified(pool))
 
 
-def _is_unverified(pool: PoolFacts) -> bool:
+def is_unverified(pool: PoolFacts) -> bool:
     """By the status line of ZFS; where that is about something else, by the scans: a rebuild that ended, and no scrub beside it."""
     reason = reason_of(pool.status) if pool.status else None
     if reason is not None and reason.name == "REBUILD_SCRUB":
@@ -42,11 +43,15 @@ def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
         *((_pools.line(node, "status", pool.status),) if pool.status else ()),
         *((_pools.line(node, "scan", scan.text),) if scan is not None else ()),
     )
-    cures = (
-        ()
-        if _pools.stands_still(pool)
-        else (cure("scrub", "Scrub the pool to its end.", ("zpool", "scrub", pool.name), needs="No resilver or rebuild runs."),)
+    can = not _pools.stands_still(pool)
+    scrub = cure(
+        "scrub", "Scrub the pool to its end.", ("zpool", "scrub", pool.name), needs="No resilver or rebuild runs.", runbook=SCRUB_DUE
     )
-    return _pools.situation(
-        SLUG, node, pool, Wording("watch", f"{pool.name}: it was rebuilt and not scrubbed since", meaning, lines, cures)
+    wording = Wording("watch", f"{pool.name}: it was rebuilt and not scrubbed since", meaning, lines, (scrub,) * can)
+    return _pools.situation(SLUG, node, pool, wording, answers=_answers(node, pool) if can and not _pools.is_paste(node) else ())
+
+
+def _answers(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:
+    return _words.pool_answers(
+        node, pool, SCRUB_DUE, "It checks that nothing forbids a scrub, begins it, and waits for its end, however lately one ended before."
     )

@@ -8,12 +8,17 @@ from workflows.analysis.scrubs import last_scrub
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts, known
 from workflows.guards.scrubbing import a_scrub_is_paused
+from workflows.guards.subject import the_pool
+from workflows.situations import rebuild_unverified
 
 
 def a_scrub_is_due(facts: FleetFacts, params: Params) -> Verdict:
     """A scrub slows the pool for hours or days, so it is not begun without need. One that was begun and is paused is to come to its end."""
     if a_scrub_is_paused(facts, params):
         return ok(f"A scrub of {params['pool']} was begun and is paused. It never goes on by itself.")
+    pool = the_pool(facts, params)
+    if known(pool) and rebuild_unverified.is_unverified(pool):
+        return ok(f"{pool.name} was rebuilt without its checksums being checked, and no scrub came after that.")
     last = last_scrub(facts, params)
     if not known(last):
         return unknown(f"When the pool was last scrubbed is not known: {last.reason}")

@@ -12,8 +12,9 @@ from twin.scan import pause
 from workflows.engine.core import ask, blockers
 from workflows.facts import ScanFacts
 from workflows.runbooks import RUNBOOKS
+from workflows.runbooks.scrub_due import guards
 from workflows.runbooks.scrub_due.tests.stories import FIRST, PAUSED
-from workflows.situations import scrub_paused
+from workflows.situations import rebuild_unverified, scrub_paused
 from workflows.tests.bends import node as node_with
 from workflows.tests.incident import PARAMS, with_pool
 from workflows.tests.stories_of_slowness import NOW
@@ -120,6 +121,21 @@ def test_a_scrub_that_is_waited_for_shows_how_far_it_is_and_nothing_else_does(ru
     running = ScanFacts(function, "running", f"{function} in progress since …", "33.08", None, "0h12m")
     shown = wait.progress(with_pool(scans=(running,)), PARAMS)
     assert (shown.percent, shown.eta) == (percent, "0h12m" if percent else None)
+
+
+REBUILT = ScanFacts("rebuild", "finished", "resilvered (mirror-0) 10.0G in 00:01:00 with 0 errors on Sat Nov 21 09:00:00 2026", errors=0)
+LATELY = "scrub repaired 0B in 00:01:00 with 0 errors on Sat Nov 21 08:01:00 2026"
+TO_SCRUB = "One or more devices have been sequentially resilvered, scrubbing\n\tthe pool is recommended."
+
+
+@pytest.mark.parametrize(("status", "due"), [(TO_SCRUB, True), ("", False)])
+def test_after_a_rebuild_one_is_due_however_lately_another_ended(status, due):
+    """By the line of ZFS: it compares when both ended (check_status in lib/libzfs/libzfs_status.c)."""
+    facts = with_pool(scans=(ScanFacts("scrub", "finished", LATELY, errors=0), REBUILT), status=status)
+    verdict = guards.a_scrub_is_due(facts, PARAMS)
+    assert (verdict.outcome == "pass", "was rebuilt without" in verdict.reason) == (due, due), verdict
+    found = rebuild_unverified.detect(facts)
+    assert [[answer.runbook for answer in one.answers] for one in found] == [["scrub-due"]] * due
 
 
 @pytest.fixture(scope="module")
