@@ -326,6 +326,7 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     "set_drive_mode": (_STATUS,),
     "disk_delete": (_STATUS,),
     "disk_wipe": (_STATUS,),
+    "disk_wipe_destroyed": (_STATUS,),
     "set_tunable": (),  # which there are is in agents/domain/tunables.py; the module alone counts
     "disk_rescan": _ANY,
     "locate_led": _ANY,

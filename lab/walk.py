@@ -27,6 +27,11 @@ PHRASES = (  # of a confirmation: words of its hint, what its parts are read fro
     ("guid that gets a mirror", rf"zpool attach \S+ (?P<guid>\d+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{guid} {serial} {pool}"),
     ("of the snapshot's guid", r"\bGuid (?P<guid>\d+)", "{guid} {pool}"),
     ("and the serial number of the disk", r"The disk with the serial number (?P<whole>\S+), a former member", "{pool} {whole}"),
+    (
+        "the last 6 digits of its guid, and the disk's serial number",
+        r"The disk with the serial number (?P<whole>\S+), a member of the destroyed pool \S+ \(guid (?P<guid>\d+)\)",
+        "{pool} {guid} {whole}",
+    ),
     ("the word without", r"\bLog (?:\S+ )*?(?P<serial>\S+) Import State", "{pool} without {serial}"),
     ("the word from", r"\bFenced (?:Age [^.]{1,40}? )?Host (?P<host>\S+)", "{pool} from {host}"),
 )

@@ -1,6 +1,6 @@
 """The bytes that a disk of the twin holds where labels and the partition table are, and what becomes of the disk when zeros are written there.
 
-A label is its two guids, packed as ZFS does, at the place where its name-value list begins; the partition table is a few bytes of the disk's own.
+A label is what it says of its pool and of itself, packed as ZFS does, at the place where its name-value list begins; the partition table is a few bytes of the disk's own.
 Everything else is zeros.
 """
 
@@ -48,7 +48,9 @@ def _place(part: Partition, copy: int) -> int:
 
 
 def _packed(node: Node, label: Label) -> bytes:
-    return _pair("txg", label.txg) + _pair("pool_guid", node.pool(label.pool).guid) + _pair("guid", label.guid) + b"vdev_tree"
+    pool = node.pool(label.pool)
+    pairs = (("state", pool.state), ("txg", label.txg), ("pool_guid", pool.guid), ("guid", label.guid))
+    return b"".join(_pair(name, value) for name, value in pairs) + b"vdev_tree"
 
 
 def _pair(name: str, value: int) -> bytes:

@@ -15,7 +15,7 @@ from twin import disk_names
 from twin.answer import Answer, refused
 from twin.figures import ctime
 from twin.importing import is_damaged, last_user, was_elsewhere
-from twin.model import Node, Pool
+from twin.model import DESTROYED, Node, Pool
 from twin.tables import RINGS, TXG_SECONDS, WRITTEN_AT
 from twin.vdevs import pool_state, state_of
 
@@ -99,8 +99,8 @@ def bring_in(node: Node, wanted: Wanted, now: float = 0.0) -> Answer:
 def _found(node: Node, word: str) -> Pool | None:
     """By guid only what is not imported; by name also what is, which is then refused."""
     here = _labels(node)
-    by_guid = [p for p in node.pools if str(p.guid) == word and not p.imported]
-    by_name = [p for p in node.pools if p.name == word]
+    by_guid = [p for p in node.pools if str(p.guid) == word and not p.imported and p.state != DESTROYED]
+    by_name = [p for p in node.pools if p.name == word and p.state != DESTROYED]
     return next((p for p in (*by_guid, *by_name) if p.imported or p.name in here), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from twin import disk_names
-from twin.model import Label, Node, Pool, Vdev
+from twin.model import DESTROYED, Label, Node, Pool, Vdev
 from twin.status import MSG, NAME_WIDTH_MIN, SECTIONS
 from twin.vdevs import kind_name
 from twin.view import View
@@ -26,7 +26,7 @@ Row = tuple[int, str, str]  # depth, name, state
 
 def listing(view: View) -> tuple[str, str]:
     """(stdout, stderr)."""
-    pools = [pool for pool in view.node.pools if not pool.imported and _labelled(view.node, pool)]
+    pools = [pool for pool in view.node.pools if not pool.imported and pool.state != DESTROYED and _labelled(view.node, pool)]
     if not pools:
         return "", "no pools available to import\n"
     return "\n".join(_pool(view, pool) for pool in pools), ""

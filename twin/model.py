@@ -108,6 +108,7 @@ class Disk:
         return next((p for p in self.partitions if p.number == number), None)
 
 
+DESTROYED = 2  # the state of a pool
 FAULT_ASKED, FAULT_SENSED = 2, 4
 
 
@@ -241,7 +242,7 @@ class Pool:
     hostid: int
     hostname: str
     imported: bool = True
-    state: int = 0  # as in the label: 0 active, 1 exported
+    state: int = 0  # as in the label: 0 active, 1 exported, 2 destroyed
     txg: int = 4
     spares: list[Vdev] = field(default_factory=list)
     caches: list[Vdev] = field(default_factory=list)

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from twin.build import add_pool, guid_of, member, partition, sd_name, top
 from twin.host import TwinHost
-from twin.model import FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
+from twin.model import DESTROYED, FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from twin.scan import catch_up
 from twin.store import Store
 from twin.vdevs import has_replicas
@@ -315,6 +315,20 @@ def superseded(release: str = "2.1.11-1") -> Node:
     for label in filter(None, (serving.partitions[0].label for serving in node.disks[:6])):
         label.txg = 4000
     partition(disk)[0].label = Label(pool.name, old.guid, 2950, top=then)
+    return node
+
+
+def destroyed(release: str = "2.1.11-1") -> Node:
+    """Disks 6 and 7 were the mirror of the pool scratch, which was destroyed on this node: their labels say so. ost_0 serves beside it."""
+    node = tiny(release)
+    disks = node.disks[6:]
+    leaves = [member(node, disk, guid_of("scratch", disk.wwid)) for disk in disks]
+    for leaf in leaves:
+        leaf.enc_path = ""
+    mirror = top("mirror", guid_of("scratch", "mirror"), leaves, disks[0].size_bytes)
+    gone = Pool("scratch", guid_of("scratch"), [mirror], int(node.hostid, 16), node.hostname, imported=False, state=DESTROYED, txg=812)
+    add_pool(node, gone, disks, leaves)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
     return node
 
 

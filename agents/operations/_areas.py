@@ -28,6 +28,7 @@ TWO_LABELS = 2 * LABEL_BYTES
 TABLE: Region = (0, 24576)  # protective MBR, header and 128 entries, with blocks of 512 or of 4096 bytes
 OF_ZFS = (1, 9)  # the partitions that ZFS makes of a whole disk on Linux (lib/libzfs/os/linux/libzfs_pool_os.c:zpool_label_disk, zfs-2.4.4)
 _AREA = re.compile(r"([0-9]+)\+([0-9]+) ([0-9a-f]{64})")
+DESTROYED = 2  # POOL_STATE_DESTROYED, include/sys/fs/zfs.h, zfs-2.4.4
 _UINT64 = 8  # DATA_TYPE_UINT64, include/sys/nvpair.h
 
 
@@ -107,8 +108,9 @@ def kept_partitions(host: Host, disk: Candidate) -> str:
     return ", ".join(f"{number} at {start}+{size}" for number, (start, size) in sorted(partitions(host, disk).items())) or NONE
 
 
-def strangers(regions: Sequence[Region], held: bytes, pool_guid: str, vdev_guid: str) -> str:
-    """Why these bytes are not those of that member; "" when at least one label names it and none names another."""
+def strangers(regions: Sequence[Region], held: bytes, pool_guid: str, vdev_guid: str, destroyed: bool = False) -> str:
+    """Why these bytes are not those of that member; "" when at least one label names it and none names another.
+    With `destroyed` each label must also say that its pool was destroyed."""
     at, own = 0, 0
     if len(held) != sum(length for _, length in regions):
         return "the disk ends before its areas do"
@@ -119,6 +121,8 @@ def strangers(regions: Sequence[Region], held: bytes, pool_guid: str, vdev_guid:
                 continue
             if pair("pool_guid", int(pool_guid)) not in named or pair("guid", int(vdev_guid)) not in named:
                 return "a label on it names another pool or another vdev"
+            if destroyed and pair("state", DESTROYED) not in named:
+                return "a label on it does not say that its pool was destroyed"
             own += 1
         at += length
     return "" if own else "no label on it names this pool and this vdev"

@@ -177,14 +177,16 @@ def _device(host: Host, path: str) -> str:
 
 def labels(host: Host, candidate: Candidate) -> str:
     """Every label on the disk and its partition 1, where ZFS looks, over all paths."""
-    found: set[str] = set()
-    for disk in candidate.paths:
-        for name in (disk.name, *(part.name for part in disk.partitions if part.number == 1)):
-            found.update(_labels_on(host, name))
-    return "; ".join(sorted(found)) or NONE
+    return "; ".join(sorted({_label_text(label) for label in read_labels(host, candidate)})) or NONE
 
 
-def _labels_on(host: Host, name: str) -> tuple[str, ...]:
+def read_labels(host: Host, candidate: Candidate) -> tuple[zdb_label.Label, ...]:
+    """The same as they are. Raises Unread."""
+    names = (name for disk in candidate.paths for name in (disk.name, *(part.name for part in disk.partitions if part.number == 1)))
+    return tuple(label for name in names for label in _labels_on(host, name))
+
+
+def _labels_on(host: Host, name: str) -> tuple[zdb_label.Label, ...]:
     capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
     if capture.outcome != "data":
         raise Unread(capture.reason)
@@ -195,7 +197,7 @@ def _labels_on(host: Host, name: str) -> tuple[str, ...]:
         raise Unread(f"{len(parsed.unread)} of the four labels of {name} could not be read")
     if not parsed.labels and capture.exit_code != 2:
         raise Unread(f"zdb -l /dev/{name} shows no label and yet exits {capture.exit_code}")
-    return tuple(_label_text(label) for label in parsed.labels)
+    return parsed.labels
 
 
 def _label_text(label: zdb_label.Label) -> str:

@@ -66,7 +66,7 @@ def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
 
 def preconditions(host: Host, params: Mapping[str, str], more: Mapping[str, Callable[[Importable], str]] = NO_MORE) -> dict[str, str]:
     """`more`: what else is read off the pool's place in the listing, by name of the fact; each may raise Unread."""
-    listed, labels, versions = once(lambda: _listed(host, params)), once(lambda: _labels(host, params)), _member.versions(host)
+    listed, labels, versions = once(lambda: listings(host, params)), once(lambda: _labels(host, params)), _member.versions(host)
     return {
         **{name: known(_of(listed, read)) for name, read in more.items()},
         "import.listed": known(lambda: str(len(listed()))),
@@ -197,7 +197,8 @@ class Written:
     exported: bool
 
 
-def _listed(host: Host, params: Mapping[str, str]) -> tuple[Importable, ...]:
+def listings(host: Host, params: Mapping[str, str]) -> tuple[Importable, ...]:
+    """Where `zpool import` lists the pool. Raises Unread."""
     capture = zpool_import.collect(host)[0]
     parsed = zpool_import.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
     if isinstance(parsed, Unparsed):

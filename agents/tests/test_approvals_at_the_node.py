@@ -41,6 +41,7 @@ TOGETHER = {
         "zpool_rewind",
         "disk_delete",
         "disk_wipe",
+        "disk_wipe_destroyed",
         "set_drive_mode",
         "zpool_clear",
     ),

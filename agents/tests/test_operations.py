@@ -84,6 +84,7 @@ GOOD = {
     "zpool_export_readonly": {"pool": "p", "pool_guid": "1"},
     "disk_delete": {"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
     "disk_wipe": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "disk_wipe_destroyed": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
     "disk_rescan": {
         **{"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b"},
         **{"enclosure": "0x50050cc11ac016e2", "slot": "68"},

@@ -166,5 +166,6 @@ _WRITTEN: Mapping[str, Callable[[Mapping[str, str], Sequence[str]], Lines]] = {
     "zfs_destroy_snapshot": _snapshot,
     "zpool_import_fenced": _fenced,
     "disk_wipe": _none,  # no tool opens the disk for itself alone and compares whose label it has through that very descriptor
+    "disk_wipe_destroyed": _none,  # the same
     "zdb_without": _none,  # it hides a disk from zdb in a mount namespace; the agent alone does that
 }

@@ -29,6 +29,7 @@ from workflows.runbooks import (
     stop_scrub,
     suspended_pool,
     take_over,
+    wipe_destroyed_member,
     wipe_disk,
     wwid_mismatch_replace,
 )
@@ -62,6 +63,7 @@ BOOKS = (
     take_over,
     rename_members,
     wipe_disk,
+    wipe_destroyed_member,
 )
 RUNBOOKS = load(tuple(book.RUNBOOK for book in BOOKS), OPERATIONS)
 

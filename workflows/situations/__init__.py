@@ -17,6 +17,7 @@ from workflows.situations import (
     cache_device_lost,
     checkpoint_held,
     data_errors,
+    destroyed_member,
     device_removal,
     device_used_twice,
     direct_io_verify,
@@ -160,6 +161,7 @@ SITUATIONS = {
         features_disabled,
         kernel_names,
         former_member,
+        destroyed_member,
         refused_command,
     )
 }

@@ -85,6 +85,25 @@ KINDS: Kinds = {
             ),
         ),
     ),
+    "destroyed-member": Kind(
+        ("info",),
+        "a disk carries one label, of a pool that was destroyed, and no node has that pool, lists it for import or reads a label of it that says otherwise",
+        (
+            advice(
+                "import",
+                "If it was destroyed by mistake, bring it back before anything is written to its disks.",
+                "zpool import -D GUID",
+                needs="No disk of it was wiped or given to another pool.",
+            ),
+            advice(
+                "other",
+                "If nothing in it is wanted any more, wipe the disk, so that it can be used as a new one; `zpool import -D` does not find it again. Never with "
+                "`zpool labelclear -f`.",
+                needs="The pool was not brought back on any node, and every node that may see the disk reported lately.",
+                runbook="wipe-destroyed-member",
+            ),
+        ),
+    ),
     "disk-worn": Kind(
         ("act", "watch"),
         "an SSD used up its rated life or most of it, or its spare blocks are near the threshold at which it warns",

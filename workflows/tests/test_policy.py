@@ -115,7 +115,7 @@ AGENT_ONLY = [step for book in RUNBOOKS.values() for step in book.steps if isins
 
 
 def test_there_is_an_operation_that_no_person_can_give():
-    assert {step.operation for step in AGENT_ONLY} == {"zdb_without", "disk_wipe"}
+    assert {step.operation for step in AGENT_ONLY} == {"zdb_without", "disk_wipe", "disk_wipe_destroyed"}
 
 
 @pytest.mark.parametrize("step", AGENT_ONLY, ids=[step.slug for step in AGENT_ONLY])

@@ -12,7 +12,7 @@ from agents.tests.test_operations import GOOD
 from workflows.by_hand import commands, snippet
 from workflows.by_hand.tests.node import NONCE, plan, until
 
-NONE_TO_GIVE = {"zdb_without", "disk_wipe"}
+NONE_TO_GIVE = {"zdb_without", "disk_wipe", "disk_wipe_destroyed"}
 SHELLS = [("dash", "-n"), ("bash", "--posix", "-n"), ("busybox", "sh", "-n"), ("ksh93", "-n"), ("mksh", "-n")]
 
 
@@ -30,7 +30,16 @@ def test_the_agent_alone_does_what_no_person_could():
 def test_what_has_a_hand_of_its_own_is_written_out():
     """Its argv is to be read and compared; no tool takes it."""
     own = {name for name, module in CHANGING.items() if hasattr(module, "perform")}
-    assert own == {"set_tunable", "disk_delete", "disk_rescan", "disk_wipe", "locate_led", "fault_led_off", "zdb_without"}
+    assert own == {
+        "set_tunable",
+        "disk_delete",
+        "disk_rescan",
+        "disk_wipe",
+        "disk_wipe_destroyed",
+        "locate_led",
+        "fault_led_off",
+        "zdb_without",
+    }
     for name in own - NONE_TO_GIVE:
         argv = CHANGING[name].argv(GOOD[name])
         assert not any(line.startswith(f"{argv[0]} ") for line in commands.lines(name, GOOD[name], argv))

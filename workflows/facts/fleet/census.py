@@ -13,6 +13,7 @@ from workflows.facts import lookup
 from workflows.facts.lookup import Member
 from workflows.facts.model import DiskFacts, FleetFacts, Known, LabelFacts, Unknown, derived, known, need
 
+DESTROYED = 2
 LABEL_STATES = {0: "in use or not exported", 1: "exported", 2: "destroyed", 3: "a hot spare", 4: "a cache device"}
 
 
@@ -127,8 +128,9 @@ def _by_label(fleet: FleetFacts, disk: DiskFacts, label: LabelFacts, pool_guid: 
     whose = (
         f"the pool {label.pool_name} of {label.hostname or 'an unknown host'}" if label.pool_name else "a pool that its label does not name"
     )
+    way = " wipe-destroyed-member wipes it where the pool was not brought back." if label.state == DESTROYED else ""
     return Case(
-        "A5", f"{name} carries a label of {whose} ({what}). It may be someone's data. Ask its owner, or choose a disk without a label."
+        "A5", f"{name} carries a label of {whose} ({what}). It may be someone's data. Ask its owner, or choose a disk without a label.{way}"
     )
 
 

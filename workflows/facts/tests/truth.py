@@ -300,7 +300,7 @@ SITUATIONS: dict[str, tuple[str, ...] | None] = {
     "scrub-states/09-files-deleted": ("data-errors act", "disk-errors watch", "scrub-repaired info"),
     "scrub-states/10-features-not-enabled": ("features-disabled info",),
     "scrub-states/11-offlined": ("disk-missing act",),
-    "scrub-states/12-exported": (),
+    "scrub-states/12-exported": ("destroyed-member info", "destroyed-member info"),
     "sixty-disks-zfs2.3/1-healthy": (),
     "sixty-disks-zfs2.3/2-one-removed": ("disk-missing act",),
     "sixty-disks-zfs2.3/3-resilvering": ("disk-missing watch", "resilver-running info"),

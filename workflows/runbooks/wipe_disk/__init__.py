@@ -34,6 +34,7 @@ from workflows.runbooks._orders import named, order, verify
 from workflows.runbooks.wipe_disk.guards import (
     every_node_near_the_disk_reported,
     its_label_is_older_than_its_vdev,
+    its_label_names_a_pool_in_use,
     no_node_has_the_disk_in_a_pool,
     no_node_reads_another_label,
     only_zfs_made_its_partitions,
@@ -60,6 +61,7 @@ GUARDS = (
     nothing_else_uses_the_disk,
     no_node_has_the_disk_in_a_pool,
     no_node_reads_another_label,
+    its_label_names_a_pool_in_use,
     the_pool_let_go_of_the_member,
     its_label_is_older_than_its_vdev,
     only_zfs_made_its_partitions,
@@ -88,7 +90,8 @@ RUNBOOK = Runbook(
     slug="wipe-disk",
     title="Wipe a disk that its pool let go of",
     purpose="A disk was replaced, and still carries the label of its pool, so no runbook takes it as a new disk. This shows that no pool on any node needs "
-    "it, keeps what is on it, and wipes its labels and its partition table. A disk of a pool that is down, exported or destroyed is not wiped here.",
+    "it, keeps what is on it, and wipes its labels and its partition table. A disk of a pool that is down or exported is not wiped, and that of a destroyed "
+    "pool by wipe-destroyed-member.",
     states="a former member is there -> checked -> planned -> confirmed -> approved -> wiped -> read back",
     point_of_no_return="wipe",
     params={

@@ -1,4 +1,7 @@
-"""What wipe-disk alone asks: that the pool let go of the disk for good, and that no node that sees it may think otherwise."""
+"""What wipe-disk asks: that the pool let go of the disk for good, and that no node that sees it may think otherwise.
+
+What is so of any disk that is to be wiped, `wipe_destroyed_member` asks too.
+"""
 
 from __future__ import annotations
 
@@ -64,27 +67,32 @@ def no_node_has_the_disk_in_a_pool(facts: FleetFacts, params: Params) -> Verdict
 
 @guard
 def no_node_reads_another_label(facts: FleetFacts, params: Params) -> Verdict:
-    """One label, of this pool and this member, not of an exported or destroyed pool, and no second disk that carries the same."""
+    """One label, of this pool and this member, wherever it is read, and no second disk that carries the same."""
     pool_guid, vdev_guid = need(number(params, "pool_guid")), need(number(params, "vdev_guid"))
-    need(the_label(facts, params))
     disk = need(the_disk(facts, params))
-    for node in (facts.nodes[params["node"]], *need(nodes_near(facts, params))):
-        seen = need(lookup.disk(facts, node.node, params["wwid"]))
-        for label in need(seen.labels) if seen is not None else ():
-            if (label.pool_guid, label.guid) != (pool_guid, vdev_guid):
-                whose = f"member {label.guid} of {label.pool_name or 'a pool that it does not name'}"
-                return refuse(f"{node.node} reads a label of {whose} on {name_of(disk)}, which is not the one of this run. {STAYS}")
-            if label.state != ACTIVE:
-                what = LABEL_STATES.get(label.state, f"in state {label.state}")
-                return refuse(
-                    f"The label on {name_of(disk)} says that its pool is {what}, so the disk may belong to a pool that can be imported. {STAYS}"
-                )
+    for reader, label in need(labels_read(facts, params)):
+        if (label.pool_guid, label.guid) != (pool_guid, vdev_guid):
+            whose = f"member {label.guid} of {label.pool_name or 'a pool that it does not name'}"
+            return refuse(f"{reader} reads a label of {whose} on {name_of(disk)}, which is not the one of this run. {STAYS}")
     carriers = {seen.wwid or f"{seen.disk} of {seen.node}" for seen in census(facts).carriers(pool_guid, vdev_guid)} - {params["wwid"]}
     if carriers:
         return refuse(
             f"{', '.join(sorted(carriers))} carries the label of member {vdev_guid} too. One is a copy of the other: find out which first."
         )
     return ok(f"The one label on {name_of(disk)} is that of member {vdev_guid} of {params.get('pool', pool_guid)}.")
+
+
+@guard
+def its_label_names_a_pool_in_use(facts: FleetFacts, params: Params) -> Verdict:
+    """Neither exported nor destroyed, so that the imported pool decides which members it has."""
+    disk = need(the_disk(facts, params))
+    for _, label in need(labels_read(facts, params)):
+        if label.state != ACTIVE:
+            what = LABEL_STATES.get(label.state, f"in state {label.state}")
+            return refuse(
+                f"The label on {name_of(disk)} says that its pool is {what}, so the disk may belong to a pool that can be imported. {STAYS}"
+            )
+    return ok(f"The label on {name_of(disk)} says that its pool is in use or was not exported.")
 
 
 @guard
@@ -172,6 +180,17 @@ def the_disk_is_blank(facts: FleetFacts, params: Params) -> Verdict:
     if partitions := [name for path in disk.paths for name in path.partitions]:
         return refuse(f"The kernel still shows {', '.join(partitions)} on {name_of(disk)}. Run `blockdev --rereadpt` there and look again.")
     return ok(f"{name_of(disk)} carries no label and has no partitions.")
+
+
+@derived
+def labels_read(facts: FleetFacts, params: Params) -> Known[tuple[tuple[str, LabelFacts], ...]]:
+    """(node, label) of the disk, as each node reads it that sees it. This node reads exactly one."""
+    need(the_label(facts, params))
+    found: list[tuple[str, LabelFacts]] = []
+    for node in (facts.nodes[params["node"]], *need(nodes_near(facts, params))):
+        seen = need(lookup.disk(facts, node.node, params["wwid"]))
+        found += [(node.node, label) for label in (need(seen.labels) if seen is not None else ())]
+    return tuple(found)
 
 
 @derived

@@ -1,4 +1,4 @@
-"""What makes each guard that wipe-disk alone asks refuse, and not know."""
+"""What makes each guard of wipe-disk refuse, and not know; wipe-destroyed-member asks some of them too."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ REFUSED = (
     Bad("no_node_has_the_disk_in_a_pool", "lists scratch9 for import", listed_for_import),
     Bad("no_node_has_the_disk_in_a_pool", "imported on oss09", a_member_elsewhere),
     Bad("no_node_reads_another_label", "reads a label of member 4711 of scratch9", disk("wwid", labels=(A_LABEL,))),
-    Bad("no_node_reads_another_label", "says that its pool is exported", labels(state=1)),
-    Bad("no_node_reads_another_label", "says that its pool is destroyed", labels(state=2)),
+    Bad("its_label_names_a_pool_in_use", "says that its pool is exported", labels(state=1)),
+    Bad("its_label_names_a_pool_in_use", "says that its pool is destroyed", labels(state=2)),
     Bad("no_node_reads_another_label", "carries the label of member", a_second_carrier),
     Bad("the_pool_let_go_of_the_member", "is UNAVAIL. A member is never wiped", still_a_member),
     Bad("the_pool_let_go_of_the_member", "Take it out with remove-auxiliary", spares()),
@@ -97,6 +97,7 @@ UNSURE = (
     Bad("no_node_reads_another_label", "carries 0 labels", disk("wwid", labels=())),
     Bad("no_node_reads_another_label", "carries 2 labels", disk("wwid", labels=lambda labels: (*labels, A_LABEL))),
     Bad("no_node_reads_another_label", "It was not read", beside(disks=each(labels=UNREAD))),
+    Bad("its_label_names_a_pool_in_use", "carries 0 labels", disk("wwid", labels=())),
     Bad("the_pool_let_go_of_the_member", "are not known", pool(tops=UNREAD)),
     Bad("its_label_is_older_than_its_vdev", "has no txg", labels(txg=None)),
     Bad("its_label_is_older_than_its_vdev", "which ost_0 does not have", labels(top_guid=4711)),
