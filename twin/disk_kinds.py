@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agents.domain.wwid import normalise, scheme
 from twin import disk_names
-from twin.model import Disk, Node, Path, Vdev
+from twin.model import Disk, Node, Path, Port, Vdev
 
 Change = Callable[[Disk], Disk]
 SATA_MODEL, NVME_MODEL = "WDC WD40EFRX-68N32N0", "Samsung SSD 980 PRO 1TB"
@@ -41,6 +41,13 @@ def nvme(disk: Disk) -> Disk:
         paths=paths,
         rotational=False,
     )
+
+
+def at_ports(node: Node) -> Node:
+    """Every NVMe disk below a PCIe port of its own that has a locate light."""
+    below = [disk_names.pci_address(path) for disk in node.disks for path in disk.paths if disk_names.is_nvme(path)]
+    node.ports = [Port(f"0000:00:{index + 1:02x}.0", address) for index, address in enumerate(below)]
+    return node
 
 
 def turned(node: Node, change: Change) -> Node:

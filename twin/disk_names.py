@@ -61,8 +61,12 @@ def devid(disk: Disk, number: int = 1) -> str:
     return f"{link}-part{number}"
 
 
-def nvme_folder(path: Path) -> str:
-    """Where sysfs keeps the controller."""
-    address = path.phys_path.partition("pci-")[2].partition("-nvme")[0]
+def pci_address(path: Path) -> str:
+    """Of an NVMe controller."""
+    return path.phys_path.partition("pci-")[2].partition("-nvme")[0]
+
+
+def nvme_folder(path: Path, port: str = "") -> str:
+    """Where sysfs keeps the controller, below the port it is plugged into."""
     controller = re.sub("n[0-9]+$", "", path.name)
-    return f"/sys/devices/pci0000:00/{address}/nvme/{controller}"
+    return f"/sys/devices/pci0000:00/{f'{port}/' if port else ''}{pci_address(path)}/nvme/{controller}"

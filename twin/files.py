@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from agents.collectors.enclosure import light_of
 from agents.domain.wwid import scheme
 from twin import disk_names, kernel, sas
-from twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path
+from twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path, Port
 from twin.tree import Tree
 
 SCSI_TIMEOUT_SECONDS = 30
@@ -25,6 +26,10 @@ def build(node: Node) -> Tree:
             (_nvme if disk_names.is_nvme(path) else _disk)(tree, node, disk, path)
     for enclosure in node.enclosures:
         _enclosure(tree, node, enclosure)
+    for port in node.ports:
+        tree.link(light_of(port.address), light_folder(port))
+        tree.file(f"{light_folder(port)}/brightness", f"{port.locate}\n")
+        tree.file(f"{light_folder(port)}/max_brightness", "1\n")
     for link, name in dev_links(node).items():
         tree.link(link, f"/dev/{name}")
     sas.build(tree, node)
@@ -58,7 +63,14 @@ def scsi_folder(node: Node, hctl: str) -> str:
 
 def device_folder(node: Node, path: Path) -> str:
     """Where sysfs keeps the device that a path leads through: the SCSI device, or the NVMe controller."""
-    return disk_names.nvme_folder(path) if disk_names.is_nvme(path) else scsi_folder(node, path.hctl)
+    if not disk_names.is_nvme(path):
+        return scsi_folder(node, path.hctl)
+    port = next((port.address for port in node.ports if port.below == disk_names.pci_address(path)), "")
+    return disk_names.nvme_folder(path, port)
+
+
+def light_folder(port: Port) -> str:
+    return f"/sys/devices/pci0000:00/{port.address}/leds/{port.address}:enclosure:locate"
 
 
 def bay_folder(node: Node, enclosure: Enclosure, bay: Bay) -> str:

@@ -19,7 +19,7 @@ from agents.host.host import Agrees, LocalHost, Ran, Region
 from twin import adding, drive_logs, hotplug, image, importer, members, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
 from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
-from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder
+from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder, light_folder
 from twin.memory import MemoryStore
 from twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
 from twin.scan import is_due, settle
@@ -230,6 +230,10 @@ class TwinHost:
             if hotplug.attribute_at(node, real):
                 self.store.log(("write", path, data.decode("ascii", "replace").strip()), self.now())
                 hotplug.write(node, real)
+                return
+            port = next((one for one in node.ports if real == f"{light_folder(one)}/brightness"), None)
+            if port is not None:
+                port.locate = min(1, int(data))  # what the class takes: max_brightness is 1
                 return
             bay, attribute = _bay_attribute(node, real) or (None, "")
             if bay is None:

@@ -127,6 +127,15 @@ class Bay:
 
 
 @dataclass
+class Port:
+    """A PCIe port that has a locate light. `below` is the address of what is plugged into it."""
+
+    address: str  # "0000:00:03.1"
+    below: str  # "0000:03:00.0"
+    locate: int = 0
+
+
+@dataclass
 class Enclosure:
     name: str  # kernel name, "6:0:89:0"
     id: str  # logical id, "0x50050cc11ac016e2"
@@ -332,6 +341,7 @@ class Node:
     phy_rates: dict[str, list[float]] = field(default_factory=dict)  # by how much they grow in an hour
     phys_at: float = 0.0  # when `phys` was counted
     dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
+    ports: list[Port] = field(default_factory=list)
     off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
 
     def disk(self, wwid: str) -> Disk:
@@ -357,7 +367,7 @@ class Node:
 
 
 _INSIDE: dict[type, dict[str, type]] = {
-    Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "pools": Pool, "faults": Faults, "knobs": Knobs},
+    Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "ports": Port, "pools": Pool, "faults": Faults, "knobs": Knobs},
     Disk: {"paths": Path, "partitions": Partition, "smart": Smart},
     Partition: {"label": Label},
     Label: {"top": Vdev},

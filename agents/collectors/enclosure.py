@@ -1,4 +1,8 @@
-"""Every bay of every enclosure the kernel's ses driver knows, from /sys/class/enclosure.
+"""Every bay of every enclosure the kernel's ses driver knows, from /sys/class/enclosure; and the locate lights of PCIe ports, from /sys/class/leds.
+
+A port with Native PCIe Enclosure Management, or whose firmware has the _DSM for it, has such a light since Linux 6.13 (drivers/pci/npem.c:
+pci_npem_set_led_classdev names it ADDRESS:enclosure:locate). `brightness` shows what the port answered when it was last written through this file,
+and not what another program set past the kernel since (npem.c: brightness_get).
 
 Reading status, locate, fault, active or power asks the expander, which may take its time; a sick one costs up to half a minute
 an attribute. So the reading stops when it has taken too long, and it is asked seldom.
@@ -18,6 +22,9 @@ NAME = "enclosure"
 EVERY_SECONDS = 60
 BUDGET_SECONDS = 45
 ROOT = "/sys/class/enclosure"
+LEDS = "/sys/class/leds"
+PORTS = "npem"  # what stands for the id of an enclosure where a place is a PCIe port, by its address
+PORT = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 SENSED = 4  # in `fault`: the enclosure itself senses one
 
 _ATTRIBUTES = ("slot", "type", "status", "locate", "fault", "active", "power_status")
@@ -40,7 +47,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """One enclosure as one path sees it. `id` is stable, `name` is not; a second path shows the same id again."""
+    """One enclosure as one path sees it. `id` is stable, `name` is not; a second path shows the same id again.
+
+    The PCIe ports that have a locate light are one more, whose id is PORTS and whose slots have an address for a name and no number.
+    """
 
     name: str
     id: str | None
@@ -48,7 +58,10 @@ class Enclosure:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
+    ports = _of_ports(host)
     if not host.list(ROOT):
+        if ports:
+            return (Capture(NAME, "", "data", "\n".join(ports) + "\n"),)
         return (Capture(NAME, "", "nothing", "", f"{ROOT} is not there; the kernel has no enclosure driver loaded"),)
     begun = host.now()
     lines = entries(host, ROOT)
@@ -61,10 +74,33 @@ def collect(host: Host) -> tuple[Capture, ...]:
             for name in _ATTRIBUTES:
                 lines += attribute(host, f"{slot}/{name}")
             lines += entries(host, f"{slot}/device/block")
-    return (Capture(NAME, "", "data", "\n".join(lines) + "\n", seconds=host.now() - begun),)
+    return (Capture(NAME, "", "data", "\n".join(lines + ports) + "\n", seconds=host.now() - begun),)
+
+
+def _of_ports(host: Host) -> list[str]:
+    """The list of the lights, and one line for each that can be read."""
+    found = host.list(f"{LEDS}/*:enclosure:locate")
+    names = [path.rsplit("/", 1)[1] for path in found]
+    return [f"{LEDS}:{' '.join(names)}", *(line for path in found for line in attribute(host, f"{path}/brightness"))] if found else []
+
+
+def light_of(port: str) -> str:
+    """The folder of a port's locate light."""
+    return f"{LEDS}/{port}:enclosure:locate"
+
+
+_NVME = re.compile(rf".*/({PORT.pattern})/{PORT.pattern}/nvme/nvme[0-9]+")
+
+
+def port_above(folder: str | None) -> str:
+    """The PCIe port directly above an NVMe controller, by the controller's folder in sysfs; "" where it is none, or has none above it."""
+    found = _NVME.fullmatch(folder or "")
+    return found.group(1) if found else ""
 
 
 _ID = re.compile(rf"{ROOT}/([^/]+)/id:(.*)")
+_LIGHTS = re.compile(rf"{LEDS}:(.*)")
+_LIGHT = re.compile(rf"{LEDS}/({PORT.pattern}):enclosure:locate/brightness:(.*)")
 _SLOT = re.compile(rf"{ROOT}/([^/]+)/([^/]+)/({'|'.join(_ATTRIBUTES)}|device/block):(.*)")
 
 
@@ -74,11 +110,19 @@ def parse(text: str) -> tuple[Enclosure, ...] | Unparsed:
     if torn is not None:
         return torn
     first, *lines = text.rstrip("\n").split("\n")
-    if not first.startswith(f"{ROOT}:"):
+    ports = {} if first.startswith(f"{ROOT}:") else _listed(first)
+    if ports is None:
         return Unparsed("the list of enclosures is missing", first)
     ids: dict[str, str] = {}
-    slots: dict[str, dict[str, dict[str, str]]] = {name: {} for name in first[len(ROOT) + 1 :].split()}
+    slots: dict[str, dict[str, dict[str, str]]] = {name: {} for name in ([] if ports else first[len(ROOT) + 1 :].split())}
     for line in lines:
+        listed, light = _listed(line), _LIGHT.fullmatch(line)
+        if listed and not ports:
+            ports = listed
+            continue
+        if light and light.group(1) in ports:
+            ports[light.group(1)] = _flag(light.group(2))
+            continue
         identity = _ID.fullmatch(line)
         slot_line = None if identity else _SLOT.fullmatch(line)
         if identity and identity.group(1) in slots:
@@ -87,7 +131,19 @@ def parse(text: str) -> tuple[Enclosure, ...] | Unparsed:
             slots[slot_line.group(1)].setdefault(slot_line.group(2), {})[slot_line.group(3)] = slot_line.group(4)
         else:
             return Unparsed("a line of the enclosures cannot be read", line)
-    return tuple(Enclosure(name, ids.get(name) or None, _slots(found)) for name, found in slots.items())
+    shown = tuple(Enclosure(name, ids.get(name) or None, _slots(found)) for name, found in slots.items())
+    return (*shown, Enclosure(PORTS, PORTS, tuple(_port(*each) for each in sorted(ports.items())))) if ports else shown
+
+
+def _listed(line: str) -> dict[str, bool | None] | None:
+    """The ports of the list of lights, none of them read yet; None where the line is no such list."""
+    found = _LIGHTS.fullmatch(line)
+    ports = [name.removesuffix(":enclosure:locate") for name in found.group(1).split()] if found else []
+    return dict.fromkeys(ports) if ports and all(PORT.fullmatch(port) for port in ports) else None
+
+
+def _port(address: str, lit: bool | None) -> Slot:
+    return Slot(address, None, None, lit, None, None, None, None)
 
 
 def _slots(found: dict[str, dict[str, str]]) -> tuple[Slot, ...]:

@@ -1,22 +1,28 @@
 """Light one bay's locate LED, or switch it off, and read back what came of it.
 
-    the kernel's enclosure driver where it shows the bay, else `sg_ses` on the enclosure's own device
+    the kernel's enclosure driver where it shows the bay, else `sg_ses` on the enclosure's own device;
+    the kernel's light of the PCIe port directly above an NVMe disk, where the order names a port in place of a bay
 
 The bay is named by the enclosure's logical id and its slot number; which kernel name the enclosure has today is found at
 the moment of writing. Lighting asks that the disk meant sits in that bay now, and that no other bay of the enclosure is
 lit: two lit bays are how the wrong disk gets pulled. `ledctl` is not used: without --listed-only it resets the lights of
 every other bay.
+
+A port is named by "npem" in place of the enclosure and its PCI address in place of the slot. No number on the chassis goes with it, so the disk itself
+is found by its serial number; the light only leads there. The kernel carries a write to it out later (drivers/leds/led-core.c: led_set_brightness_nopm),
+so it is read again until it shows, or not, and where the driver cannot read the port it shows what was asked for (led_update_brightness).
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors import block, ses
 from agents.collectors.base import Capture, Unparsed
-from agents.collectors.enclosure import ROOT, collect, parse
+from agents.collectors.enclosure import PORT, PORTS, ROOT, Slot, collect, light_of, parse, port_above
 from agents.domain.wwid import normalise
 from agents.host.host import Host, Ran
 from agents.operations._candidate import NONE, known
@@ -30,6 +36,7 @@ PARAMS = ("pool", "pool_guid", "enclosure", "slot", "wwid", "light")
 TIMEOUT_SECONDS = 120.0
 SG_SES_TIMEOUT_SECONDS = 30.0
 WRITES_MAX = 3  # zed or a second node may write the same page at the same moment, and the last one wins
+PORT_READS, PORT_PAUSE_SECONDS = 40, 0.05  # the driver waits up to a second for the port (drivers/pci/npem.c: npem_set_active_indications)
 ABSENT, ANY = "absent", "any"  # in place of a WWID: no disk answers there; whatever sits there (switching off only)
 FACTS = ("led.way", "led.folders", "led.lit", "bay.disk", "bay.status")
 _ID, _SLOT = re.compile(r"0x[0-9a-f]{16}"), re.compile(r"[0-9]{1,3}")
@@ -39,13 +46,19 @@ def check(params: Mapping[str, str]) -> str:
     bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
     if bad:
         return bad
-    if bad := check_bay(params):
+    if bad := _check_place(params):
         return bad
     if params["light"] not in ("on", "off"):
         return f"The light asked for is {params['light']!r}; it must be on or off."
     if params["wwid"] in (ABSENT, ANY):
         return "A bay is lit for one disk, or for one that is absent." if params["wwid"] == ANY and params["light"] == "on" else ""
     return "" if normalise(params["wwid"]) == params["wwid"] else f"{params['wwid']!r} is no WWID."
+
+
+def _check_place(params: Mapping[str, str]) -> str:
+    if params["enclosure"] != PORTS:
+        return check_bay(params)
+    return "" if PORT.fullmatch(params["slot"]) else f"{params['slot']!r} is no address of a PCIe port."
 
 
 def check_bay(params: Mapping[str, str]) -> str:
@@ -65,11 +78,12 @@ class Lamp:
 
     enclosure: str  # "6:0:89:0", "sg89"
     folder: str  # "" when it is reached by sg_ses
+    light: str = "locate"  # the attribute of the folder
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     return {
-        "led.way": known(lambda: "sysfs" if lamps(host, params)[0].folder else "sg_ses"),
+        "led.way": known(lambda: _way(host, params)[0]),
         "led.folders": known(lambda: ", ".join(lamp.folder or lamp.enclosure for lamp in lamps(host, params))),
         "led.lit": known(lambda: _lit_bays(host, params)),
         "bay.disk": known(lambda: disk_in(host, params)),
@@ -97,16 +111,25 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def _for_lighting(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    bay, disk, lit = f"Bay {params['slot']} of {params['enclosure']}", pre["bay.disk"], pre["led.lit"]
+    bay, disk, lit = _place(params), pre["bay.disk"], pre["led.lit"]
     if disk == params["wwid"] or (params["wwid"] == ABSENT and disk == NONE):
         yield "pass", f"{bay} holds what it is lit for: {disk}."
     else:
         yield "refuse", f"{bay} holds {disk} and not {params['wwid']}. Nothing is lit. Look at the bays again."
     others = [number for number in lit.split(", ") if number not in (NONE, params["slot"])]
     if others:
-        yield "refuse", f"Bay {', '.join(others)} of the same enclosure is lit already. Switch it off first: two lit bays mislead."
+        yield "refuse", f"{_others(params, others)} is lit already. Switch it off first: two lit bays mislead."
     else:
-        yield "pass", "No other bay of the enclosure is lit."
+        yield "pass", "No other port is lit." if params["enclosure"] == PORTS else "No other bay of the enclosure is lit."
+
+
+def _place(params: Mapping[str, str]) -> str:
+    return f"PCIe port {params['slot']}" if params["enclosure"] == PORTS else f"Bay {params['slot']} of {params['enclosure']}"
+
+
+def _others(params: Mapping[str, str], others: list[str]) -> str:
+    named = ", ".join(others)
+    return f"PCIe port {named}" if params["enclosure"] == PORTS else f"Bay {named} of the same enclosure"
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
@@ -136,9 +159,14 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         lit = _is_lit(host, params)
     except Unread as unread:
-        return Probe("cannot_tell", aftermath(host, params), f"The light of bay {params['slot']} cannot be read: {unread}.")
+        return Probe("cannot_tell", aftermath(host, params), f"The light of {_lower(_place(params))} cannot be read: {unread}.")
     result = "did" if lit == (params["light"] == "on") else "did_not"
-    return Probe(result, aftermath(host, params), f"Bay {params['slot']} of {params['enclosure']} is {'lit' if lit else 'dark'}.")
+    return Probe(result, aftermath(host, params), f"{_place(params)} is {'lit' if lit else 'dark'}.")
+
+
+def _lower(place: str) -> str:
+    """A place within a sentence."""
+    return place.replace("Bay ", "bay ", 1)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
@@ -155,8 +183,8 @@ def _write(host: Host, params: Mapping[str, str], output: list[str]) -> bool:
     lit = _is_lit(host, params)
     others = [number for number in _lit_bays(host, params).split(", ") if number not in (NONE, params["slot"])]
     if wanted and others:
-        raise Unread(f"bay {', '.join(others)} of the same enclosure is lit too")
-    output.append(f"read back: bay {params['slot']} of {params['enclosure']} is {'lit' if lit else 'dark'}")
+        raise Unread(f"{_lower(_others(params, others))} is lit too")
+    output.append(f"read back: {_lower(_place(params))} is {'lit' if lit else 'dark'}")
     return lit == wanted
 
 
@@ -169,7 +197,21 @@ def _is_lit(host: Host, params: Mapping[str, str]) -> bool:
 
 
 def lamps(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
-    """Every way to the bay. An enclosure with two paths has two kernel names and one id."""
+    """Every light of the place, by the first way that has one. An enclosure with two paths has two kernel names and one id."""
+    return _way(host, params)[1]
+
+
+def _way(host: Host, params: Mapping[str, str]) -> tuple[str, tuple[Lamp, ...]]:
+    found = ((name, lights(host, params)) for name, lights in WAYS if (name == PORTS) == (params["enclosure"] == PORTS))
+    way = next(((name, lights) for name, lights in found if lights), None)
+    if way is None and params["enclosure"] == PORTS:
+        raise Unread(f"the kernel shows no locate light of PCIe port {params['slot']}")
+    if way is None:
+        raise Unread(f"neither the kernel nor sg_ses shows bay {params['slot']} of the enclosure {params['enclosure']}")
+    return way
+
+
+def _by_kernel(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
     found = [
         Lamp(enclosure.name, f"{ROOT}/{enclosure.name}/{slot.name}")
         for enclosure in _enclosures(host)
@@ -179,10 +221,24 @@ def lamps(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
     names = [lamp.enclosure for lamp in found]
     if len(set(names)) != len(names):
         raise Unread(f"the enclosure {params['enclosure']} shows the slot {params['slot']} twice")
-    ways = tuple(found) or tuple(Lamp(key, "") for key in ses.keys(host) if _has_slot(host, key, params))
-    if not ways:
-        raise Unread(f"neither the kernel nor sg_ses shows bay {params['slot']} of the enclosure {params['enclosure']}")
-    return ways
+    return tuple(found)
+
+
+def _by_sg_ses(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
+    return tuple(Lamp(key, "") for key in ses.keys(host) if _has_slot(host, key, params))
+
+
+def _by_port(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
+    ports = (slot.name for enclosure in _enclosures(host) if enclosure.id == PORTS for slot in enclosure.slots)
+    return tuple(Lamp(PORTS, light_of(port), "brightness") for port in ports if port == params["slot"])
+
+
+Lights = Callable[[Host, Mapping[str, str]], "tuple[Lamp, ...]"]
+WAYS: tuple[tuple[str, Lights], ...] = (
+    ("sysfs", _by_kernel),
+    ("sg_ses", _by_sg_ses),
+    (PORTS, _by_port),
+)  # the first that shows the place is used
 
 
 def _enclosures(host: Host):
@@ -209,11 +265,11 @@ def _shows(host: Host, lamp: Lamp, params: Mapping[str, str]) -> bool:
     if not lamp.folder:
         return _sg_ses(host, lamp, params, "--get=ident").strip() == "1"
     try:
-        value = host.read(f"{lamp.folder}/locate").decode("ascii", "replace").strip()
+        value = host.read(f"{lamp.folder}/{lamp.light}").decode("ascii", "replace").strip()
     except OSError as error:
-        raise Unread(f"{lamp.folder}/locate cannot be read") from error
+        raise Unread(f"{lamp.folder}/{lamp.light} cannot be read") from error
     if value not in ("0", "1"):
-        raise Unread(f"{lamp.folder}/locate reads {value!r}")
+        raise Unread(f"{lamp.folder}/{lamp.light} reads {value!r}")
     return value == "1"
 
 
@@ -223,9 +279,18 @@ def _set(host: Host, lamp: Lamp, params: Mapping[str, str]) -> None:
         _sg_ses(host, lamp, params, "--set=ident" if on else "--clear=ident")
         return
     try:
-        host.write(f"{lamp.folder}/locate", b"1" if on else b"0")
+        host.write(f"{lamp.folder}/{lamp.light}", b"1" if on else b"0")
     except OSError as error:
-        raise Unread(f"{lamp.folder}/locate cannot be written: {error.strerror or error}") from error
+        raise Unread(f"{lamp.folder}/{lamp.light} cannot be written: {error.strerror or error}") from error
+    if lamp.enclosure == PORTS:
+        _wait_for(host, lamp, params, on)
+
+
+def _wait_for(host: Host, lamp: Lamp, params: Mapping[str, str], on: bool) -> None:
+    for _ in range(PORT_READS):
+        if _shows(host, lamp, params) == on:
+            return
+        time.sleep(PORT_PAUSE_SECONDS)
 
 
 def _sg_ses(host: Host, lamp: Lamp, params: Mapping[str, str], what: str) -> str:
@@ -242,21 +307,33 @@ def _lit_bays(host: Host, params: Mapping[str, str]) -> str:
     if not ways[0].folder:
         return params["slot"] if any(_shows(host, lamp, params) for lamp in ways) else NONE
     slots = [slot for enclosure in _enclosures(host) if enclosure.id == params["enclosure"] for slot in enclosure.slots]
-    unread = [slot.name for slot in slots if slot.locate is None and slot.number is not None]
+    places = [slot for slot in slots if slot.number is not None or params["enclosure"] == PORTS]
+    unread = [slot.name for slot in places if slot.locate is None]
     if unread:
-        raise Unread(f"the light of bay {unread[0]} cannot be read")
-    return ", ".join(str(n) for n in sorted({slot.number for slot in slots if slot.locate and slot.number is not None})) or NONE
+        raise Unread(f"the light of {'port' if params['enclosure'] == PORTS else 'bay'} {unread[0]} cannot be read")
+    return ", ".join(dict.fromkeys(_named(slot) for slot in sorted(places, key=lambda slot: slot.number or 0) if slot.locate)) or NONE
+
+
+def _named(slot: Slot) -> str:
+    return slot.name if slot.number is None else str(slot.number)
 
 
 def disk_in(host: Host, params: Mapping[str, str]) -> str:
     """The WWID of the disk that the kernel, or the enclosure's own page, has in that bay now."""
     disks = _disks(host)
+    if params["enclosure"] == PORTS:
+        return _only(params, {disk.wwid or disk.name for disk in disks if port_above(disk.folder) == params["slot"]})
     folders = {lamp.folder for lamp in lamps(host, params)}
     found = {disk.wwid or disk.name for disk in disks if disk.slot_link and disk.slot_link in folders}
     if not found and "" in folders:
         found = {disk.wwid or disk.name for disk in disks if disk.sas_address in _addresses(host, params)}
+    return _only(params, found)
+
+
+def _only(params: Mapping[str, str], found: set[str]) -> str:
     if len(found) > 1:
-        raise Unread(f"several disks are reported in bay {params['slot']}: {', '.join(sorted(found))}")
+        place = f"at PCIe port {params['slot']}" if params["enclosure"] == PORTS else f"in bay {params['slot']}"
+        raise Unread(f"several disks are reported {place}: {', '.join(sorted(found))}")
     return found.pop() if found else NONE
 
 

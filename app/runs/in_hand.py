@@ -12,8 +12,7 @@ from django.db.models import QuerySet
 from app.core.compiled_queries import ModelsWrittenOnce
 from app.fleet.models import LabelSeen, Sighting, Situation
 from app.runs.models import Run
-from workflows.facts.lookup import NO_BAY
-from workflows.guards.bay import place_of
+from workflows.guards.bay import has_no_bay, place_of
 from workflows.runbooks import RUNBOOKS
 
 BEGINNING = 0x510755  # advisory lock: asking what is in hand and beginning a run on it must not interleave
@@ -119,7 +118,7 @@ def of_enclosure(enclosure: str) -> list[dict[str, Any]]:
 def _line(run: Run) -> dict[str, Any]:
     runbook, params = RUNBOOKS.get(run.runbook), run.params | run.here.params
     named = (("member", "vdev_guid"), ("disk with the serial number", "old_serial"), ("bay", "slot"))
-    found = [(words, params[name]) for words, name in named if params.get(name, NO_BAY) not in ("", NO_BAY)]
+    found = [(words, params[name]) for words, name in named if params.get(name) and not (name == "slot" and has_no_bay(params))]
     whole = (*(("disk", name) for name in DISKS), ("pool", "pool"), ("node", "node"))
     return {
         "run": run,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.collectors.enclosure import PORTS
 from agents.operations.zpool_add import ROLES
 from workflows.analysis.fit_disks import beside, free
 from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
@@ -148,7 +149,8 @@ def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) 
 
 def _member_in_bay(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
     place = lookup.bay_to_light(disk)
-    where = "whose place a person finds by that number" if place["slot"] == lookup.NO_BAY else f"in bay {place['slot']}"
+    unlit, port = "whose place a person finds by that number", f"below PCIe port {place['slot']}"
+    where = {lookup.NO_BAY: unlit, PORTS: port}.get(place["enclosure"], f"in bay {place['slot']}")
     for params, about in _member(here, pool, leaf, disk):
         yield params | place, f"{about}, {where}"
 

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
+from agents.collectors.enclosure import PORTS, light_of
 from agents.domain.wwid import scheme
 from agents.operations.locate_led import ABSENT, ANY
 from agents.operations.zpool_import_fenced import FENCE_SECONDS_MAX, STILL_SECONDS
@@ -72,7 +73,29 @@ def _rescan(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
 
 
 def _locate(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    if params["enclosure"] == PORTS:
+        return _at_a_port(params, "1" if params["light"] == "on" else "0")
     return _bay(params, "locate", "1" if params["light"] == "on" else "0")
+
+
+def _at_a_port(params: Mapping[str, str], value: str) -> Lines:
+    """The kernel carries the write out a moment later. Lit only where the disk that is meant, and no other, is directly below the port."""
+    wanted = "''" if params["wwid"] == ABSENT else _wwid(params)
+    below = (
+        "below=$(for disk in /sys/block/nvme*; do",
+        '  port=$(readlink -f "$disk/device"); port=${port%/nvme/*}; port=${port%/*}',
+        f'  if [ "${{port##*/}}" = {params["slot"]} ]; then cat "$disk/wwid"; fi',
+        "done)",
+        f'[ "$below" = {wanted} ] || {{ printf \'%s\\n\' "below the port is: $below"; return 1; }}',
+    )
+    light = f"{light_of(params['slot'])}/brightness"
+    return (
+        *(() if params["wwid"] == ANY else below),
+        f"printf {value} >{light} || return 1",
+        f'[ "$(cat {light})" = {value} ] || sleep 2',
+        f'printf "%s\\n" "{light} reads $(cat {light})"',
+        f'[ "$(cat {light})" = {value} ]',
+    )
 
 
 def _fault(params: Mapping[str, str], argv: Sequence[str]) -> Lines:

@@ -27,6 +27,7 @@ from workflows.facts.read.past import read_events, read_histories, read_kernel_l
 from workflows.facts.read.policies import read_policy
 from workflows.facts.read.pool_loads import read_failed_loads, read_loads
 from workflows.facts.read.pools import Resolve, read_importable, read_pools
+from workflows.facts.read.ports import read_ports
 from workflows.facts.read.smart_reports import read_reports
 from workflows.facts.read.sources import Memory, Sources
 from workflows.facts.read.suspended_trees import with_gone
@@ -72,6 +73,7 @@ def node_facts(
         unread=listed.unread,
         disks=disks,
         bays=read_bays(sources),
+        ports=read_ports(sources),
         importable=importable,
         partial_importable=partial_importable,
         leaf_changes=leaf_changes,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.collectors.enclosure import PORTS
 from agents.domain.wwid import by_id_path, normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 
@@ -217,11 +218,13 @@ def _pick(things: tuple, field: str, wanted: object, complaint: str):
 
 
 def bay_to_light(disk: DiskFacts) -> Mapping[str, str]:
-    """Enclosure and slot as a run takes them. NO_BAY where no light leads to the disk: then a person finds it by its serial number.
+    """Enclosure and slot as a run takes them: a bay, else a PCIe port whose light leads to it, by PORTS and its address. NO_BAY where no light leads to the disk: then a person finds it by its serial number.
 
     A bay in dispute is none of these: the run names it and refuses until that is settled.
     """
     bay = disk.bay
     if not known(bay) or (not bay.conflict and (bay.evidence > BAY_EVIDENCE_TO_LIGHT or not known(bay.locate))):
+        if known(disk.port) and known(disk.port.lit):
+            return {"enclosure": PORTS, "slot": disk.port.address}
         return {"enclosure": NO_BAY, "slot": NO_BAY}
     return {"enclosure": bay.enclosure_id, "slot": str(bay.slot)}

@@ -319,6 +319,12 @@ class BayFacts:
 
 
 @dataclass(frozen=True)
+class PortFacts:
+    address: str  # "0000:00:03.1", of a PCIe port that has a locate light
+    lit: Known[bool]
+
+
+@dataclass(frozen=True)
 class HealthFacts:
     passed: bool
     text: str  # the line that says so
@@ -348,6 +354,7 @@ class DiskFacts:
     protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
+    port: Known[PortFacts] = Unknown("No PCIe port above it has a locate light.")  # directly above an NVMe disk, and above no other
     doubt: str = ""  # why no write may name it by its identity, and what to do; "" where one may
 
     @property
@@ -445,6 +452,7 @@ class NodeFacts:
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool
     partial_importable: tuple[ImportableFacts, ...] = ()  # what was understood of a listing that is unknown to guards
+    ports: Known[tuple[PortFacts, ...]] = ()  # PCIe ports that have a locate light
     brought: bool = False  # it has no agent: a person brought what was collected there once, and what is so since is not reported
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.collectors.enclosure import PORTS
 from agents.domain.wwid import normalise
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
@@ -15,6 +16,7 @@ from workflows.facts import (
     LeafChange,
     NodeFacts,
     PoolFacts,
+    PortFacts,
     Unknown,
     VdevFacts,
     derived,
@@ -33,8 +35,13 @@ NOT_LIT = "No source gives a bay of this disk that can be lit"
 
 
 def has_no_bay(params: Params) -> bool:
-    """Whether the run was begun for a disk that no light leads to: on a node without SES, or in a bay whose light no source shows."""
-    return (params.get("enclosure", ""), params.get("slot", "")) == (NO_BAY, NO_BAY)
+    """Whether the run was begun for a disk whose place has no number: on a node without SES, or in a bay whose light no source shows."""
+    return (params.get("enclosure", ""), params.get("slot", "")) == (NO_BAY, NO_BAY) or is_at_a_port(params)
+
+
+def is_at_a_port(params: Params) -> bool:
+    """Whether it was begun for a disk below a PCIe port that has a locate light, and in no bay."""
+    return params.get("enclosure", "") == PORTS
 
 
 def place_of(params: Params) -> tuple[str, str] | None:
@@ -56,6 +63,8 @@ def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
 
 
 def words(params: Params) -> str:
+    if is_at_a_port(params):
+        return f"the place at PCIe port {params.get('slot', '')}"
     if has_no_bay(params):
         return "the place of the old disk"
     return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
@@ -86,8 +95,10 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
         return unknown(
             disk.reason if not known(disk) else f"{params.get('node', '')} does not see {params.get('old_wwid', '')}. Have it look again."
         )
+    if is_at_a_port(params) and not (known(disk.port) and disk.port.address == params.get("slot", "")):
+        return _not_at_the_port(disk, params)
     if has_no_bay(params):
-        return _by_its_serial_number(disk)
+        return _by_its_serial_number(disk, params)
     if not known(disk.bay):
         return unknown(f"The bay of {title(disk)} is not known: {disk.bay.reason}")
     if disk.bay.conflict:
@@ -99,10 +110,17 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
     return ok(f"{title(disk)} sits in {words(params)}.")
 
 
-def _by_its_serial_number(disk: DiskFacts) -> Verdict:
+def _not_at_the_port(disk: DiskFacts, params: Params) -> Verdict:
+    if not known(disk.port):
+        return unknown(f"The PCIe port of {title(disk)} is not known: {disk.port.reason}")
+    return refuse(f"{title(disk)} sits at PCIe port {disk.port.address}, not at {params.get('slot', '')}. Begin again.")
+
+
+def _by_its_serial_number(disk: DiskFacts, params: Params) -> Verdict:
     if not known(disk.serial):
         return unknown(f"Neither a bay that can be lit nor the serial number of {title(disk)} is known: {disk.serial.reason}")
-    return ok(f"{NOT_LIT}: {title(disk)} is found by its serial number {disk.serial}, which is scanned before it is pulled.{_named(disk)}")
+    why = f"The light of PCIe port {params.get('slot', '')} leads to it, and no bay" if is_at_a_port(params) else NOT_LIT
+    return ok(f"{why}: {title(disk)} is found by its serial number {disk.serial}, which is scanned before it is pulled.{_named(disk)}")
 
 
 def _named(disk: DiskFacts) -> str:
@@ -119,6 +137,8 @@ def _named(disk: DiskFacts) -> str:
 def a_bay_is_known_that_can_be_lit(facts: FleetFacts, params: Params) -> Verdict:
     """Whether a light leads to the disk. Else a person finds it by its serial number."""
     need(lookup.node(facts, params.get("node", "")))
+    if is_at_a_port(params):
+        return refuse(f"A light leads to {words(params)}, which has no number to be read off, so the disk is found by its serial number.")
     if has_no_bay(params):
         return refuse(f"{NOT_LIT}, so it is found by its serial number.")
     if not (params.get("enclosure") and params.get("slot")):
@@ -137,6 +157,8 @@ def the_disk_is_found_by_its_serial_number(facts: FleetFacts, params: Params) ->
 
 @guard
 def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    if is_at_a_port(params):
+        return _no_other_port_is_lit(facts, params)
     if has_no_bay(params):
         return _lights_none(facts, params)
     lit = need(_lit(facts, params))
@@ -148,24 +170,35 @@ def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_bay_is_dark(facts: FleetFacts, params: Params) -> Verdict:
+    if is_at_a_port(params):
+        return _port_light(facts, params, wanted=False)
     if has_no_bay(params):
         return _lights_none(facts, params)
     return _light(facts, params, wanted=False)
 
 
 def the_bay_can_be_lit_and_is_dark(facts: FleetFacts, params: Params) -> Verdict:
-    can = a_bay_is_known_that_can_be_lit(facts, params)
+    can = a_light_leads_there(facts, params)
     return the_bay_is_dark(facts, params) if can.outcome == "pass" else can
 
 
+def a_light_leads_there(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether there is a light to switch, of a bay or of a PCIe port."""
+    if is_at_a_port(params):
+        return ok(f"A light leads to {words(params)}.")
+    return a_bay_is_known_that_can_be_lit(facts, params)
+
+
 def the_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    if is_at_a_port(params):
+        return _port_light(facts, params, wanted=True)
     if has_no_bay(params):
         return a_bay_is_known_that_can_be_lit(facts, params)
     return _light(facts, params, wanted=True)
 
 
 def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
-    if has_no_bay(params):
+    if has_no_bay(params) and not is_at_a_port(params):
         return no_other_bay_is_lit(facts, params)
     lit = the_bay_is_lit(facts, params)
     return no_other_bay_is_lit(facts, params) if lit.outcome == "pass" else lit
@@ -282,7 +315,40 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
 @guard
 def _lights_none(facts: FleetFacts, params: Params) -> Verdict:
     node = need(lookup.node(facts, params.get("node", "")))
+    if is_at_a_port(params):
+        return ok(f"{_capital(words(params))} has no fault light that {node.node} shows.")
     return ok(f"{NOT_LIT}, so no light of {node.node} was switched on.")
+
+
+@derived
+def _ports(facts: FleetFacts, params: Params) -> Known[tuple[PortFacts, ...]]:
+    node = need(lookup.node(facts, params.get("node", "")))
+    ports = need(node.ports)
+    if all(port.address != params.get("slot", "") for port in ports):
+        return Unknown(f"{node.node} does not show the light of PCIe port {params.get('slot', '')}. Have it look again.")
+    return ports
+
+
+@guard
+def _no_other_port_is_lit(facts: FleetFacts, params: Params) -> Verdict:
+    others = [port for port in need(_ports(facts, params)) if port.address != params.get("slot", "")]
+    for port in others:
+        if not known(port.lit):
+            return unknown(f"Whether PCIe port {port.address} is lit is not known: {port.lit.reason}")
+    if lit := [port.address for port in others if port.lit]:
+        return refuse(f"PCIe port {', '.join(lit)} of {params.get('node', '')} is lit already. Switch it off first: two lights mislead.")
+    return ok(f"No other PCIe port of {params.get('node', '')} is lit.")
+
+
+def _port_light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
+    ports = _ports(facts, params)
+    if not known(ports):
+        return unknown(ports.reason)
+    port = next(port for port in ports if port.address == params.get("slot", ""))
+    if not known(port.lit):
+        return unknown(f"Whether PCIe port {port.address} is lit is not known: {port.lit.reason}")
+    text = f"PCIe port {port.address} is {'lit' if port.lit else 'dark'}."
+    return ok(text) if port.lit == wanted else refuse(text)
 
 
 @derived

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.collectors.enclosure import PORTS, port_above
 from agents.domain.wwid import by_id_path, scheme
 from twin import build, model
 from twin.drive_logs import READ_BYTES
@@ -220,11 +221,20 @@ def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
     scsi = {device.hctl: device for device in listed} if known(listed) else {}
     carried = {path.name: disk.wwid for disk in made.node.disks for path in disk.paths}
     for one in reading:
+        if one.id == PORTS:
+            made.node.ports = [_port(slot, sources) for slot in one.slots]
+            continue
         about = scsi.get(one.name)
         sg = re.search(r"(?<![0-9])[0-9]+$", about.sg or "") if about else None
         bays = [_bay(slot, carried) for slot in one.slots if slot.number is not None]
         words = (about.vendor or "", about.model or "", about.rev or "") if about else ("", "", "")
         made.node.enclosures.append(model.Enclosure(one.name, one.id or "", *words, int(sg.group()) if sg else 0, bays))
+
+
+def _port(slot: Any, sources: Sources) -> model.Port:
+    """What is plugged into it is not known of one that is empty."""
+    below = (_NVME.search(device.folder or "") for device in sources.read("block") if port_above(device.folder) == slot.name)
+    return model.Port(slot.name, next((found.group(1) for found in below if found), ""), int(bool(slot.locate)))
 
 
 def _bay(slot: Any, carried: Mapping[str, str]) -> model.Bay:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agents.collectors.enclosure import PORTS
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
@@ -191,7 +192,8 @@ class Lost:
             return ()
         place = lookup.bay_to_light(disk)
         named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
-        found = "has it found by its serial number" if place["slot"] == lookup.NO_BAY else "lights its bay"
+        lights = {lookup.NO_BAY: "has it found by its serial number", PORTS: "lights the PCIe port above it"}
+        found = lights.get(place["enclosure"], "lights its bay")
         text = f"It takes the disk out of service, {found}, watches the pull, and puts a new disk into the same place."
         if self.leaf.state in lookup.IN_SERVICE:
             text += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."

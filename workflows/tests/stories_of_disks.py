@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from twin import scenarios
 from twin.build import add_pool, by_id, guid_of, member, top
-from twin.disk_kinds import nvme, sata_without_wwn, turned
+from twin.disk_kinds import at_ports, nvme, sata_without_wwn, turned
+from twin.disk_names import pci_address
 from twin.model import Node, Pool
 from workflows.facts import FleetFacts
 from workflows.guards.bay import has_no_bay
@@ -79,6 +80,35 @@ def on_the_mainboard() -> Mapping[str, Node]:
     return {"oss01": node}
 
 
+def below_ports() -> Mapping[str, Node]:
+    """The sick disk is one of NVMe disks, each below a PCIe port that has a locate light."""
+    return {"oss01": at_ports(turned(scenarios.sick_disk(faulted=True), nvme))}
+
+
+def insert_below_the_port(walk: Walk) -> str:
+    disk, pulled = nvme(scenarios.shelf_disk()), walk.kept["pulled"]
+    disk.paths[0].phys_path = pulled.paths[0].phys_path
+    with walk.changing() as node:
+        scenarios.plug(node, disk, None)
+    return ""
+
+
+def put_back_below_the_port(walk: Walk) -> str:
+    old, new = walk.state.params["old_wwid"], nvme(scenarios.shelf_disk()).wwid
+    with walk.changing() as node:
+        if all(disk.wwid != old for disk in node.disks):
+            if any(disk.wwid == new for disk in node.disks):
+                scenarios.unplug(node, new)
+            scenarios.plug(node, walk.kept["pulled"], None)
+    return ""
+
+
+def find_by_the_light(walk: Walk) -> str:
+    """The serial number of the disk below the one port that is lit."""
+    (below,) = (port.below for port in walk.node.ports if port.locate)
+    return next(disk.serial for disk in walk.node.disks for path in disk.paths if pci_address(path) == below)
+
+
 def put_the_old_one_back(walk: Walk) -> str:
     old = walk.state.params["old_wwid"]
     with walk.changing() as node:
@@ -136,6 +166,22 @@ BLINK_NO_BAY = Story(
             "seat": put_back_without_bay,
         },
         "name": "blink-and-replace, SATA disks without an enclosure",
+    },
+)
+
+BLINK_PORT = Story(
+    **{
+        **vars(BLINK),
+        "twins": below_ports,
+        "choices": {"take": lambda options: nvme(scenarios.shelf_disk()).wwid},
+        "hands": {
+            **BLINK.hands,
+            "spare": lambda walk: nvme(scenarios.shelf_disk()).serial,
+            "find": find_by_the_light,
+            "insert": insert_below_the_port,
+            "seat": put_back_below_the_port,
+        },
+        "name": "blink-and-replace, NVMe disks below ports with a light",
     },
 )
 
@@ -245,6 +291,7 @@ STORIES = (
     BLINK_A_FAULTED_DISK,
     BLINK_SATA,
     BLINK_NO_BAY,
+    BLINK_PORT,
     SPARE_BACK,
     SPARE_STAYS,
     SPARE_WAITS,

@@ -86,3 +86,38 @@ def test_it_lights_the_bay_of_the_disk_that_is_meant_and_no_other(shelf):
 @pytest.mark.parametrize("changed", [{"slot": "70"}, {"enclosure": "0x50050cc11ac016e3"}, {"slot": "69"}, {"wwid": "absent"}])
 def test_it_lights_nothing_where_the_bay_is_not_as_planned(shelf, changed):
     assert lit(shelf, **changed) == (False, [])
+
+
+PORT = {**LIGHT, "enclosure": "npem", "slot": "0000:00:03.1", "wwid": "eui:0025385b71b00001"}
+
+
+@pytest.fixture
+def ports(tmp_path):
+    """Two ports with a light, and a disk below the first."""
+    for port in ("0000:00:03.1", "0000:00:03.2"):
+        light = tmp_path / f"sys/class/leds/{port}:enclosure:locate"
+        light.mkdir(parents=True)
+        (light / "brightness").write_text("0\n")
+    controller = tmp_path / "sys/devices/pci0000:00/0000:00:03.1/0000:03:00.0/nvme/nvme0"
+    (controller / "nvme0n1").mkdir(parents=True)
+    (controller / "nvme0n1/wwid").write_text("eui.0025385b71b00001\n")
+    (controller / "nvme0n1/device").symlink_to(controller)
+    (tmp_path / "sys/block").mkdir()
+    (tmp_path / "sys/block/nvme0n1").symlink_to(controller / "nvme0n1")
+    return tmp_path
+
+
+def bright(ports, **changed):
+    body = "\n".join(commands.lines("locate_led", {**PORT, **changed}, ()))
+    ran = subprocess.run(("sh",), input=f"it() {{\n{body}\n}}\nit\n".replace("/sys/", f"{ports}/sys/"), text=True, timeout=30, check=False)
+    return ran.returncode == 0, [path.parent.name[:12] for path in sorted(ports.rglob("brightness")) if path.read_text().strip() == "1"]
+
+
+def test_it_lights_the_port_of_the_disk_that_is_meant_and_switches_it_off(ports):
+    assert bright(ports) == (True, ["0000:00:03.1"])
+    assert bright(ports, light="off", wwid="any") == (True, [])
+
+
+@pytest.mark.parametrize("changed", [{"slot": "0000:00:03.2"}, {"wwid": "eui:0025385b71b00002"}, {"wwid": "absent"}])
+def test_it_lights_no_port_where_the_disk_below_it_is_not_as_planned(ports, changed):
+    assert bright(ports, **changed) == (False, [])

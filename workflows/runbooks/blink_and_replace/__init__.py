@@ -2,8 +2,8 @@
 
     spare scanned -> checked -> offline -> lit -> bay named -> pulled -> new disk in -> planned -> replacing -> resilvered -> dark
 
-A disk whose bay no source gives, or whose light none shows, is not lit: a person scans it in its place before it is pulled, and the node says
-afterwards which disk went. The member is known by its guid and by its own label, its disk by WWID and serial number, its bay by the enclosure's id and
+A disk whose bay no source gives, or whose light none shows, is scanned by a person in its place before it is pulled, and the node says
+afterwards which disk went; where the PCIe port above it has a light, that is switched on first. The member is known by its guid and by its own label, its disk by WWID and serial number, its bay by the enclosure's id and
 slot. Until `replace` the old disk can go back and catches up. From `replace` on there is only forward: ZFS has started
 writing to the new disk. The danger on the way is the wrong pull; it is looked for all along and answered at once.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from agents.operations import fault_led_off, locate_led, zpool_offline, zpool_online, zpool_replace
 from workflows.analysis.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Option, Params, Progress, Runbook, Verdict, WaitStep
-from workflows.facts import FleetFacts, known
+from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks, the_disk_that_comes_out
 from workflows.guards.bay import (
@@ -157,7 +157,7 @@ def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """The pool, the bay, and one disk, as an order touches one: the one that comes as soon as it is known. The pool stands for its own."""
-    bays = () if has_no_bay(params) else (f"bay:{params['enclosure']}/{params['slot']}",)
+    bays = () if params["slot"] == lookup.NO_BAY else (f"bay:{params['enclosure']}/{params['slot']}",)
     return (f"pool:{params['pool_guid']}", *bays, f"disk:{params.get('wwid') or params['old_wwid']}")
 
 
@@ -190,13 +190,13 @@ LIT = Loop(
     slug="lit",
     what=lambda params: f"The locate light of {words(params)} of {params['node']} is on.",
     undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or run `sg_ses --dev-slot-num=SLOT "
-    "--clear=ident` on the enclosure's own /dev/sg device.",
+    "--clear=ident` on the enclosure's own /dev/sg device. Of a PCIe port: write 0 to /sys/class/leds/PORT:enclosure:locate/brightness.",
     over=the_bay_is_dark,
 )
 
 FIND_WHY = (
-    "No light leads to this disk. Find the one with this serial number on its sticker, and scan it where it sits; what other sources call its place is a "
-    "hint. Pull nothing before this is right."
+    "No source numbers the bay of this disk. Find the one with this serial number on its sticker, and scan it where it sits; a light that was switched "
+    "on, and what other sources call its place, are hints. Pull nothing before this is right."
 )
 FIND_ASKS = "Scan or type the serial number on the disk, before it is pulled."
 CONFIRM_WHY = "You type the name of what is to be taken out: it must be the disk you mean, in the pool you mean."
@@ -221,8 +221,8 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the member that is to go",
         "old_wwid": "the WWID of its disk",
         "old_serial": "the serial number of its disk",
-        "enclosure": "the logical id of the enclosure it sits in; none where no light leads to it",
-        "slot": "the number of its bay; none where no light leads to it",
+        "enclosure": "the logical id of the enclosure it sits in; npem where the light of a PCIe port leads to it, none where no light does",
+        "slot": "the number of its bay, or the address of that port; none where no light leads to it",
     },
     locks=what_must_be_held,
     undo="seat",

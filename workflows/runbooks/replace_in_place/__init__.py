@@ -3,8 +3,8 @@
     new disk chosen -> checked -> planned -> confirmed -> approved -> filling -> taken over -> lit -> bay named -> pulled -> scanned -> dark
                                                                         \\-> (called off) new half out -> its bay lit -> named -> pulled -> dark
 
-A disk whose bay no source gives, or whose light none shows, is not lit: a person scans it in its place before it is pulled, and the node says
-afterwards which disk went. Where the bay of the new disk is not known, that one is scanned before anything is written to it.
+A disk whose bay no source gives, or whose light none shows, is scanned by a person in its place before it is pulled, and the node says
+afterwards which disk went; where the PCIe port above it has a light, that is switched on first. Where the bay of the new disk is not known, that one is scanned before anything is written to it.
 
 Both disks are in the node. ZFS holds them in one `replacing` vdev: the old one serves until the new one is filled, so the vdev survives as many
 losses meanwhile as before. Members are known by guid, disks by WWID and serial number, bays by enclosure and slot. Until the new disk is filled
@@ -70,6 +70,7 @@ from workflows.runbooks.blink_and_replace import (
     BAY_SOURCES,
     FIND_ASKS,
     FIND_WHY,
+    LIT,
     leaving,
     light_off,
     light_on,
@@ -198,13 +199,6 @@ FILLING = Loop(
     "`zpool status -g` shows as the second one in `replacing`. Then see that the bay of the new disk is dark.",
     over=the_replacement_is_over,
 )
-LIT = Loop(
-    slug="lit",
-    what=lambda params: f"The locate light of bay {params['slot']} of enclosure {params['enclosure']} of {params['node']} is on.",
-    undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or run `sg_ses --dev-slot-num=SLOT "
-    "--clear=ident` on the enclosure's own /dev/sg device.",
-    over=the_bay_is_dark,
-)
 LIGHT_WHY = "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path."
 DARK_WHY = "A light that stays on sends the next person to the wrong bay."
 BLINKS_WHY = (
@@ -231,8 +225,8 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the member that is to go",
         "old_wwid": "the WWID of its disk",
         "old_serial": "the serial number of its disk",
-        "enclosure": "the logical id of the enclosure it sits in; none where no light leads to it",
-        "slot": "the number of its bay; none where no light leads to it",
+        "enclosure": "the logical id of the enclosure it sits in; npem where the light of a PCIe port leads to it, none where no light does",
+        "slot": "the number of its bay, or the address of that port; none where no light leads to it",
     },
     locks=what_must_be_held,
     undo="see",
