@@ -233,7 +233,8 @@ def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
 
 def _port(slot: Any, sources: Sources) -> model.Port:
     """What is plugged into it is not known of one that is empty."""
-    below = (_NVME.search(device.folder or "") for device in sources.read("block") if port_above(device.folder) == slot.name)
+    disks = sources.read("block")
+    below = (_NVME.search(one.folder or "") for one in (disks if known(disks) else ()) if port_above(one.folder) == slot.name)
     return model.Port(slot.name, next((found.group(1) for found in below if found), ""), int(bool(slot.locate)))
 
 
