@@ -99,7 +99,6 @@ def test_a_configuration_is_of_the_pool_that_it_names_whatever_stands_above_it()
     ("text", "what"),
     [
         ("Device Statistics (GP Log 0x04)\nPage  Offset Size        Value Flags Description\n", "statistics"),
-        ("Error 12 occurred at disk power-on lifetime: 8000 hours (333 days + 8 hours)\n", "error log"),
         (" 119    2026-01-05 11:43    41  **********************\n", "temperatures"),
     ],
 )
@@ -107,6 +106,12 @@ def test_a_part_of_a_disks_report_that_says_nothing_of_health_is_named(text, wha
     (one,) = read(text).reads
     assert (one.outcome, what in one.reason) == ("left out", True)
     assert not read(text).good
+
+
+def test_the_head_of_an_error_log_alone_shows_nothing_and_is_not_good():
+    found = read("Error 12 occurred at disk power-on lifetime: 8000 hours (333 days + 8 hours)\n")
+    assert [(one.outcome, one.source) for one in found.reads] == [("read", "ata_errors")]
+    assert (found.situations, found.good) == ((), False)
 
 
 def test_a_refused_command_in_a_quoted_mail_is_known():
