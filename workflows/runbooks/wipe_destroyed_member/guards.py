@@ -31,6 +31,9 @@ def no_node_has_the_destroyed_pool(facts: FleetFacts, params: Params) -> Verdict
     guid, here = need(number(params, "pool_guid")), need(lookup.node(facts, params.get("node", "")))
     asked = {here.node, *(node.node for node in need(nodes_near(facts, params)))}
     for node in facts.nodes.values():
+        if node.node in asked:
+            need(node.pools)
+            need(node.importable)
         for pool in node.pools if known(node.pools) else ():
             if pool.guid == guid:
                 return refuse(f"{node.node} has the pool imported, as {pool.name}: it was brought back. {STAYS}")
