@@ -8,8 +8,9 @@ import pytest
 
 from agents.operations import _areas
 from agents.operations import disk_wipe_destroyed as operation
+from agents.tests.test_disk_wipe import file_system, held, mounted, own_partition
 from twin import scenarios
-from twin.model import Label, Partition
+from twin.model import Label
 
 
 @pytest.fixture
@@ -78,22 +79,6 @@ def brought_back_without_this_disk(node):
 
 def of_a_pool_in_use(node):
     node.pool("scratch").guid += 1
-
-
-def own_partition(node):
-    node.disks[6].partitions.append(Partition(2, 900000, 1000))
-
-
-def file_system(node):
-    node.disks[6].partitions[1].filesystem = "ext4"
-
-
-def held(node):
-    node.disks[6].holders.append("dm-0")
-
-
-def mounted(node):
-    node.mounts.append(f"/dev/{node.disks[6].paths[0].name}9 /srv ext4 rw 0 0")
 
 
 @pytest.mark.parametrize(
