@@ -3,11 +3,12 @@
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from lab import image
 from lab.figures import measure, table
 from lab.machine import Machine, everyone
-from lab.recipe import SUITES
+from lab.recipe import DEFAULT, SUITES
 from launcher.bootstrap import ROOT
 from launcher.say import Stop, write
 
@@ -20,7 +21,7 @@ def main(args: list[str]) -> int:
 
 
 def build(asked: argparse.Namespace) -> int:
-    made = image.build(asked.zfs)
+    made = image.build(asked.zfs, asked.source)
     write(f"{made.folder} holds Debian with OpenZFS {made.zfs_version}.")
     return 0
 
@@ -103,7 +104,7 @@ def _running(name: str) -> Machine:
 
 
 def _series(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("--zfs", choices=sorted(SUITES), default=min(SUITES), help="which OpenZFS (default: %(default)s)")
+    parser.add_argument("--zfs", choices=sorted(SUITES), default=DEFAULT, help="which OpenZFS (default: %(default)s)")
     return parser
 
 
@@ -118,7 +119,10 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("name", nargs="?" if call not in (pull, insert, slow) else None, default=NAME)
         return sub
 
-    _series(command(build, "make the image unless it is there", named=False))
+    sub = _series(command(build, "make the image unless it is there", named=False))
+    sub.add_argument(
+        "--source", type=Path, metavar="FILE", help="the source of OpenZFS (.tar.gz), where Debian has no packages of that release"
+    )
     sub = _series(command(up, "boot a node, making it and its image if need be"))
     sub.add_argument("--disks", type=int, default=8)
     sub.add_argument("--fresh", action="store_true", help="forget what the node of this name was before")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab import places
-from lab.recipe import FILES, FINISH, KERNEL, MKFS, SIZE, ZFS, Recipe
+from lab.recipe import COMPILE, FILES, FINISH, KERNEL, MKFS, SIZE, TO_COMPILE, ZFS, Recipe
 from launcher.say import Stop, write
 
 TOOLS = {
@@ -75,15 +75,15 @@ def find(series: str) -> Image | None:
     return image if image.disk.exists() else None
 
 
-def build(series: str) -> Image:
-    """The image of today's recipe, made unless it is there. Raises Stop."""
+def build(series: str, source: Path | None = None) -> Image:
+    """The image of today's recipe, made unless it is there. `source` is the archive of OpenZFS (.tar.gz) that a series without packages needs. Raises Stop."""
     if why := lacking():
         raise Stop(why)
     if found := find(series):  # one that is there waits for no build of another
         return found
     places.images().mkdir(parents=True, exist_ok=True)
     with _alone():
-        return find(series) or _make(Recipe(series))
+        return find(series) or _make(Recipe(series), source)
 
 
 @contextmanager
@@ -94,15 +94,17 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _make(recipe: Recipe) -> Image:
+def _make(recipe: Recipe, source: Path | None) -> Image:
     """A tree that was installed whole is kept until its image is: the compiling is not done twice for a failure after it."""
+    if recipe.tag and source is None:
+        raise Stop(f"Debian has no OpenZFS {recipe.series}: hand over the source of {recipe.tag} (.tar.gz) with --source.")
     began = time.monotonic()
     work, target = places.images() / f"{recipe.name}.making", places.images() / recipe.name
     tree, folder, installed = work / "tree", work / "image", work / "installed"
     if not installed.exists():
         shutil.rmtree(work, ignore_errors=True)
         tree.mkdir(mode=0o755, parents=True)
-        _install(recipe, tree, work / "build.log")
+        _install(recipe, tree, work / "build.log", source)
         installed.write_text(_version(recipe, tree) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -117,7 +119,7 @@ def _make(recipe: Recipe) -> Image:
     return made
 
 
-def _install(recipe: Recipe, tree: Path, log: Path) -> None:
+def _install(recipe: Recipe, tree: Path, log: Path, source: Path | None) -> None:
     origin = mirror()
     write(f"Debian {recipe.release} from {origin}.")
     options = ("--variant=minbase", "--components=main,contrib", f"--include={','.join(recipe.base)}")
@@ -133,8 +135,19 @@ def _install(recipe: Recipe, tree: Path, log: Path) -> None:
     write("The kernel, then OpenZFS, which is compiled for it: some minutes.")
     _inside(tree, log, "apt-get", "update", *APT[1:2], *APT[3:])
     _inside(tree, log, "apt-get", "install", *APT, *KERNEL)
-    _inside(tree, log, "apt-get", "install", *APT, "-t", recipe.suite, *ZFS)
+    if source is None:
+        _inside(tree, log, "apt-get", "install", *APT, "-t", recipe.suite, *ZFS)
+    else:
+        _compile(tree, log, source)
     no_daemons.unlink()
+
+
+def _compile(tree: Path, log: Path, source: Path) -> None:
+    place = tree / "usr/src/zfs"
+    place.mkdir()
+    _call(["tar", "--extract", f"--file={source}", f"--directory={place}", "--strip-components=1", "--no-same-owner"], log)
+    _inside(tree, log, "apt-get", "install", *APT, *TO_COMPILE)
+    _inside(tree, log, "env", f"KERNEL={_kernel(tree)}", "sh", "-c", COMPILE)
 
 
 def _version(recipe: Recipe, tree: Path) -> str:

@@ -30,7 +30,29 @@ BASE = (
 KERNEL = ("linux-image-amd64", "linux-headers-amd64", "initramfs-tools", "zstd")
 ZFS = ("zfs-dkms", "zfsutils-linux", "zfs-zed")
 # OpenZFS series -> where Debian has it.
-SUITES = {"2.1": "bookworm", "2.3": "bookworm-backports", "2.4": "trixie-backports"}
+SUITES = {"2.0": "bullseye", "2.1": "bookworm", "2.2": "bookworm", "2.3": "bookworm-backports", "2.4": "trixie-backports"}
+DEFAULT = "2.1"
+# OpenZFS series that no suite has -> the tag of the source archive that whoever builds the image hands over.
+FROM_SOURCE = {"2.2": "zfs-2.2.9"}
+TO_COMPILE = (
+    *("build-essential", "autoconf", "automake", "libtool", "gawk", "python3-cffi", "python3-setuptools"),
+    *("libaio-dev", "libblkid-dev", "libcurl4-openssl-dev", "libelf-dev", "libssl-dev", "libtirpc-dev", "libudev-dev"),
+    *("uuid-dev", "zlib1g-dev"),
+)
+# The source is /usr/src/zfs of the tree, KERNEL the one that will boot.
+COMPILE = """\
+set -eu
+cd /usr/src/zfs
+[ -x configure ] || ./autogen.sh
+./configure --prefix=/usr --sysconfdir=/etc --localstatedir=/var --libdir=/usr/lib/x86_64-linux-gnu --disable-pyzfs \\
+  --with-linux=/usr/src/linux-headers-${KERNEL%-amd64}-common --with-linux-obj=/usr/src/linux-headers-$KERNEL
+make -s -j"$(nproc)"
+make -s install
+ldconfig
+depmod "$KERNEL"
+make -s clean
+systemctl enable zfs-import-cache.service zfs-import.target zfs-mount.service zfs-share.service zfs-zed.service zfs.target
+"""
 # Debian release -> what its least installation has no more, and a node needs.
 MORE = {"trixie": ("e2fsprogs",)}
 SIZE = "6G"
@@ -81,7 +103,7 @@ FINISH = (
 
 
 class Recipe(NamedTuple):
-    series: str  # of OpenZFS: "2.1", "2.3" or "2.4"
+    series: str  # of OpenZFS, a key of SUITES
 
     @property
     def release(self) -> str:
@@ -97,9 +119,16 @@ class Recipe(NamedTuple):
         return SUITES[self.series]
 
     @property
+    def tag(self) -> str:
+        """Of the source that is compiled; "" where Debian has packages."""
+        return FROM_SOURCE.get(self.series, "")
+
+    @property
     def digest(self) -> str:
         """Over everything that shapes the image; twelve digits are enough to tell a handful of images apart."""
         whole = [self.series, self.release, self.suite, self.base, KERNEL, ZFS, SIZE, MKFS, FILES, FINISH]
+        if self.tag:
+            whole += [self.tag, TO_COMPILE, COMPILE]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

@@ -8,7 +8,13 @@ from lab.recipe import Recipe
 
 @pytest.mark.parametrize(
     ("series", "release", "suite"),
-    [("2.1", "bookworm", "bookworm"), ("2.3", "bookworm", "bookworm-backports"), ("2.4", "trixie", "trixie-backports")],
+    [
+        ("2.0", "bullseye", "bullseye"),
+        ("2.1", "bookworm", "bookworm"),
+        ("2.2", "bookworm", "bookworm"),
+        ("2.3", "bookworm", "bookworm-backports"),
+        ("2.4", "trixie", "trixie-backports"),
+    ],
 )
 def test_each_series_comes_from_a_suite_of_its_own_on_a_release_of_debian(series, release, suite):
     assert (Recipe(series).release, Recipe(series).suite) == (release, suite)
@@ -28,6 +34,12 @@ def test_a_changed_file_is_another_image(monkeypatch):
     before = Recipe("2.1").digest
     monkeypatch.setitem(recipe.FILES, "etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")
     assert Recipe("2.1").digest != before
+
+
+def test_how_one_is_compiled_makes_no_other_image_of_those_that_come_as_packages(monkeypatch):
+    before = {series: Recipe(series).digest for series in recipe.SUITES}
+    monkeypatch.setattr(recipe, "COMPILE", recipe.COMPILE + "true\n")
+    assert [series for series in recipe.SUITES if Recipe(series).digest != before[series]] == list(recipe.FROM_SOURCE)
 
 
 def test_the_image_knows_nothing_of_the_product():
