@@ -71,7 +71,7 @@ KINDS: Kinds = {
                 runbook=BESIDE_IT,
             ),
         ),
-        unattended="it may stop at any time, perhaps while another disk is away.",
+        unattended="it may fail while another disk is away, and data can be lost.",
     ),
     "former-member": Kind(
         ("info",),
