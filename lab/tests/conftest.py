@@ -49,7 +49,6 @@ NOT_SEEN = "This walk has not been seen green on a real node yet, so a red one w
 # Written, and not yet seen green on a real node (docs/lab.md has how far they came): they run when they are asked for, and decide nothing.
 NOT_YET: tuple[str, ...] = (
     "test_node_tuning.py",
-    "test_node_scrub.py",
 )
 TESTS_NOT_YET: tuple[str, ...] = (  # of a file that was
     "test_it_is_given_more_time_which_is_taken_back_although_the_agent_died_meanwhile",
