@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agents.collectors.zdb_label import DESTROYED
 from twin import disk_names
 from twin.answer import Answer, refused
 from twin.figures import ctime
 from twin.importing import is_damaged, last_user, was_elsewhere
-from twin.model import DESTROYED, Node, Pool
+from twin.model import Node, Pool
 from twin.tables import RINGS, TXG_SECONDS, WRITTEN_AT
 from twin.vdevs import pool_state, state_of
 

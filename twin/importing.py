@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.collectors.zdb_label import DESTROYED
 from twin import disk_names
-from twin.model import DESTROYED, Label, Node, Pool, Vdev
+from twin.model import Label, Node, Pool, Vdev
 from twin.status import MSG, NAME_WIDTH_MIN, SECTIONS
 from twin.vdevs import kind_name
 from twin.view import View

@@ -108,7 +108,6 @@ class Disk:
         return next((p for p in self.partitions if p.number == number), None)
 
 
-DESTROYED = 2  # the state of a pool
 FAULT_ASKED, FAULT_SENSED = 2, 4
 
 

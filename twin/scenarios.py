@@ -9,9 +9,10 @@ import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 
+from agents.collectors.zdb_label import DESTROYED
 from twin.build import add_pool, guid_of, member, partition, sd_name, top
 from twin.host import TwinHost
-from twin.model import DESTROYED, FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
+from twin.model import FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from twin.scan import catch_up
 from twin.store import Store
 from twin.vdevs import has_replicas

@@ -13,7 +13,7 @@ def _tally(record_property):
         record_property(tally.PROPERTY, list(counted))
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _one_disk_after_the_other():
     """A twin answers at once, so threads would only cost time. `agents/tests/test_one_question_to_each_disk.py` tests those."""
     with pytest.MonkeyPatch.context() as patch:

@@ -1,6 +1,6 @@
 """Every bay of every enclosure the kernel's ses driver knows, from /sys/class/enclosure; and the locate lights of PCIe ports, from /sys/class/leds.
 
-A port with Native PCIe Enclosure Management, or whose firmware has the _DSM for it, has such a light since Linux 6.13 (drivers/pci/npem.c:
+A port with Native PCIe Enclosure Management, or whose firmware has the _DSM for it, has such a light since Linux 6.12 (drivers/pci/npem.c:
 pci_npem_set_led_classdev names it ADDRESS:enclosure:locate). `brightness` shows what the port answered when it was last written through this file,
 and not what another program set past the kernel since (npem.c: brightness_get).
 

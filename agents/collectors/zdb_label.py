@@ -24,6 +24,7 @@ WAKES = True  # reading a label spins a sleeping disk up
 EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
 DEPTH_MAX = 12
 TREES_REMEMBERED = 256
+ACTIVE, EXPORTED, DESTROYED = 0, 1, 2  # what a label says of its pool: POOL_STATE_ACTIVE and so on, include/sys/fs/zfs.h
 
 # Where the four copies keep what `zdb -l` prints: behind 8 KiB of padding and 8 KiB of boot header, in front of the uberblocks,
 # which change with every txg and are not printed. The last two copies stand at the end of the device.

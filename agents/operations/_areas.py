@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 
 from agents.collectors.block import SECTOR_BYTES
-from agents.collectors.zdb_label import LABEL_BYTES, NVLIST
+from agents.collectors.zdb_label import DESTROYED, LABEL_BYTES, NVLIST
 from agents.host.host import ALIGNED_BYTES, Host, Region
 from agents.operations._candidate import NONE, Candidate
 from agents.operations._tree import Unread
@@ -28,7 +28,6 @@ TWO_LABELS = 2 * LABEL_BYTES
 TABLE: Region = (0, 24576)  # protective MBR, header and 128 entries, with blocks of 512 or of 4096 bytes
 OF_ZFS = (1, 9)  # the partitions that ZFS makes of a whole disk on Linux (lib/libzfs/os/linux/libzfs_pool_os.c:zpool_label_disk, zfs-2.4.4)
 _AREA = re.compile(r"([0-9]+)\+([0-9]+) ([0-9a-f]{64})")
-DESTROYED = 2  # POOL_STATE_DESTROYED, include/sys/fs/zfs.h, zfs-2.4.4
 _UINT64 = 8  # DATA_TYPE_UINT64, include/sys/nvpair.h
 
 

@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from agents.collectors import zdb_label
 from agents.collectors.base import Capture, Unparsed
 from agents.host.host import Host, Ran
-from agents.operations import _areas, _candidate, _importing, _member, _new_disk, _released, _wiping
+from agents.operations import _candidate, _importing, _member, _new_disk, _released, _wiping
 from agents.operations._candidate import NONE, known
 from agents.operations._new_disk import Scene
+from agents.operations._tree import Unread
 from agents.operations.base import Probe
 
 NAME = "disk_wipe_destroyed"
@@ -57,12 +58,15 @@ def label_states(scene: Scene) -> str:
 
 
 def otherwise(host: Host, pool_guid: str) -> str:
-    """Disks here with a label of the pool that does not say it was destroyed, or "none". What cannot be read says nothing of the pool."""
+    """Disks here with a label of the pool that does not say it was destroyed, or "none". Raises Unread where a label of any disk cannot be read:
+    it may be of this pool, brought back without the disk that is to be wiped."""
     found = []
     for capture in zdb_label.collect(host):
         parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        labels = () if isinstance(parsed, Unparsed) else parsed.labels
-        found += [capture.key for label in labels if str(label.pool_guid) == pool_guid and label.state != _areas.DESTROYED]
+        if isinstance(parsed, Unparsed) or parsed.unread:
+            why = parsed.reason if isinstance(parsed, Unparsed) else f"{len(parsed.unread)} of its four copies could not be read."
+            raise Unread(f"the label of {capture.key} is not known, and may be of this pool: {why} Mend that disk, or take it out first")
+        found += [capture.key for label in parsed.labels if str(label.pool_guid) == pool_guid and label.state != zdb_label.DESTROYED]
     return ", ".join(sorted(set(found))) or NONE
 
 
@@ -86,8 +90,8 @@ def _questions(params: Mapping[str, str]) -> tuple[_member.Question, ...]:
         ("pool.labels", (NONE,), f"The label on {{}} does not say that {pool} was destroyed. {back}"),
         (
             "disk.label_state",
-            (str(_areas.DESTROYED),),
-            f"The labels on {params['wwid']} are in state {{}}, and only {_areas.DESTROYED} is that of a destroyed pool. It stays.",
+            (str(zdb_label.DESTROYED),),
+            f"The labels on {params['wwid']} are in state {{}}, and only {zdb_label.DESTROYED} is that of a destroyed pool. It stays.",
         ),
         *_wiping.questions(params),
     )

@@ -280,13 +280,13 @@ def test_a_backup_of_the_database_put_back_runs_nothing_again(incident, ground, 
     ground.drop(backup)
     incident.stands("replace", "open")
 
-    def says_why() -> bool:
+    def shows_why() -> bool:
         """Pressed until the order is given: while the facts of before the backup are not fresh, the portal itself refuses it."""
         tries(incident, incident.ann, "execute")
         time.sleep(1)
         return "The ledger shrank" in incident.row.here.note
 
-    until(says_why, "the run does not say why")
+    until(shows_why, "the run does not say why")
     until(lambda: [one for one in alarms.standing(timezone.now()) if one.kind == "ledger-contradicted"], "nobody is told")
     assert started_by_the_node(incident) == began
     assert len(incident.stack.replaces()) == 1

@@ -5,6 +5,7 @@ What `zpool import` advises is never repeated. It advises to make pools anew tha
 
 from __future__ import annotations
 
+from agents.collectors.zdb_label import ACTIVE
 from agents.operations._importing import OF_HOSTID_0
 from workflows.analysis.rewind_points import spare
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
@@ -29,7 +30,6 @@ from workflows.guards.subject import number, sharing_nodes
 
 SOURCES = ("zpool_import", "zpool_status", "zdb_label", "block", "node")
 OF_OTHERS = ("zpool_status", "zdb_label", "block")
-ACTIVE = 0  # a label's state: in use, or never exported
 REWIND, NOTHING, IMPORTED, REFUSED = "rewind", "nothing", "imported", "refused"  # what a dry run may come to
 
 

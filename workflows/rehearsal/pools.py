@@ -340,7 +340,7 @@ def _from_labels(
         hostname=common[0],
         imported=False,
         alloc_bytes=HOLDS_BYTES,
-        state=newest.state if newest.state in (0, 1) else 0,
+        state=newest.state if newest.state in (0, 1, 2) else 0,
         txg=max((txg for each in carried for txg, _ in each.ring), default=newest.txg or 4),  # a label is written seldom
     )
     if listed is not None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from twin import scenarios
+from twin import disk_names, scenarios
 from twin.model import Bay, Disk, Node, Path
 from workflows.facts import known, lookup
 from workflows.guards import links, suspended
@@ -92,6 +92,8 @@ def _insert(play: Play) -> str:
 def _path(node: Node, pulled: Disk) -> Path:
     """The new disk comes up where the old one was, under the first name that is free."""
     path = copy.deepcopy(pulled.paths[0])
+    if disk_names.is_nvme(path):  # its name went with it; its state is "live", and no SCSI address leads to it
+        return path
     path.name, path.state = spare_name(node), "running"
     if path.sas_address:
         path.sas_address = f"0x{NEW_WWID.removeprefix('naa:')}"

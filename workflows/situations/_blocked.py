@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from agents.collectors.zdb_label import ACTIVE, DESTROYED
 from agents.operations._importing import OF_HOSTID_0
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
 from workflows.facts.fleet.census import imported_pools
 from workflows.facts.fleet.divergence import Row, rows
-
-IN_USE, DESTROYED = 0, 2  # a label's state
-
 
 Why = Literal[
     "damage", "missing", "half-missing", "names", "missing-log", "missing-top", "features", "hostid", "diverged", "silence", "waiting", "incomplete",
@@ -162,7 +160,7 @@ def _was_here(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...]) ->
     """Whether this node had it when it went down: never exported, and every label was written by this host."""
     if not known(node.hostid) or pool.state not in ("ONLINE", "DEGRADED") or not table:
         return False
-    return all(row.label.state == IN_USE and row.label.hostid == int(node.hostid, 16) for row in table)
+    return all(row.label.state == ACTIVE and row.label.hostid == int(node.hostid, 16) for row in table)
 
 
 def _unlisted(node: NodeFacts) -> Iterator[Blocked]:

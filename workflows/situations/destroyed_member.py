@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.collectors.zdb_label import DESTROYED
 from workflows.engine.core import Answer, Situation
 from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, known
 from workflows.facts.fleet.census import census, imported_pools
@@ -17,7 +18,6 @@ from workflows.situations._pools import cure
 SLUG = "destroyed-member"
 WIPE = "wipe-destroyed-member"
 MANUALS: tuple[str, ...] = (WIPE,)
-DESTROYED = 2  # of a label
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

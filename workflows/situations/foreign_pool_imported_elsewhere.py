@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
 
 SLUG = "foreign-pool-imported-elsewhere"
 MANUALS: tuple[str, ...] = ("take-over", "import-pool")
-ACTIVE = 0  # a label's state: in use, or never exported
 SILENT_SECONDS = 120  # a node that has not reported for so long may be dead
 AGE_SECONDS_MAX = 60  # a node's word that it has a pool imported, or not, is good for so long
 

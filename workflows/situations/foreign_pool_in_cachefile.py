@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors.zdb_config import CACHE_FILE, CachedPool
+from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, LabelFacts, NodeFacts, known
 from workflows.facts.fleet.divergence import rows
@@ -27,7 +28,6 @@ from workflows.situations import _words, kernel_names
 
 SLUG = "foreign-pool-in-cachefile"
 MANUALS: tuple[str, ...] = ()
-ACTIVE = 0  # a label's state: in use, or never exported
 COMPARES_OF_POOL = (2, 2, 0)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Answer, Situation
 from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, PoolFacts, known, lookup
 from workflows.facts.fleet.label_age import newest_txg, top_of_label
@@ -16,7 +17,6 @@ from workflows.situations._pools import Wording, cure
 SLUG = "former-member"
 WIPE = "wipe-disk"
 MANUALS: tuple[str, ...] = (WIPE,)
-ACTIVE = 0  # of a label: in use or not exported
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -21,11 +21,19 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def is_unverified(pool: PoolFacts) -> bool:
-    """By the status line of ZFS; where that is about something else, by the scans: a rebuild that ended, and no scrub beside it."""
+    """By the status line of ZFS; where that is about something else, by the scans: a rebuild that ended, and no scrub that runs or ended after it."""
     reason = reason_of(pool.status) if pool.status else None
     if reason is not None and reason.name == "REBUILD_SCRUB":
         return True
-    return _rebuilt(pool) is not None and not any(scan.function == "scrub" for scan in _pools.scans(pool))
+    rebuilt = _rebuilt(pool)
+    return rebuilt is not None and not any(scan.function == "scrub" and _is_since(scan, rebuilt) for scan in _pools.scans(pool))
+
+
+def _is_since(scrub: ScanFacts, rebuilt: ScanFacts) -> bool:
+    """Both moments are by the same clock. One that is not known proves nothing."""
+    if scrub.state != "finished":
+        return scrub.state in ("running", "paused")
+    return scrub.ended is not None and rebuilt.ended is not None and scrub.ended >= rebuilt.ended
 
 
 def _rebuilt(pool: PoolFacts) -> ScanFacts | None:

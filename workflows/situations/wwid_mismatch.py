@@ -69,8 +69,8 @@ def _of_rows(node: NodeFacts) -> Iterator[Situation]:
         disk = now if known(now) else None
         wwid = disk.wwid if disk is not None and known(disk.wwid) else None
         other = next((row for row in rows if row is not lost and row.state == "ONLINE" and _is_row_of(row, lost.was, wwid)), None)
-        if (disk is None and other is None) or (other is not None and "resilvering" in other.note):
-            continue  # the new disk in the lost one's place is being filled
+        if (disk is None and other is None) or (other is not None and _is_new_half(rows, lost, other)):
+            continue
         today = [
             f"Today that name leads to {title(disk)}." if disk is not None else "",
             f"{other.name} is {other.state}: a healthy member." if other is not None else "",
@@ -86,6 +86,12 @@ def _of_rows(node: NodeFacts) -> Iterator[Situation]:
             subject={"node": node.node, "vdev_guid": lost.name, "was": lost.was} | ({"now_wwid": wwid} if wwid else {}) | ({"now_vdev_name": other.name} if other else {}),
             sure=other is not None,
         )  # fmt: skip
+
+
+def _is_new_half(rows: tuple[Row, ...], lost: Row, other: Row) -> bool:
+    """Whether it is being filled in the lost one's place: the two stand together below a replacing vdev. A member that is merely being filled is not."""
+    first, last = sorted((rows.index(lost), rows.index(other)))
+    return "resilvering" in other.note and last == first + 1 and first > 0 and rows[first - 1].name.startswith("replacing")
 
 
 def _is_row_of(row: Row, was: str, wwid: str | None) -> bool:

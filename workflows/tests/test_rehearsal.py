@@ -14,7 +14,7 @@ from agents.collectors import COLLECTORS
 from agents.domain.wwid import by_id_path
 from agents.tests.scenarios import STEPS
 from twin import demo, scenarios
-from twin.disk_kinds import sata_without_wwn
+from twin.disk_kinds import nvme, sata_without_wwn
 from twin.host import TwinHost
 from twin.memory import MemoryStore
 from twin.scenarios import Clock
@@ -44,7 +44,7 @@ SUPPOSED = {
     **dict.fromkeys((f"rewind-import, {name}" for name in ("copied out", "it lands further back", "too far back for good")), "older"),
     **dict.fromkeys(("device-delete-reimport, it was not this disk alone", "rewind-import, no point can be loaded"), "never"),
 }
-FROM_THE_SHELF = (scenarios.shelf_disk().wwid, sata_without_wwn(scenarios.shelf_disk()).wwid)
+FROM_THE_SHELF = tuple(kind(scenarios.shelf_disk()).wwid for kind in (replace, sata_without_wwn, nvme))
 UNHEARD_OF = ["write", "/sys/class/scsi_host/host3/scan", "- - -"]  # no disk and no HBA in the report tells of this host
 
 
@@ -94,7 +94,7 @@ def test_it_ends_as_the_run_itself(title, tmp_path):
     if title in STOPS:
         assert (rehearsed.ending, "does not show the pool as the node does" in rehearsed.reason) == ("stops", True)
         return
-    assert (rehearsed.ending, walk.state.status) == ("done", "done")
+    assert (rehearsed.ending, walk.state.status) == ("done", "done"), rehearsed.reason
     links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
     ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
     acts = [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE]

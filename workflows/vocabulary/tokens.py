@@ -69,7 +69,8 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
     """Whole texts that their parser refused, and lines of `zpool status` that belong to no pool: what they say is not known."""
     yield from _unread(node.unread, "zpool status")
     by_line = any(token for pool in node.pools_read for token in pool.unread) or bool(node.unread)
-    listed_by_line = any(pool.unread for pool in node.importable_read)
+    pasted = not known(node.ages)  # what was cut from a pasted listing is named beside it; a node prints whole ones
+    listed_by_line = any(line.line or pasted for pool in node.importable_read for line in pool.unread)
     for place, refused in node.not_understood.items():
         source = place.partition("/")[0]
         if listed_by_line and source == "zpool_import":

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.collectors.zdb_label import DESTROYED
 from workflows.facts import lookup
 from workflows.facts.lookup import Member
 from workflows.facts.model import DiskFacts, FleetFacts, Known, LabelFacts, Unknown, derived, known, need
 
-DESTROYED = 2
 LABEL_STATES = {0: "in use or not exported", 1: "exported", 2: "destroyed", 3: "a hot spare", 4: "a cache device"}
 
 

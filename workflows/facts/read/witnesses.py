@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
+from agents.collectors.zdb_label import ACTIVE, DESTROYED, EXPORTED
 from agents.domain.wwid import normalise, scheme
 from workflows.facts.fleet.identity import Identity, Statement, plain, weigh
 from workflows.facts.model import Known, LabelFacts, known
 from workflows.facts.read.labels import Read
 from workflows.facts.read.sources import Sources
 
-ACTIVE, EXPORTED, DESTROYED = 0, 1, 2
 BY_SERIAL = ("ser", "ata", "nvme")  # a disk may have such a name beside a WWN
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup, need
 from workflows.facts.fleet.divergence import rows
-from workflows.guards.importing import ACTIVE, listed_pool
+from workflows.guards.importing import listed_pool
 from workflows.guards.subject import number
 
 

@@ -17,7 +17,7 @@ def a_scrub_is_due(facts: FleetFacts, params: Params) -> Verdict:
     if a_scrub_is_paused(facts, params):
         return ok(f"A scrub of {params['pool']} was begun and is paused. It never goes on by itself.")
     pool = the_pool(facts, params)
-    if known(pool) and rebuild_unverified.is_unverified(pool):
+    if known(pool) and known(pool.scans) and rebuild_unverified.is_unverified(pool):
         return ok(f"{pool.name} was rebuilt without its checksums being checked, and no scrub came after that.")
     last = last_scrub(facts, params)
     if not known(last):

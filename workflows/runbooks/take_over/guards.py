@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
 
+from agents.collectors.zdb_label import ACTIVE
 from agents.operations import _uberblocks
 from agents.operations.zpool_import_fenced import FENCE_SECONDS_MAX, STILL_SECONDS
 from workflows.analysis import fencing
@@ -18,7 +19,6 @@ from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, derived, know
 from workflows.facts.fleet.divergence import Row, rows
 from workflows.guards.fresh import ONE_MOMENT
 from workflows.guards.importing import (
-    ACTIVE,
     listed_pool,
     no_other_node_imports_it_by_itself,
     no_sharing_node_has_or_may_have_it,

@@ -23,21 +23,20 @@ from workflows.guards.candidate import (
 )
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order
 from workflows.runbooks.wipe_destroyed_member.guards import (
     every_label_of_the_pool_is_of_a_destroyed_one,
     its_label_names_a_destroyed_pool,
     no_node_has_the_destroyed_pool,
     what_ends_with_it,
 )
-from workflows.runbooks.wipe_disk import WIPE_WHY, what_must_be_held
+from workflows.runbooks.wipe_disk import VERIFIED, WIPE_WHY, what_must_be_held
 from workflows.runbooks.wipe_disk.guards import (
     every_node_near_the_disk_reported,
     no_node_has_the_disk_in_a_pool,
     no_node_reads_another_label,
     only_zfs_made_its_partitions,
     the_disk_has_the_serial_number_of_the_run,
-    the_disk_is_blank,
     what_the_disk_is,
 )
 
@@ -110,12 +109,6 @@ RUNBOOK = Runbook(
             approvals=1,
             adds=what_is_wiped,
         ),
-        verify(
-            "verify",
-            "Verify that it is blank",
-            "The node reads the disk again: no label and no partition may be left.",
-            (the_disk_is_blank,),
-            ("zdb_label", "block"),
-        ),
+        VERIFIED,
     ),
 )

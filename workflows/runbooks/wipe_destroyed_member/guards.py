@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from agents.collectors.zdb_label import DESTROYED
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup, need
 from workflows.facts.fleet.census import LABEL_STATES, census, title
 from workflows.guards.subject import name_of, number, the_disk
 from workflows.runbooks.wipe_disk.guards import STAYS, labels_read, nodes_near
-
-DESTROYED = (
-    2  # POOL_STATE_DESTROYED (include/sys/fs/zfs.h), written into the labels by `zpool destroy` (module/zfs/spa.c:spa_export_common)
-)
 
 
 @guard
@@ -31,6 +28,9 @@ def no_node_has_the_destroyed_pool(facts: FleetFacts, params: Params) -> Verdict
     guid, here = need(number(params, "pool_guid")), need(lookup.node(facts, params.get("node", "")))
     asked = {here.node, *(node.node for node in need(nodes_near(facts, params)))}
     for node in facts.nodes.values():
+        if node.node in asked:
+            need(node.pools)
+            need(node.importable)
         for pool in node.pools if known(node.pools) else ():
             if pool.guid == guid:
                 return refuse(f"{node.node} has the pool imported, as {pool.name}: it was brought back. {STAYS}")
@@ -44,8 +44,9 @@ def no_node_has_the_destroyed_pool(facts: FleetFacts, params: Params) -> Verdict
 
 @guard
 def every_label_of_the_pool_is_of_a_destroyed_one(facts: FleetFacts, params: Params) -> Verdict:
-    """Every label that can be read, on any node. One that says otherwise is of a pool that was brought back, or of a disk that was away."""
-    guid, disk = need(number(params, "pool_guid")), need(the_disk(facts, params))
+    """Every label that is read on any node, and none that cannot be read on a node near the disk. One that says otherwise is of a pool that was
+    brought back, or of a disk that was away."""
+    guid, disk, here = need(number(params, "pool_guid")), need(the_disk(facts, params)), need(lookup.node(facts, params.get("node", "")))
     need(disk.labels)
     found = [seen for (pool_guid, _), carriers in census(facts).by_vdev.items() if pool_guid == guid for seen in carriers]
     against = [seen for seen in found if seen.label.state != DESTROYED]
@@ -55,6 +56,13 @@ def every_label_of_the_pool_is_of_a_destroyed_one(facts: FleetFacts, params: Par
             f"A label of the pool does not say that it was destroyed: {where}. The pool was brought back, or that disk was away when it was "
             f"destroyed. Find out which: `zdb -l` there shows it. {STAYS}"
         )
+    for node in (here, *need(nodes_near(facts, params))):
+        for one in need(node.disks):
+            if not known(one.labels):
+                return unknown(
+                    f"The label of {name_of(one)} on {node.node} is not known, and may be of this pool: {one.labels.reason} Have the node look again; a "
+                    "disk that does not answer is mended or taken out first."
+                )
     return ok(f"Every label of {params.get('pool', guid)} that can be read says that it was destroyed.")
 
 

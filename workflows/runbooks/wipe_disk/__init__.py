@@ -71,6 +71,14 @@ WIPE_WHY = (
     "partition table, and reads them back. There is no way back."
 )
 
+VERIFIED = verify(
+    "verify",
+    "Verify that it is blank",
+    "The node reads the disk again: no label and no partition may be left.",
+    (the_disk_is_blank,),
+    ("zdb_label", "block"),
+)
+
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}")
@@ -128,12 +136,6 @@ RUNBOOK = Runbook(
             approvals=1,
             adds=what_is_wiped,
         ),
-        verify(
-            "verify",
-            "Verify that it is blank",
-            "The node reads the disk again: no label and no partition may be left.",
-            (the_disk_is_blank,),
-            ("zdb_label", "block"),
-        ),
+        VERIFIED,
     ),
 )

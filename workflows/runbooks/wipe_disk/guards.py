@@ -5,6 +5,7 @@ What is so of any disk that is to be wiped, `wipe_destroyed_member` asks too.
 
 from __future__ import annotations
 
+from agents.collectors.zdb_label import ACTIVE
 from agents.domain.wwid import strip_partition
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, LabelFacts, NodeFacts, ScanFacts, Unknown, VdevFacts, derived, known, lookup, need
@@ -16,7 +17,6 @@ from workflows.guards.scanned import same_serial
 from workflows.guards.subject import name_of, number, sharing_nodes, the_disk, the_pool
 
 SOURCES = (*OF_OTHERS, "zpool_import")  # what is read of each node that may have the disk in use
-ACTIVE = 0  # state of a label: in use or not exported
 OF_ZFS = (1, 9)  # the partitions that ZFS makes of a whole disk on Linux; the node asks the same (agents/operations/_areas.py)
 STAYS = "It stays as it is."
 

@@ -194,6 +194,19 @@ def test_a_disk_that_fills_the_place_of_the_lost_one_is_not_taken_for_another():
     assert [(each.slug, each.subject["vdev_guid"]) for each in found.situations] == [("disk-faulted", "slot-19")]
 
 
+@pytest.mark.parametrize("above", ["mirror-0", "raidz2-0", "replacing-1"])
+def test_a_member_that_is_being_filled_and_has_the_lost_ones_name_is_another_disk(above):
+    """Below a replacing vdev too, where it is not the new half of this one: whoever trusts the name replaces a healthy disk."""
+    between = "            slot-11                 ONLINE       0     0     0\n"
+    found = read(
+        f"          {above}                  DEGRADED     0     0     0\n"
+        "            123456789012            UNAVAIL      0     0     0  was /dev/mapper/slot-10\n"
+        f"{between if above.startswith('replacing') else ''}"
+        "            slot-10                 ONLINE       0     0     0  (resilvering)\n"
+    )
+    assert [(each.slug, each.severity) for each in found.situations] == [("wwid-mismatch", "act")]
+
+
 @pytest.mark.parametrize(
     ("why", "slug"),
     [("UNC 16 sectors", "disk-failing"), ("ICRC, ABRT 8 sectors", "link-crc"), ("WP", "disk-errors"), ("ABRT", "disk-errors")],

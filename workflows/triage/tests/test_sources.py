@@ -37,8 +37,8 @@ def test_all_texts_of_a_step_pasted_tell_its_truth(name):
     assert ("refused-command watch" in found) == (name in REFUSED)
 
 
-# Asked of the nodes of the portal alone: in a text that somebody pastes, kernel names are nothing to act on.
-NOT_OF_A_PASTE = {"kernel-names info"}
+# Asked of the nodes of the portal alone: in a text that somebody pastes, kernel names and labels of destroyed pools are nothing to act on.
+NOT_OF_A_PASTE = {"kernel-names info", "destroyed-member info"}
 
 # Steps in which somebody's command was refused, and the refusal stands in what was printed.
 REFUSED = {

@@ -123,15 +123,29 @@ def test_a_scrub_that_is_waited_for_shows_how_far_it_is_and_nothing_else_does(ru
     assert (shown.percent, shown.eta) == (percent, "0h12m" if percent else None)
 
 
-REBUILT = ScanFacts("rebuild", "finished", "resilvered (mirror-0) 10.0G in 00:01:00 with 0 errors on Sat Nov 21 09:00:00 2026", errors=0)
+REBUILT = ScanFacts(
+    "rebuild",
+    "finished",
+    "resilvered (mirror-0) 10.0G in 00:01:00 with 0 errors on Sat Nov 21 09:00:00 2026",
+    errors=0,
+    ended="2026-11-21T09:00:00",
+)
 LATELY = "scrub repaired 0B in 00:01:00 with 0 errors on Sat Nov 21 08:01:00 2026"
 TO_SCRUB = "One or more devices have been sequentially resilvered, scrubbing\n\tthe pool is recommended."
 
 
-@pytest.mark.parametrize(("status", "due"), [(TO_SCRUB, True), ("", False)])
-def test_after_a_rebuild_one_is_due_however_lately_another_ended(status, due):
+@pytest.mark.parametrize(
+    ("status", "ended", "due"),
+    [
+        (TO_SCRUB, "2026-11-21T08:01:00", True),
+        ("Some device is degraded.", "2026-11-21T08:01:00", True),
+        ("", None, True),
+        ("", "2026-11-21T09:30:00", False),
+    ],
+)
+def test_after_a_rebuild_one_is_due_however_lately_another_ended(status, ended, due):
     """By the line of ZFS: it compares when both ended (check_status in lib/libzfs/libzfs_status.c)."""
-    facts = with_pool(scans=(ScanFacts("scrub", "finished", LATELY, errors=0), REBUILT), status=status)
+    facts = with_pool(scans=(ScanFacts("scrub", "finished", LATELY, errors=0, ended=ended), REBUILT), status=status)
     verdict = guards.a_scrub_is_due(facts, PARAMS)
     assert (verdict.outcome == "pass", "was rebuilt without" in verdict.reason) == (due, due), verdict
     found = rebuild_unverified.detect(facts)

@@ -38,6 +38,21 @@ def the_other_half_is_in_use(facts: FleetFacts, params: Params) -> FleetFacts:
     return node(disks=worse)(facts, params)
 
 
+def the_other_half_is_not_read(facts: FleetFacts, params: Params) -> FleetFacts:
+    """It may have been brought back with the pool, while this disk was away."""
+    guid, wwid = params.get("pool_guid", ""), params.get("wwid", "")
+
+    def silent(disks):
+        return tuple(
+            replace(one, labels=UNREAD)
+            if known(one.labels) and one.wwid != wwid and any(str(label.pool_guid) == guid for label in one.labels)
+            else one
+            for one in disks
+        )
+
+    return node(disks=silent)(facts, params)
+
+
 REFUSED = (
     Bad("its_label_names_a_destroyed_pool", "its pool is in use or not exported", labels(state=0)),
     Bad("its_label_names_a_destroyed_pool", "its pool is exported", labels(state=1)),
@@ -50,6 +65,7 @@ UNSURE = (
     Bad("its_label_names_a_destroyed_pool", "carries 0 labels", disk("wwid", labels=())),
     Bad("no_node_has_the_destroyed_pool", "so it may be this pool", add_pool(guid=UNREAD)),
     Bad("every_label_of_the_pool_is_of_a_destroyed_one", "does not see the disk", is_away("wwid")),
+    Bad("every_label_of_the_pool_is_of_a_destroyed_one", "is not known, and may be of this pool", the_other_half_is_not_read),
 )
 NEVER: dict[tuple[str, str], str] = {}  # (guard, outcome) that cannot be -> why
 ANSWERS: dict[str, str] = {}  # what judges an answer at the rack -> a phrase with which it refuses a wrong one
