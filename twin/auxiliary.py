@@ -11,6 +11,7 @@ from twin.scan import forget
 from twin.vdevs import base_path, find
 
 SPARE, CACHE = 3, 4  # the state in their labels
+HOLDS_DATA = ("data", "special", "dedup")
 
 
 def remove(node: Node, pool: Pool, word: str, now: float) -> Answer | None:
@@ -31,10 +32,10 @@ def remove(node: Node, pool: Pool, word: str, now: float) -> Answer | None:
         forget(node, pool, found, found.leaves())
         pool.tops.remove(found)
         return Answer(0)
-    if found is not None and found.cls == "data" and any(top.type in ("raidz", "draid") for top in pool.tops):
+    if found is not None and found.cls in HOLDS_DATA and any(top.type in ("raidz", "draid") for top in pool.tops):
         why = "invalid config; all top-level vdevs must have the same sector size and not be raidz."
         return refused(1, f"cannot remove {word}: {why}")
-    if found is not None and found.cls == "data" and found is pool.tops[-1] and len(pool.tops) > 1:
+    if found is not None and found.cls in HOLDS_DATA and found is pool.tops[-1] and len(pool.tops) > 1:
         copied = pool.alloc_bytes // len(pool.tops)
         took = f"copied {nicebytes(copied)} in 0h0m, completed on {ctime(now)}"
         pool.removal = f"remove: Removal of vdev {len(pool.tops) - 1} {took}\n"

@@ -1,9 +1,11 @@
-"""Take a data vdev, a disk or a mirror, out of a pool: `zpool remove POOL VDEV_GUID`. Its data is copied to the others, which goes on for hours.
+"""Take a vdev that holds data, special and dedup too, out of a pool: `zpool remove POOL VDEV_GUID`. It is a disk or a mirror, and what it holds is
+copied to the data vdevs, which goes on for hours.
 
 What the kernel does, read at 0.8.6, 2.1.16 and 2.3.4 (spa_vdev_remove_top and spa_vdev_remove_top_check in module/zfs/vdev_removal.c):
 
     a raidz or dRAID is in the pool, or a mirror of more than leaves    -> refused
     data vdevs of different ashifts                                     -> refused
+    a special or dedup vdev of another ashift than those, or its class  -> refused
     a checkpoint, another removal, data missing on the vdev             -> refused as busy
     the vdev cannot be read, or the others have no room for its data    -> refused
     the feature device_removal is not enabled                           -> refused
@@ -34,7 +36,8 @@ FACTS = (
     *("target.role", "target.state", "target.was", "target.name", "target.members"),
     *_released.FACTS,
 )
-ROLES = ("data disk", "data mirror")
+CLASSES = ("data", "special", "dedup")
+ROLES = tuple(f"{one} {kind}" for one in CLASSES for kind in ("disk", "mirror"))
 YES = "yes"
 
 
@@ -64,8 +67,12 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         *_member.NO_RESILVER,
         ("pool.checkpoint", (NONE,), f"{pool} has a checkpoint, and ZFS removes nothing while it stands. Discard it first."),
         ("pool.parity", (NONE,), f"{pool} has {{}}. ZFS takes no data vdev out of such a pool."),
-        ("pool.others", (YES,), f"{guid} is the only data vdev of {pool}. Nothing could hold its data."),
-        ("target.role", ROLES, f"{guid} is: {{}}. Only a whole data vdev, a disk or a mirror of disks, is removed so."),
+        ("pool.others", (YES,), f"{pool} has no other data vdev, so nothing could hold the data of {guid}."),
+        (
+            "target.role",
+            ROLES,
+            f"{guid} is: {{}}. Only a whole vdev of data, special or dedup, a disk or a mirror of disks, is removed so.",
+        ),
         ("target.members", ("ONLINE",), f"Of the disks of {guid} not all are ONLINE and filled: {{}}."),
     )
     return (*_member.judge(questions, pre, FACTS), *_released.verdicts(NAME, pre))

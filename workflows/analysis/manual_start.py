@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agents.collectors.enclosure import PORTS
 from agents.operations.zpool_add import ROLES
+from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis.fit_disks import beside, free
 from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
@@ -118,14 +119,14 @@ def _aside(here: NodeFacts, pool: PoolFacts) -> Found:
 
 
 def _data(here: NodeFacts, pool: PoolFacts) -> Found:
-    """Each disk or mirror among the data of a pool that has several data vdevs and none with parity; whether it may go the run asks."""
+    """Each disk or mirror that holds data in a pool without parity, where another data vdev can take what it holds; whether it may go the run asks."""
     tops = pool.tops if known(pool.tops) else ()
-    data = [top for role, top in tops if role == "data" and top.kind in ("disk", "mirror")]
-    if len(data) < 2 or any(top.kind in ("raidz", "draid") for _, top in tops):
+    found = [(role, top) for role, top in tops if role in CLASSES and top.kind in ("disk", "mirror")]
+    if any(top.kind in ("raidz", "draid") for _, top in tops):
         return
-    for top in data:
-        if known(top.guid):
-            yield _pool(here, pool) | {"vdev_guid": str(top.guid)}, f"the data vdev {top.short} of {pool.name}"
+    for role, top in found:
+        if known(top.guid) and any(one == "data" and other is not top for one, other in found):
+            yield _pool(here, pool) | {"vdev_guid": str(top.guid)}, f"the {role} vdev {top.short} of {pool.name}"
 
 
 def _more_aside(here: NodeFacts, pool: PoolFacts) -> Found:

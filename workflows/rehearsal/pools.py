@@ -12,6 +12,7 @@ from twin import build, model
 from twin.disk_names import part_name
 from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
 from workflows.facts.read.sources import Sources
+from workflows.rehearsal import lost_logs
 
 KINDS = ("disk", "mirror", "raidz", "draid", "replacing", "spare")
 CLASSES = ("data", "special", "dedup", "log")
@@ -344,6 +345,7 @@ def _from_labels(
         txg=max((txg for each in carried for txg, _ in each.ring), default=newest.txg or 4),  # a label is written seldom
     )
     if listed is not None:
+        lost_logs.suppose(pool, listed, gaps)
         _as_listed(node, pool, facts, listed, damaged)
     node.pools.append(pool)
 

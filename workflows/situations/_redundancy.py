@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from agents.collectors._rows import is_gap
+from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure
-from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
 from workflows.facts.fleet.census import size
 from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _pools, _words
@@ -121,8 +123,8 @@ def _removal(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Iterator[Cure]
 
 def taken_out(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> tuple[Answer, ...]:
     """The runbook that takes it out, where what is seen says that ZFS would."""
-    data = data_tops(pool)
-    if _pools.stands_still(pool) or not known(top.guid) or top.kind not in ("disk", "mirror") or not any(one is top for one in data):
+    movable = top.kind in ("disk", "mirror") and any(role in CLASSES and one is top for role, one in pool.tops_read)
+    if _pools.stands_still(pool) or not known(top.guid) or not movable or all(one is top for one in data_tops(pool)):
         return ()
     if any(one.kind in ("raidz", "draid") for _, one in pool.tops_read) or forbidden_now(pool, top):
         return ()
@@ -143,17 +145,36 @@ def forbidden_now(pool: PoolFacts, top: VdevFacts) -> str:
     ill = next((leaf for leaf in top.leaves() if leaf.state != "ONLINE" or leaf.resilvering or leaf.awaiting_resilver), None)
     if ill is not None:
         return f"{_pools.short(ill)} has to be ONLINE and to miss nothing, and is {'being filled' if ill.state == 'ONLINE' else ill.state}."
-    shifts = sorted({one.ashift for one in data_tops(pool) if known(one.ashift)})
+    alike, names = of_one_ashift(pool, top)
+    shifts = sorted({one.ashift for one in alike if known(one.ashift)})
     if len(shifts) > 1:
-        return f"the data vdevs have different ashifts ({', '.join(map(str, shifts))}), and that cannot be changed."
-    return _no_room(pool, top)
+        return f"{names} have different ashifts ({', '.join(map(str, shifts))}), and that cannot be changed."
+    room = room_elsewhere(pool, top)
+    if known(room) and room.free_bytes < room.held_bytes:
+        return f"it holds {size(room.held_bytes)}, and the others have {size(room.free_bytes)} free."
+    return ""
 
 
-def _no_room(pool: PoolFacts, top: VdevFacts) -> str:
-    if not known(pool.space) or not known(top.guid) or not any(one is top for one in data_tops(pool)):
-        return ""
-    whole, own = pool.space.pool, next((row for row in pool.space.vdevs if row.name == str(top.guid)), None)
-    if own is None or whole.free_bytes is None or own.free_bytes is None or own.alloc_bytes is None:
-        return ""
-    elsewhere = whole.free_bytes - own.free_bytes
-    return f"it holds {size(own.alloc_bytes)}, and the others have {size(elsewhere)} free." if elsewhere < own.alloc_bytes else ""
+def of_one_ashift(pool: PoolFacts, top: VdevFacts) -> tuple[tuple[VdevFacts, ...], str]:
+    """The vdevs that must have one ashift before `top` is removed, and their name: the data, and its own class beside it (spa_vdev_remove_top_check)."""
+    own = next((role for role, one in pool.tops_read if one is top), "data")
+    beside = tuple(one for role, one in pool.tops_read if role == own != "data" and one.kind not in ("indirect", "other"))
+    return (*data_tops(pool), *beside), "the data vdevs" if own == "data" else f"the data vdevs and the {own} vdevs"
+
+
+@dataclass(frozen=True)
+class Room:
+    held_bytes: int  # by the vdev
+    free_bytes: int  # on the other data vdevs, which take what it holds
+
+
+def room_elsewhere(pool: PoolFacts, top: VdevFacts) -> Known[Room]:
+    if not known(pool.space):
+        return pool.space
+    rows = {row.name: row for row in pool.space.vdevs}
+    own = rows.get(str(top.guid))
+    free = [rows[str(one.guid)].free_bytes for one in data_tops(pool) if one is not top and str(one.guid) in rows]
+    others = sum(one is not top for one in data_tops(pool))
+    if own is None or own.alloc_bytes is None or len(free) < others or None in free:
+        return Unknown(f"How much {top.guid} holds and how much room the others have is not known.")
+    return Room(own.alloc_bytes, sum(one for one in free if one is not None))

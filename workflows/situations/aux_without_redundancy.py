@@ -11,10 +11,10 @@ from workflows.engine.core import Answer, Cure, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _pools, _words
 from workflows.situations._pools import NEW_DISK, Wording, cure
-from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single, mirrored
+from workflows.situations._redundancy import cures_of_single, data_tops, is_redundant, is_single, mirrored, taken_out
 
 SLUG = "aux-without-redundancy"
-MANUALS: tuple[str, ...] = (_cures.MIRROR,)
+MANUALS: tuple[str, ...] = (_cures.MIRROR, _cures.TAKE_OUT)
 ROLES = ("special", "dedup")
 
 
@@ -46,7 +46,7 @@ def _single(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts) -> Situ
         (_pools.row(node, top),),
         tuple(cures_of_single(node, pool, top, 1)),
     )
-    return _make(node, pool, role, top, wording, (top,), mirrored(node, pool, top))
+    return _make(node, pool, role, top, wording, (top,), (*mirrored(node, pool, top), *taken_out(node, pool, top)))
 
 
 def _reduced(node: NodeFacts, pool: PoolFacts, role: str, top: VdevFacts, lost: tuple[VdevFacts, ...]) -> Situation:

@@ -1,6 +1,6 @@
-"""Take a data vdev out of a pool that can do without its room: a disk that was added by mistake, or a mirror that is not wanted any more.
+"""Take a vdev that holds data out of a pool that can do without its room: a disk that was added by mistake, or a mirror that is not wanted any more.
 
-    a disk or mirror among the data -> checked -> planned -> confirmed -> approved -> its data is copied to the others -> gone -> verified
+    a disk or mirror of data, special or dedup -> checked -> planned -> confirmed -> approved -> its data is copied to the others -> gone -> verified
 
 Only of mirrors and single disks with one ashift; a pool with a raidz gives no data vdev back. ZFS copies without a look at checksums, so a scrub
 comes before where none ended lately. While the copy runs the removal can be called off, and the run's way back does not do that: a person
@@ -14,12 +14,13 @@ from typing import Any
 
 from agents.operations import zpool_remove_vdev
 from workflows.engine.core import CheckStep, Params, Runbook, WaitStep
-from workflows.facts import FleetFacts
+from workflows.facts import FleetFacts, known
 from workflows.guards import facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.modes import no_scan_runs_on_the_pool
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
+from workflows.guards.subject import the_pool
 from workflows.guards.target import no_removal_is_under_way, the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.runbooks._confirming import guid_and_pool
 from workflows.runbooks._orders import POOL_SOURCES, named, order, verify
@@ -27,8 +28,10 @@ from workflows.runbooks.remove_auxiliary.guards import nothing_blocks_a_removal,
 from workflows.runbooks.remove_vdev.guards import (
     it_is_a_whole_data_vdev,
     it_left_the_pool,
+    role_of,
     the_others_can_take_its_data,
     the_removal_goes_on,
+    the_vdev,
 )
 
 COPY_SECONDS = 14 * 86400
@@ -49,8 +52,16 @@ GIVEN_UP = (
 )
 
 
+OF_CLASS: Mapping[str, str] = {
+    "special": " Metadata and small blocks are on the data vdevs from then on, which answer slower where they are disks that turn.",
+    "dedup": " The table of duplicates is on the data vdevs from then on, and every write of a dataset with dedup waits for them.",
+}
+
+
 def what_is_given_up(facts: FleetFacts, params: Params) -> str:
-    return GIVEN_UP.format(pool=params.get("pool", ""), guid=params.get("vdev_guid", ""))
+    pool, top = the_pool(facts, params), the_vdev(facts, params)
+    more = OF_CLASS.get(role_of(pool, top), "") if known(pool) and known(top) else ""
+    return GIVEN_UP.format(pool=params.get("pool", ""), guid=params.get("vdev_guid", "")) + more
 
 
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -63,8 +74,8 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 
 RUNBOOK = Runbook(
     slug="remove-vdev",
-    title="Remove a data vdev that was added by mistake",
-    purpose="A single disk or a mirror is a data vdev of the pool and is to leave it. Where ZFS can do that, this has its data copied to the others and waits until it is "
+    title="Remove a vdev that was added by mistake",
+    purpose="A single disk or a mirror is a data, special or dedup vdev of the pool and is to leave it. Where ZFS can do that, this has its data copied to the others and waits until it is "
     "gone. A pool with a raidz or dRAID gives no data vdev back; add-redundancy attaches a second disk there.",
     states="among the data -> checked -> planned -> confirmed -> approved -> its data is copied to the others -> gone -> verified",
     point_of_no_return="remove",
@@ -72,7 +83,7 @@ RUNBOOK = Runbook(
         "node": "the node that has the pool imported",
         "pool": "the pool's name",
         "pool_guid": "the pool's guid",
-        "vdev_guid": "the guid of the data vdev; of a mirror the mirror's own",
+        "vdev_guid": "the guid of the vdev; of a mirror the mirror's own",
     },
     locks=what_must_be_held,
     steps=(

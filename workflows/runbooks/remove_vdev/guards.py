@@ -1,10 +1,10 @@
-"""What remove-vdev alone asks: whether it is a whole data vdev, and whether ZFS can move its data to the others."""
+"""What remove-vdev alone asks: whether it is a whole vdev that holds data, and whether ZFS can move its data to the others."""
 
 from __future__ import annotations
 
-from agents.collectors.zpool_list import PoolSpace
+from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.subject import number, the_pool
 from workflows.situations import _redundancy
 
@@ -16,8 +16,16 @@ INSTEAD = "Attach a second disk to it instead: add-redundancy does that."
 @derived
 def the_vdev(facts: FleetFacts, params: Params) -> Known[VdevFacts]:
     pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
-    found = [top for role, top in need(pool.tops) if role == "data" and top.guid == guid]
-    return found[0] if len(found) == 1 else Unknown(f"{pool.name} has no data vdev {guid}. Look at the pool again, and end this run.")
+    found = [top for role, top in need(pool.tops) if role in CLASSES and top.guid == guid]
+    return (
+        found[0]
+        if len(found) == 1
+        else Unknown(f"{pool.name} has no data, special or dedup vdev {guid}. Look at the pool again, and end this run.")
+    )
+
+
+def role_of(pool: PoolFacts, top: VdevFacts) -> str:
+    return next((role for role, one in pool.tops_read if one is top), "data")
 
 
 @guard
@@ -32,7 +40,7 @@ def it_is_a_whole_data_vdev(facts: FleetFacts, params: Params) -> Verdict:
     top = need(the_vdev(facts, params))
     if top.kind not in WHOLE:
         return refuse(f"{guid} is a {top.kind}, and ZFS takes none out of a pool. End this run.")
-    return ok(f"{guid} is a {top.kind} among the data of {pool.name}.")
+    return ok(f"{guid} is a {top.kind} among the {role_of(pool, top)} of {pool.name}.")
 
 
 @guard
@@ -44,23 +52,18 @@ def the_others_can_take_its_data(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"{pool.name} has {parity.name}, and ZFS takes no data vdev out of a pool with a {parity.kind}. {INSTEAD}")
     data = [one for one in _redundancy.data_tops(pool) if one is not top]
     if not data:
-        return refuse(f"{top.guid} is the only data vdev of {pool.name}, so nothing could hold its data. End this run.")
+        return refuse(f"{pool.name} has no other data vdev, so nothing could hold the data of {top.guid}. End this run.")
     need(pool.checkpoint)
     need(pool.removing)
-    if unread := next((one for one in (top, *data) if not known(one.ashift)), None):
+    if unread := next((one for one in _redundancy.of_one_ashift(pool, top)[0] if not known(one.ashift)), None):
         return unknown(
             f"The ashift of {unread.name} of {pool.name} is not known, and ZFS asks that all are equal. Have the node look again."
         )
-    if not _room_is_known(need(pool.space), top):
-        return unknown(f"How much {top.guid} holds and how much room the others have is not known. Have the node look again.")
+    if not known(room := _redundancy.room_elsewhere(pool, top)):
+        return unknown(f"{room.reason} Have the node look again.")
     if why := _redundancy.forbidden_now(pool, top):
         return refuse(f"ZFS would refuse it now: {why} {INSTEAD}")
     return ok(f"The others have room for what {top.guid} holds, and nothing that is seen forbids it.")
-
-
-def _room_is_known(space: PoolSpace, top: VdevFacts) -> bool:
-    own = next((row for row in space.vdevs if row.name == str(top.guid)), None)
-    return own is not None and None not in (space.pool.free_bytes, own.free_bytes, own.alloc_bytes)
 
 
 @guard

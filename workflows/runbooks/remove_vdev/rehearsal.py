@@ -10,8 +10,8 @@ from twin.scenarios import tiny
 from workflows.rehearsal.hand import Hand
 
 
-def added_by_mistake() -> Node:
-    """Beside a mirror one disk is a data vdev by itself."""
+def added_by_mistake(cls: str = "data") -> Node:
+    """Beside a mirror one disk is a vdev by itself, of data, special or dedup."""
     node = tiny()
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
     pool = node.pool("ost_0")
@@ -21,6 +21,7 @@ def added_by_mistake() -> Node:
     alone = _leaf(node, node.disks[2], "alone")
     size = node.disks[0].size_bytes
     pool.tops = [top("mirror", guid_of("mirror", pool.name), halves, size), top("disk", alone.guid, [alone], size)]
+    pool.tops[1].cls = cls
     return node
 
 
@@ -31,5 +32,8 @@ def _leaf(node: Node, disk: Disk, what: str) -> Vdev:
     return leaf
 
 
-NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {"remove-vdev": lambda now: {"oss01": added_by_mistake()}}
+NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
+    "remove-vdev": lambda now: {"oss01": added_by_mistake()},
+    "remove-vdev-special": lambda now: {"oss01": added_by_mistake("special")},
+}
 HANDS: Mapping[str, Hand] = {}  # step -> what is taken for done there, for each MANUAL step

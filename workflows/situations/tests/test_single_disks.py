@@ -24,8 +24,10 @@ def cures(**changes):
 
 
 def space(free, own_alloc, own_free):
+    """`free` of the whole pool: what is not free on the disk itself is on the mirror beside it."""
     row = Space(str(ALONE.guid), 1000, own_alloc, own_free, None, None, None, None, "ONLINE")
-    return PoolSpace(Space("ost_0", 4000, 4000 - free, free, None, None, None, None, "ONLINE"), (row,))
+    beside = replace(row, name=str(BESIDE.guid), free_bytes=free - own_free)
+    return PoolSpace(Space("ost_0", 4000, 4000 - free, free, None, None, None, None, "ONLINE"), (row, beside))
 
 
 def test_where_nothing_forbids_it_it_may_be_removed_and_a_mirror_stands_first():

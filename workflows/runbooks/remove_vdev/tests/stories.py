@@ -12,10 +12,16 @@ def as_it_was(walk: Walk) -> None:
     assert walk.commands() in ([], [["zpool", "remove", "ost_0", walk.state.params["vdev_guid"]]])
 
 
-FIRST = Story(
-    runbook="remove-vdev",
-    twins=lambda: {"oss01": rehearsal.added_by_mistake()},
-    params=lambda facts: answer(facts, "remove-vdev"),
-    restored=as_it_was,
-)
-STORIES = (FIRST,)
+def story(name: str, cls: str) -> Story:
+    return Story(
+        runbook="remove-vdev",
+        twins=lambda: {"oss01": rehearsal.added_by_mistake(cls)},
+        params=lambda facts: answer(facts, "remove-vdev"),
+        restored=as_it_was,
+        name=name,
+    )
+
+
+FIRST = story("", "data")
+SPECIAL = story("remove-vdev, a special vdev", "special")
+STORIES = (FIRST, SPECIAL)

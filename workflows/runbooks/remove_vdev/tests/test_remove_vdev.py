@@ -9,7 +9,7 @@ import pytest
 from workflows.facts import Unknown
 from workflows.runbooks.add_redundancy.rehearsal import single
 from workflows.runbooks.remove_vdev.guards import it_is_a_whole_data_vdev, the_others_can_take_its_data, the_removal_goes_on
-from workflows.runbooks.remove_vdev.tests.stories import FIRST
+from workflows.runbooks.remove_vdev.tests.stories import FIRST, SPECIAL
 from workflows.situations import detect_all
 from workflows.tests.bends import pool as with_pool
 from workflows.tests.stage import Stage
@@ -40,6 +40,22 @@ def test_a_pool_with_a_raidz_is_not_offered_it(tmp_path):
     [found] = [one for one in detect_all(facts) if one.slug == "top-without-redundancy"]
     assert [answer.runbook for answer in found.answers] == ["add-redundancy"]
     assert "remove-vdev" not in [cure.runbook for cure in found.cures]
+
+
+def test_a_special_vdev_goes_to_the_data_vdevs_and_the_plan_says_what_that_costs(tmp_path):
+    walk = Stages(SPECIAL, tmp_path).at("confirm")
+    assert "Metadata and small blocks are on the data vdevs from then on" in walk.state.plan["given_up"]
+    walk.to_the_end()
+    assert walk.commands() == [["zpool", "remove", "ost_0", walk.state.params["vdev_guid"]]]
+    assert [(top.type, top.cls) for top in walk.node.pool("ost_0").tops] == [("mirror", "data")]
+
+
+def test_a_special_vdev_of_another_ashift_stays(tmp_path):
+    walk = Stages(SPECIAL, tmp_path).at("check")
+    [pool] = walk.facts().nodes["oss01"].pools
+    tops = tuple((role, replace(top, ashift=9) if role == "special" else top) for role, top in pool.tops)
+    verdict = the_others_can_take_its_data(with_pool(tops=tops)(walk.facts(), walk.state.params), walk.state.params)
+    assert (verdict.outcome, "the data vdevs and the special vdevs have different ashifts (9, 12)" in verdict.reason) == ("refuse", True)
 
 
 def offline(node):
@@ -79,7 +95,7 @@ def test_one_disk_of_a_mirror_and_the_last_data_vdev_stay(stages):
     assert "is a part of mirror-0" in it_is_a_whole_data_vdev(facts, {**params, "vdev_guid": str(half)}).reason
     [pool] = facts.nodes["oss01"].pools
     alone = tuple(pair for pair in pool.tops if str(pair[1].guid) == params["vdev_guid"])
-    assert "is the only data vdev" in the_others_can_take_its_data(with_pool(tops=alone)(facts, params), params).reason
+    assert "has no other data vdev" in the_others_can_take_its_data(with_pool(tops=alone)(facts, params), params).reason
 
 
 @pytest.mark.parametrize("field", ["space", "checkpoint", "removing"])
