@@ -16,6 +16,7 @@ The feature, room and ashift are asked by the kernel itself before it changes an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from agents.collectors.base import Capture
 from agents.host.host import Host
@@ -37,9 +38,7 @@ FACTS = (
 ROLES = ("data disk", "data mirror")
 YES = "yes"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:

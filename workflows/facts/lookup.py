@@ -102,20 +102,6 @@ def vdev(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> K
     return line[-1] if known(line) and line is not None else line
 
 
-def top_of(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
-    """The top-level vdev that holds it; itself when it is one."""
-    line = lineage(fleet, node_name, pool_guid, vdev_guid)
-    return line[0] if known(line) and line is not None else line
-
-
-def parent_of(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
-    """The vdev right above it; None for a top-level vdev and for one that is not there."""
-    line = lineage(fleet, node_name, pool_guid, vdev_guid)
-    if not known(line) or line is None:
-        return line
-    return line[-2] if len(line) > 1 else None
-
-
 def lineage(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[tuple[VdevFacts, ...] | None]:
     """From the top-level vdev down to the vdev itself."""
     here = pool(fleet, node_name, pool_guid)

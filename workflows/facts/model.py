@@ -468,7 +468,7 @@ class NodeFacts:
 
 @dataclass(frozen=True)
 class Gone:
-    """A disk that a node saw until lately and sees no more: how a person at the rack would know it, and where it was."""
+    """A disk that a node saw until lately and sees no more: by what a person at the rack recognises it, and where it was."""
 
     serial: str  # "" when it never reported one
     enclosure_id: str  # "" when its bay was not known
