@@ -162,14 +162,14 @@ def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
     if not known(here.disks):
         return Unknown(f"The disks of {here.node} are not known: {here.disks.reason}")
     base, _ = strip_partition(path)
-    return next((d for d in here.disks if base.rsplit("/", 1)[-1] in d.names or _linked(d, base, path)), None)
-
-
-def _linked(disk: DiskFacts, base: str, whole: str) -> bool:
-    """A by-vdev name may be that of a disk or of its partition; a partition's or a mapped device's own name is taken as it is."""
-    if base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths):
-        return True
-    return whole.startswith("/dev/") and any(name in path.other_names for path in disk.paths for name in (base, whole))
+    kernel, links, others = here.places_by_name
+    found = [kernel.get(base.rsplit("/", 1)[-1])]
+    if base.startswith("/dev/disk/"):
+        found.append(links.get(base))
+    if path.startswith("/dev/"):  # a by-vdev name may be that of a disk or of its partition; what is mapped onto it has a name of its own
+        found += [others.get(base), others.get(path)]
+    places = [place for place in found if place is not None]
+    return here.disks[min(places)] if places else None
 
 
 def is_called(here: NodeFacts, name: str, wwid: str) -> bool:
