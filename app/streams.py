@@ -108,7 +108,7 @@ async def orders_poll(scope: Scope, receive: Receive, send: Send) -> None:
     """`GET /agent/v1/orders?wait=25&size=N&nonce=...&key=...`: the node's orders as soon as there are any, or 204.
 
     With them, or now and then without: the ledger's newest checkpoint and that it continues the one over `size` events, and the
-    portal's next order key for an agent that knows an older one.
+    portal's next order key for an agent that has an older one.
     """
     try:
         caller, why, beside = await THREADS.run(_who, scope)

@@ -85,7 +85,7 @@ def _command(commands: Any, name: str, words: str, call: Callable[..., Any]) -> 
 def _collect(commands: Any) -> None:
     words = "read a host that has no agent over your own ssh, and bring it to the portal; with --from, bring an archive"
     made = _command(commands, "collect", words, collect.collect)
-    made.add_argument("host", nargs="?", default="", metavar="HOST", help="as your ssh knows it: root@HOST reads everything")
+    made.add_argument("host", nargs="?", default="", metavar="HOST", help="a host that your ssh resolves: root@HOST reads everything")
     made.add_argument("--from", dest="file", default="", metavar="FILE", help="an archive that is here already")
     made.add_argument("--name", default="", help="the host it is of, where the archive does not name it")
     made.add_argument(

@@ -54,7 +54,7 @@ class Portal:
             return answer.read()
 
     def download(self, path: str, what: str) -> bytes:
-        """What takes its time to be made and to come; a person at a terminal sees how far it is."""
+        """What takes its time to be made and to come; at a terminal its progress is shown."""
         with shown(what) as far, self._answer("GET", path, None, MAKING_SECONDS) as answer:
             return _whole(answer, far)
 

@@ -107,7 +107,7 @@ class Installation:
         await supervisor.start(*self._servers())
 
     def _servers(self) -> list[Child]:
-        # PostgreSQL: SIGINT is its fast shutdown, which does not wait for clients. It wants no password of ours.
+        # PostgreSQL: SIGINT is its fast shutdown, which does not wait for clients. It asks for no password.
         plain = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
         found = []
         if self.postgres:

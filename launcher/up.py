@@ -188,7 +188,7 @@ class Start:
         self.folder.stamp("static", digest)
 
     async def _prepare(self) -> None:
-        """Servers up, schema as the code wants it, the demo fleet known. Skips what was done before for the same files."""
+        """Servers up, schema as the code requires it, the demo fleet loaded. Skips what was done before for the same files."""
         schema = tree_digest(*schema_files(ROOT)) + self.site.identity()
         fresh = bool(self.site.postgres) and self.folder.stamped("schema", schema)
         make_demo = self.options.demo and not self._demo_is_made()

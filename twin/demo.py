@@ -60,16 +60,20 @@ def make(folder: os.PathLike[str], now: float | None = None) -> tuple[FilePath, 
     at = time.time() if now is None else now
     seconds = float(os.environ.get(RESILVER_SECONDS_VARIABLE, RESILVER_SECONDS))
     paths = []
-    for name, build in NODES.items():
-        node = build(at)
-        node.knobs = Knobs(REPLACE_SECONDS, seconds)
-        node.booted_at = at - UPTIME_SECONDS
-        path = state_path(folder, name)
-        Store(path).create(node)
+    for name in NODES:
+        paths.append(make_one(folder, name, at, Knobs(REPLACE_SECONDS, seconds)))
         if name in OPERATED:
             allow(policy_path(folder, name))
-        paths.append(path)
     return tuple(paths)
+
+
+def make_one(folder: os.PathLike[str], name: str, at: float, knobs: Knobs) -> FilePath:
+    """Write the state of this node alone."""
+    node = NODES[name](at)
+    node.knobs, node.booted_at = knobs, at - UPTIME_SECONDS
+    path = state_path(folder, name)
+    Store(path).create(node)
+    return path
 
 
 def state_path(folder: os.PathLike[str], node: str) -> FilePath:

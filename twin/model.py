@@ -96,7 +96,7 @@ class Disk:
     wce: bool = False
     en_bms: bool = True
     saved: dict[str, bool] = field(default_factory=dict)  # mode -> what it is after a power cut, where that is another value
-    believed: bool | None = None  # whether the kernel thinks that it caches writes; None: it knows
+    believed: bool | None = None  # whether the kernel takes it to cache writes; None: as the disk does
     mode_fixed: bool = False  # the firmware takes no mode
     protection_type: int = 0
 
@@ -149,7 +149,7 @@ class Enclosure:
 class Vdev:
     """One vdev. `state` and what follows it are kept on leaves only; an interior vdev has the state of its children.
 
-    `aux` says why a leaf is down, as the kernel knows it: "" or "corrupt_data", "open_failed", "bad_label" (it could not be
+    `aux` says why a leaf is down, as the kernel records it: "" or "corrupt_data", "open_failed", "bad_label" (it could not be
     opened), "err_exceeded" (it was faulted), "external" (it was faulted by command), "removed" (it was REMOVED and is OFFLINE).
     """
 
@@ -228,7 +228,7 @@ class Deed:
 
 @dataclass
 class Snapshot:
-    """A snapshot of which a list of damaged data tells."""
+    """A snapshot that a list of damaged data names."""
 
     name: str  # "ost_0/archive@monday"
     guid: int

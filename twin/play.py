@@ -41,7 +41,7 @@ def play(folder: os.PathLike[str], node: str, portal: str, token_file: str) -> N
 
 
 def _loses_power(agent: Agent) -> bool:
-    """A node that is to be dead reports for a little while, so that the portal knows it, and then no more. False when the demo ended first."""
+    """A node that is to be dead reports for a little while, so that it is in the portal, and then no more. False when the demo ended first."""
     lost = threading.Event()
 
     def off() -> None:

@@ -46,7 +46,7 @@ def slow_member(now: float, release: str = "2.1.11-1") -> Node:
 
 
 def unclear(now: float, release: str = "2.1.11-1") -> Node:
-    """A slow member, on a node that does not say all: a line of the kernel that nobody here knows, and events that never come in time."""
+    """A slow member, on a node that does not say all: a line of the kernel that no rule explains, and events that never come in time."""
     node = slow_member(now, release)
     node.kernel_lines = ["ZFS: pool ost_0: allocation window moved for a reason of a release not yet written"]
     node.faults.slow.append(Slow(["zpool", "events"], 3600.0))

@@ -18,7 +18,7 @@ HEAD = """<!-- Made from workflows/situations/_kinds_of_*.py by `python -m workf
 # Situations
 
 What Slotlight calls wrong, or worth knowing: what decides it, how severe it can be, which runbook answers it or why none does, and what is advised, the first
-thing first. A detector that knows more says more: which member by its guid, which disk by WWID, serial number and bay, and the commands. What
+thing first. A detector with more facts says more: which member by its guid, which disk by WWID, serial number and bay, and the commands. What
 stands here is advised where a text holds too little for that.
 
 - `act` needs a person now, `watch` on a working day, `info` is to be known. A consequence of another situation is never more than `watch`.

@@ -418,7 +418,6 @@ SCAN_KNOBS = (
     *("zfs_vdev_nia_credit", "zfs_vdev_nia_delay"),
     *("zfs_resilver_delay", "zfs_scrub_delay", "zfs_top_maxinflight", "zfs_scan_min_time_ms"),
 )
-SCAN_SINCE_SEQUENTIAL = tuple(name for name in SCAN_KNOBS if TUNABLES[name].gone is None)
 
 
 def path_of(name: str) -> str:

@@ -115,9 +115,6 @@ class Left:
     def __init__(self, folder: str, mark: str) -> None:
         self._folder, self._mark = Path(folder), mark
 
-    def is_of_this_boot(self) -> bool:
-        return self._mark.split(" ")[-1] == _boot_id()
-
     def ran(self, argv: Sequence[str]) -> Optional[Ran]:
         """How the command ended; None when no process saw it."""
         end = _read_result(self._folder / "end")

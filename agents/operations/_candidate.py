@@ -17,7 +17,7 @@ from agents.collectors.block import BlockDisk
 from agents.domain.disk_identity import doubt
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
-from agents.operations._tree import PoolTree, Unread
+from agents.operations._tree import PoolTree, Unread, understood
 from agents.operations.base import UNKNOWN
 
 BLKID_TIMEOUT_SECONDS = 20.0
@@ -47,10 +47,7 @@ def find(host: Host, wwid: str) -> Candidate:
         name = host.link(by_id).rsplit("/", 1)[1]
     except OSError as error:
         raise Unread(f"{by_id} leads nowhere on this node") from error
-    capture = block.collect(host)[0]
-    disks = block.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(disks, Unparsed):
-        raise Unread(f"the block devices cannot be read: {disks.reason}")
+    disks = understood(block.collect(host)[0], block.parse, "the block devices")
     there = next((disk for disk in disks if disk.name == name), None)
     if there is None or there.wwid is None:
         raise Unread(f"{by_id} leads to {name}, and sysfs does not show which disk that is")
@@ -154,10 +151,7 @@ def holders(candidate: Candidate) -> str:
 
 
 def used(host: Host, candidate: Candidate) -> str:
-    capture = mounts.collect(host)[0]
-    parsed = mounts.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the mounts cannot be read: {parsed.reason}")
+    parsed = understood(mounts.collect(host)[0], mounts.parse, "the mounts")
     if parsed.swaps is None:
         raise Unread("the node does not show where it swaps")
     used = [f"mounted on {point}" for device, point, _ in parsed.mounts if _device(host, device) in candidate.devices]

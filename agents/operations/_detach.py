@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from agents.collectors.base import Capture
 from agents.collectors.zdb_label import LabelVdev
 from agents.host.host import Host
 from agents.operations import _member, _tree
@@ -30,6 +29,8 @@ PARAMS = ("pool", "pool_guid", "vdev_guid", "keeps_guid")
 TIMEOUT_SECONDS = 120.0
 KINDS = ("replacing", "spare")
 NOTHING = "nothing"
+
+aftermath = _member.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -61,10 +62,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     if any(leaf.guid == stays or leaf.name == pre.get("keeps.name", UNKNOWN) for leaf in there):
         return Probe("did", scene.captures(), f"{goes} is gone from {pool.name}, and {stays}, which stays, is there.")
     return Probe("cannot_tell", scene.captures(), f"{goes} and {stays}, which was to stay, are both not in {pool.name} any more.")
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
 
 
 def keeps(scene: Scene) -> Member:

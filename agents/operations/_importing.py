@@ -18,7 +18,7 @@ from agents.host.host import Host
 from agents.operations import _member, _released, _uberblocks
 from agents.operations._candidate import NONE, known, once
 from agents.operations._member import Question
-from agents.operations._tree import Unread
+from agents.operations._tree import Unread, understood, value_of
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
 from agents.zfs_releases import CHECKED, asks
 
@@ -62,6 +62,10 @@ def unforced(params: Mapping[str, str]) -> dict[str, str]:
 
 def altroot(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("-R", f"/mnt/ro-{params['pool']}")
+
+
+def argv(params: Mapping[str, str], more: tuple[str, ...] = ()) -> tuple[str, ...]:
+    return ("zpool", "import", *more, *OPTIONS, *altroot(params), *WHERE, *forced(params), params["pool_guid"])
 
 
 def preconditions(host: Host, params: Mapping[str, str], more: Mapping[str, Callable[[Importable], str]] = NO_MORE) -> dict[str, str]:
@@ -168,9 +172,9 @@ def plan_facts(facts: dict[str, str]) -> dict[str, object]:
     return {"import": {**listed, "writers": facts["labels.writers"], "members": facts["labels.members"]}, "preconditions": facts}
 
 
-def probe(host: Host, params: Mapping[str, str], readonly: bool = True) -> Probe:
+def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     """Whether the pool is imported here now, and that it was read-only."""
-    evidence = aftermath(host)
+    evidence = aftermath(host, params)
     try:
         here = imported(host, params)
         on = setting(host, here, "readonly") if here != NONE else ""
@@ -183,7 +187,7 @@ def probe(host: Host, params: Mapping[str, str], readonly: bool = True) -> Probe
     return Probe("cannot_tell", evidence, f"{here} is imported, and its property readonly is {on or 'not known'}.")
 
 
-def aftermath(host: Host) -> tuple[Capture, ...]:
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
     return (*zpool_status.collect(host), *zpool_get.collect(host))
 
 
@@ -199,10 +203,7 @@ class Written:
 
 def listings(host: Host, params: Mapping[str, str]) -> tuple[Importable, ...]:
     """Where `zpool import` lists the pool. Raises Unread."""
-    capture = zpool_import.collect(host)[0]
-    parsed = zpool_import.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"what can be imported cannot be read: {parsed.reason}")
+    parsed = understood(zpool_import.collect(host)[0], zpool_import.parse, "what can be imported")
     return tuple(pool for pool in parsed if str(pool.guid) == params["pool_guid"])
 
 
@@ -225,10 +226,7 @@ def in_the_way(host: Host, params: Mapping[str, str]) -> str:
 
 def _pools(host: Host) -> dict[str, str]:
     """Name -> guid of every imported pool. One whose guid cannot be read may be any pool, so the answer is not known."""
-    capture = zpool_status.collect(host)[0]
-    parsed = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the imported pools cannot be read: {parsed.reason}")
+    parsed = understood(zpool_status.collect(host)[0], zpool_status.parse, "the imported pools")
     guids = {pool.name: setting(host, pool.name, "guid") for pool in parsed}
     unread = [name for name, guid in guids.items() if not guid]
     if unread:
@@ -239,9 +237,7 @@ def _pools(host: Host) -> dict[str, str]:
 def _labels(host: Host, params: Mapping[str, str]) -> tuple[Written, ...]:
     found = []
     for capture in zdb_label.collect(host):
-        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if isinstance(parsed, Unparsed):
-            raise Unread(f"the label of {capture.key} cannot be read: {parsed.reason}")
+        parsed = understood(capture, zdb_label.parse, f"the label of {capture.key}")
         mine = [label for label in parsed.labels if str(label.pool_guid) == params["pool_guid"]]
         found += [Written(label.guid, label.hostid, label.hostname or "", label.state == 1) for label in mine]
     return tuple(found)
@@ -254,15 +250,12 @@ def _writer(label: Written) -> str:
 
 def _hostid(host: Host) -> str:
     capture = node.collect(host)[0]
-    parsed = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    parsed = value_of(capture, node.parse)
     if isinstance(parsed, Unparsed) or not parsed.hostid:
         raise Unread("the node does not report its hostid")
     return parsed.hostid
 
 
 def setting(host: Host, pool: str, name: str) -> str:
-    capture = zpool_get.collect(host)[0]
-    parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the properties of {pool} cannot be read: {parsed.reason}")
+    parsed = understood(zpool_get.collect(host)[0], zpool_get.parse, f"the properties of {pool}")
     return next((row.value for row in parsed if row.pool == pool and row.name == name), "")

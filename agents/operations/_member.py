@@ -15,7 +15,7 @@ from agents.collectors.base import Capture, Unparsed
 from agents.host.host import Host
 from agents.operations import _resilver, _tree
 from agents.operations._candidate import NONE, known
-from agents.operations._tree import Member, PoolTree, Status, Unread
+from agents.operations._tree import Member, PoolTree, Status, Unread, value_of
 from agents.operations.base import UNKNOWN, check_guid, check_names, check_pool, unknowns
 
 SERVING = ("ONLINE", "DEGRADED")
@@ -65,6 +65,11 @@ def survey(host: Host, params: Mapping[str, str]) -> Scene:
         return Scene(host, params, _tree.read(_tree.captures(host)))
     except Unread as unread:
         return Scene(host, params, unread)
+
+
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    """The pools as they are right after the command."""
+    return _tree.captures(host)
 
 
 def facts(scene: Scene) -> dict[str, str]:
@@ -207,7 +212,7 @@ def _serves(member: Member) -> bool:
 
 def versions(host: Host) -> dict[str, str]:
     capture = node.collect(host)[0]
-    parsed = node.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    parsed = value_of(capture, node.parse)
     if isinstance(parsed, Unparsed):
         return {name: f"{UNKNOWN}{parsed.reason}" for name in ("zfs.userland", "zfs.module")}
     return {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from agents.collectors import parameters, sysctl
-from agents.collectors.base import Unparsed
 from agents.domain.tunables import FREEBSD, LINUX, TUNABLES, number
 from agents.host.host import Host
-from agents.operations._tree import Unread
+from agents.operations._tree import Unread, understood
 
 
 def tunable(host: Host, platform: str, name: str) -> str:
@@ -20,17 +19,11 @@ def tunable(host: Host, platform: str, name: str) -> str:
 
 
 def _linux(host: Host) -> dict[str, str]:
-    capture = parameters.collect(host)[0]
-    parsed = parameters.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the module parameters cannot be read: {parsed.reason}")
+    parsed = understood(parameters.collect(host)[0], parameters.parse, "the module parameters")
     return dict(parsed.values)
 
 
 def _freebsd(host: Host) -> dict[str, str]:
-    capture = sysctl.collect(host)[0]
-    parsed = sysctl.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"sysctl vfs.zfs cannot be read: {parsed.reason}")
+    parsed = understood(sysctl.collect(host)[0], sysctl.parse, "sysctl vfs.zfs")
     values = {setting.oid: setting.value for setting in parsed}
     return {name: values[known.oid] for name, known in TUNABLES.items() if known.oid in values}

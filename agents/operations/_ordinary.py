@@ -21,6 +21,6 @@ def check(params: Mapping[str, str]) -> str:
     return bad or ("" if params["cachefile"] in CACHE_FILES else f"`cachefile` is {params['cachefile']!r}; it must be default or none.")
 
 
-def argv(params: Mapping[str, str], *more: str) -> tuple[str, ...]:
+def argv(params: Mapping[str, str], more: tuple[str, ...] = ()) -> tuple[str, ...]:
     remembered = ("-o", "cachefile=none") if params["cachefile"] == NONE else ()
     return ("zpool", "import", "-N", *more, *remembered, *_importing.WHERE, params["pool_guid"])

@@ -6,7 +6,7 @@ the kernel's statistics too, which answer when `zpool` hangs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from agents.collectors import kstat_pools, zpool_get, zpool_status
@@ -15,15 +15,11 @@ from agents.collectors.zpool_status import Pool
 from agents.host.host import Host
 from agents.operations._candidate import NONE, known
 from agents.operations._member import versions
-from agents.operations._tree import Unread
-from agents.operations.base import check_guid, check_names, check_pool
+from agents.operations._tree import Unread, understood, value_of
+from agents.operations.base import check_guid
 
 MMP, IO = "multihost", "I/O errors"
 FACTS = ("pool.guid", "pool.suspended", "pool.scan", "pool.lost", "zfs.userland", "zfs.module")
-
-
-def check(params: Mapping[str, str], names: Sequence[str]) -> str:
-    return check_names(params, names) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
 
 
 def facts(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -49,10 +45,7 @@ def multihost(host: Host, name: str) -> str:
 
 
 def _property(host: Host, pool: str, name: str) -> str:
-    capture = zpool_get.collect(host)[0]
-    parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"zpool get cannot be read: {parsed.reason}")
+    parsed = understood(zpool_get.collect(host)[0], zpool_get.parse, "zpool get")
     found = [p.value for p in parsed if (p.pool, p.name) == (pool, name)]
     if len(found) != 1:
         raise Unread(f"zpool get does not print the {name} of {pool}")
@@ -60,10 +53,7 @@ def _property(host: Host, pool: str, name: str) -> str:
 
 
 def status(host: Host, name: str) -> Pool:
-    capture = zpool_status.collect(host)[0]
-    parsed = zpool_status.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"zpool status cannot be read: {parsed.reason}")
+    parsed = understood(zpool_status.collect(host)[0], zpool_status.parse, "zpool status")
     found = [pool for pool in parsed if pool.name == name]
     if len(found) != 1:
         raise Unread(f"{len(found)} pools named {name} are imported on this node")
@@ -85,7 +75,7 @@ def suspended(host: Host, name: str) -> str:
 def by_kernel(host: Host, name: str) -> str:
     """The kernel's own word for its state; "" where it says none."""
     capture = kstat_pools.collect(host)[0]
-    parsed = kstat_pools.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    parsed = value_of(capture, kstat_pools.parse)
     if isinstance(parsed, Unparsed):
         return ""
     return next((pool.state for pool in parsed.pools if pool.name == name), "")
@@ -110,5 +100,5 @@ def leaves(vdev: Any) -> tuple[Any, ...]:
     return tuple(leaf for child in vdev.children for leaf in leaves(child)) if vdev.children else (vdev,)
 
 
-def aftermath(host: Host) -> tuple[Capture, ...]:
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
     return (*kstat_pools.collect(host), *zpool_status.collect(host))

@@ -23,7 +23,7 @@ from agents.collectors.base import Unparsed, decode
 from agents.collectors.node import module_version
 from agents.host.host import Host
 from agents.operations._candidate import NONE
-from agents.operations._tree import Member, PoolTree, Unread
+from agents.operations._tree import Member, PoolTree, Unread, value_of
 
 REPAIRS = ("resilver", "rebuild")
 DISABLED = "zfs_resilver_disable_defer"
@@ -116,7 +116,7 @@ def feature(host: Host, pool: str) -> str:
 
 def _defers(host: Host, pool: str) -> Defers:
     capture = zpool_get.collect(host)[0]
-    parsed = zpool_get.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    parsed = value_of(capture, zpool_get.parse)
     found = [] if isinstance(parsed, Unparsed) else [one.value for one in parsed if (one.pool, one.name) == (pool, zpool_get.DEFERS)]
     return Defers(found[0] if found else before_it(module_version(host)), _disabled(host))
 

@@ -86,7 +86,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str], took_pl
     try:
         now = _pool.scan(_pool.status(host, params["pool"]))
     except Unread as unread:
-        return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
+        return Probe("cannot_tell", _pool.aftermath(host, params), f"Whether it took place is not known: {unread}.")
     was = pre.get("pool.scan", "")
     result = "did_not" if now == was else "did" if took_place(was, now) else "cannot_tell"
-    return Probe(result, _pool.aftermath(host), f"{params['pool']}: {now}.")
+    return Probe(result, _pool.aftermath(host, params), f"{params['pool']}: {now}.")

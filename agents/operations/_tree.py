@@ -7,8 +7,9 @@ and the pool's guid is taken from labels: of members that are ONLINE and whose l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from agents.collectors import zdb_label, zpool_status, zpool_status_guid
 from agents.collectors.base import Capture, Unparsed, ask
@@ -16,6 +17,7 @@ from agents.collectors.zdb_label import Label
 from agents.collectors.zpool_status import Pool, Scan, Vdev
 from agents.host.host import Host
 
+Value = TypeVar("Value")
 LABELS_WANTED = 2
 LABELS_TRIED_MAX = 8
 SPARE_STATES = ("AVAIL", "INUSE")
@@ -25,6 +27,19 @@ _INTERIOR = re.compile(r"(mirror|raidz[123]?|draid[123]?(?::\w+)*|replacing|spar
 
 class Unread(Exception):
     """A fact could not be read; the message says why."""
+
+
+def value_of(capture: Capture, parse: Callable[[str], Value | Unparsed]) -> Value | Unparsed:
+    """What `parse` reads in a capture that is data; `Unparsed` with the reason of one that is not."""
+    return parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+
+
+def understood(capture: Capture, parse: Callable[[str], Value | Unparsed], what: str) -> Value:
+    """The same where it must be understood. Raises Unread: `what` cannot be read, and why."""
+    value = value_of(capture, parse)
+    if isinstance(value, Unparsed):
+        raise Unread(f"{what} cannot be read: {value.reason}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -128,7 +143,7 @@ def label_on(host: Host, pool: PoolTree, leaf: Member) -> Label | None:
     except OSError:
         return None
     capture = ask(host, zdb_label.NAME, ("zdb", "-l", device), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
-    labels = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    labels = value_of(capture, zdb_label.parse)
     if isinstance(labels, Unparsed) or len(labels.labels) != 1:
         return None
     label = labels.labels[0]

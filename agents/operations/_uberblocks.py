@@ -13,11 +13,10 @@ from dataclasses import astuple
 from typing import Any, Tuple
 
 from agents.collectors import _disks, dbgmsg, zdb_label, zdb_uberblocks
-from agents.collectors.base import Unparsed
 from agents.collectors.zdb_uberblocks import Uberblock
 from agents.host.host import Host
 from agents.operations._candidate import NONE
-from agents.operations._tree import Unread
+from agents.operations._tree import Unread, understood
 
 Ring = tuple[Uberblock, ...]  # of Uberblock, the newest first
 RingOf = Tuple[int, Ring]  # the guid of a member, and the ring of one partition that carries its label
@@ -53,9 +52,7 @@ def _read(host: Host, members: tuple[str, ...]) -> dict[str, Ring]:
     captures = _disks.each(lambda key: zdb_uberblocks.collect_one(host, key), members)
     found = {}
     for key, capture in zip(members, captures):
-        parsed = zdb_uberblocks.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if isinstance(parsed, Unparsed):
-            raise Unread(f"the uberblocks of {key} cannot be read: {parsed.reason}")
+        parsed = understood(capture, zdb_uberblocks.parse, f"the uberblocks of {key}")
         if CACHED in capture.text:
             raise Unread(f"zdb could not pass by what the kernel remembers of {key}, so it may show what the disk held before")
         found[key] = parsed
@@ -66,9 +63,7 @@ def _members(host: Host, pool_guid: str) -> dict[str, tuple[int, ...]]:
     """Partition -> the guids of the labels of this pool that are on it."""
     found = {}
     for capture in zdb_label.collect(host):
-        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-        if isinstance(parsed, Unparsed):
-            raise Unread(f"the label of {capture.key} cannot be read: {parsed.reason}")
+        parsed = understood(capture, zdb_label.parse, f"the label of {capture.key}")
         if guids := tuple(label.guid for label in parsed.labels if str(label.pool_guid) == pool_guid):
             found[capture.key] = guids
     return found
@@ -106,10 +101,7 @@ def times(rings: Mapping[str, Ring], txg: str) -> str:
 
 def took(host: Host, pool: str) -> str:
     """The txg from which the last import of this pool took it. Raises Unread where the log does not say."""
-    capture = dbgmsg.collect(host)[0]
-    parsed = dbgmsg.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"ZFS's own log cannot be read: {parsed.reason}")
+    parsed = understood(dbgmsg.collect(host)[0], dbgmsg.parse, "ZFS's own log")
     found = [match.group(2) for message in parsed if (match := _TOOK.search(message.text)) and match.group(1) == pool]
     if not found:
         raise Unread(f"ZFS's own log does not show from which txg it took {pool}")

@@ -7,6 +7,7 @@ nothing by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from agents.collectors import dbgmsg
 from agents.collectors.base import Capture
@@ -21,9 +22,7 @@ TIMEOUT_SECONDS = 1800.0
 OPTIONS = ("-N", "-o", "cachefile=none")
 FACTS = (*_importing.FACTS, "uberblocks.newest")
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -49,7 +48,7 @@ def guards(name: str, pre: Mapping[str, str], params: Mapping[str, str]) -> tupl
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     """Imported for writing, or not imported and not written to. Anything between is for people."""
-    evidence, pool = aftermath(host), params["pool"]
+    evidence, pool = aftermath(host, params), params["pool"]
     try:
         if _importing.imported(host, params) == NONE:
             return _of_the_rings(host, params, pre, evidence)
@@ -78,5 +77,5 @@ def _from(host: Host, pool: str) -> str:
         return ""
 
 
-def aftermath(host: Host) -> tuple[Capture, ...]:
-    return (*_importing.aftermath(host), *dbgmsg.collect(host))
+def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return (*_importing.aftermath(host, params), *dbgmsg.collect(host))

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import _disks, block
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate
-from agents.operations._tree import Unread
+from agents.operations._tree import Unread, understood
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "disk_delete"
@@ -127,8 +127,5 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 def paths(host: Host, wwid: str) -> tuple[str, ...]:
     """Kernel names that lead to the disk now. Raises Unread."""
-    capture = block.collect(host)[0]
-    disks = block.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(disks, Unparsed):
-        raise Unread(f"the block devices cannot be read: {disks.reason}")
+    disks = understood(block.collect(host)[0], block.parse, "the block devices")
     return tuple(disk.name for disk in disks if disk.wwid == wwid)

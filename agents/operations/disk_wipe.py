@@ -7,15 +7,15 @@ wiped, of a pool that is ONLINE here and fills no disk, so nothing needs what is
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from agents.collectors import zdb_label
-from agents.collectors.base import Capture, Unparsed
-from agents.host.host import Host, Ran
+from agents.collectors.base import Unparsed
+from agents.host.host import Host
 from agents.operations import _member, _new_disk, _released, _resilver, _tree, _wiping
 from agents.operations._candidate import NONE, known
 from agents.operations._new_disk import Scene
-from agents.operations._tree import PoolTree, Unread
-from agents.operations.base import Probe
+from agents.operations._tree import PoolTree, Unread, value_of
 
 NAME = "disk_wipe"
 EFFECT = "at_most_once"
@@ -28,13 +28,11 @@ FACTS = (
 )
 OLDER = "older"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _new_disk.check(params, PARAMS)
-
-
-def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return _wiping.argv(params)
+check = partial(_new_disk.check, names=PARAMS)
+argv = _wiping.argv
+perform = _wiping.perform
+probe = _wiping.probe
+aftermath = _wiping.aftermath
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -60,7 +58,7 @@ def label_age(scene: Scene) -> str:
     """Whether the disk's label is older than those of the vdev it was in, which ZFS writes anew when a member comes or goes (module/zfs/spa.c:
     spa_vdev_attach, spa_vdev_detach, zfs-2.4.4). Of a disk that was let go of while it served the txg is 0. Raises Unread."""
     capture = zdb_label.collect_one(scene.host, scene.disk().paths[0].name)
-    found = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    found = value_of(capture, zdb_label.parse)
     labels = () if isinstance(found, Unparsed) else found.labels
     txg = labels[0].txg if len(labels) == 1 else None
     if txg is None:
@@ -108,15 +106,3 @@ def _questions(params: Mapping[str, str]) -> tuple[_member.Question, ...]:
         ("disk.label_age", (OLDER,), f"The label of {wwid} is {{}}: it is not older than its pool. Find out why before anything is wiped."),
         *_wiping.questions(params),
     )
-
-
-def perform(host: Host, params: Mapping[str, str]) -> Ran:
-    return _wiping.perform(host, params)
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return _wiping.probe(host, params, pre)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _wiping.aftermath(host, params)

@@ -11,15 +11,15 @@ that was brought back shows in one of three places, and each refuses: it is impo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from agents.collectors import zdb_label
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Unparsed
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _importing, _member, _new_disk, _released, _wiping
 from agents.operations._candidate import NONE, known
 from agents.operations._new_disk import Scene
-from agents.operations._tree import Unread
-from agents.operations.base import Probe
+from agents.operations._tree import Unread, value_of
 
 NAME = "disk_wipe_destroyed"
 EFFECT = "at_most_once"
@@ -28,13 +28,10 @@ PARAMS = _wiping.PARAMS
 TIMEOUT_SECONDS = _wiping.TIMEOUT_SECONDS
 FACTS = ("pool.here", "pool.listed", "pool.labels", "disk.label_state", *_wiping.FACTS)
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _new_disk.check(params, PARAMS)
-
-
-def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return _wiping.argv(params)
+check = partial(_new_disk.check, names=PARAMS)
+argv = _wiping.argv
+probe = _wiping.probe
+aftermath = _wiping.aftermath
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -62,7 +59,7 @@ def otherwise(host: Host, pool_guid: str) -> str:
     it may be of this pool, brought back without the disk that is to be wiped."""
     found = []
     for capture in zdb_label.collect(host):
-        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        parsed = value_of(capture, zdb_label.parse)
         if isinstance(parsed, Unparsed) or parsed.unread:
             why = parsed.reason if isinstance(parsed, Unparsed) else f"{len(parsed.unread)} of its four copies could not be read."
             raise Unread(f"the label of {capture.key} is not known, and may be of this pool: {why} Mend that disk, or take it out first")
@@ -99,11 +96,3 @@ def _questions(params: Mapping[str, str]) -> tuple[_member.Question, ...]:
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
     return _wiping.perform(host, params, destroyed=True)
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return _wiping.probe(host, params, pre)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _wiping.aftermath(host, params)

@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors import block, ses
-from agents.collectors.base import Capture, Unparsed
-from agents.collectors.enclosure import PORT, PORTS, ROOT, Slot, collect, light_of, parse, port_above
+from agents.collectors.base import Capture
+from agents.collectors.enclosure import PORT, PORTS, ROOT, Enclosure, Slot, collect, light_of, parse, port_above
 from agents.domain.wwid import normalise
 from agents.host.host import Host, Ran
 from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
+from agents.operations._tree import Unread, understood
 from agents.operations.base import Probe, check_guid, check_names, check_pool, unknowns
 
 NAME = "locate_led"
@@ -241,13 +241,11 @@ WAYS: tuple[tuple[str, Lights], ...] = (
 )  # the first that shows the place is used
 
 
-def _enclosures(host: Host):
+def _enclosures(host: Host) -> tuple[Enclosure, ...]:
     capture = collect(host)[0]
     if capture.outcome == "nothing":
         return ()
-    parsed = parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the enclosures cannot be read: {parsed.reason}")
+    parsed = understood(capture, parse, "the enclosures")
     return parsed
 
 
@@ -343,11 +341,8 @@ def _addresses(host: Host, params: Mapping[str, str]) -> frozenset[str]:
     return frozenset(a for shelf in shelves for slot in shelf.slots if str(slot.number) == params["slot"] for a in slot.addresses)
 
 
-def _disks(host: Host):
-    capture = block.collect(host)[0]
-    disks = block.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(disks, Unparsed):
-        raise Unread(f"the block devices cannot be read: {disks.reason}")
+def _disks(host: Host) -> tuple[block.BlockDisk, ...]:
+    disks = understood(block.collect(host)[0], block.parse, "the block devices")
     return disks
 
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agents.collectors import drive_modes
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture
 from agents.collectors.drive_modes import Mode
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
-from agents.operations._tree import Member, Unread
+from agents.operations._tree import Member, Unread, understood
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "set_drive_mode"
@@ -160,10 +160,7 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 
 def _mode(host: Host, name: str, mode: str) -> Mode:
-    capture = drive_modes.collect_one(host, name)
-    parsed = drive_modes.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the modes of {name} cannot be read: {parsed.reason}")
+    parsed = understood(drive_modes.collect_one(host, name), drive_modes.parse, f"the modes of {name}")
     found = {"WCE": parsed.wce, "EN_BMS": parsed.en_bms}[mode]
     if found is None:
         raise Unread(f"{name} has no {mode}")

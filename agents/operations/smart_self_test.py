@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import sg_logs
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate
 from agents.operations._candidate import known
-from agents.operations._tree import Unread
+from agents.operations._tree import Unread, understood
 from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "smart_self_test"
@@ -87,10 +87,7 @@ def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
 
 def _tests(host: Host, params: Mapping[str, str]) -> tuple[sg_logs.SelfTest, ...]:
     name = _candidate.find(host, params["wwid"]).paths[0].name
-    capture = sg_logs.collect_one(host, name)
-    parsed = sg_logs.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise Unread(f"the logs of {name} cannot be read: {parsed.reason}")
+    parsed = understood(sg_logs.collect_one(host, name), sg_logs.parse, f"the logs of {name}")
     if parsed.self_tests is None:
         raise Unread(f"{name} keeps no log of self-tests, so the result of one could not be read")
     return parsed.self_tests

@@ -15,7 +15,7 @@ from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.zfs_snapshots import Snapshot
 from agents.domain.times import iso
 from agents.host.host import Host
-from agents.operations import _pool, _released
+from agents.operations import _member, _pool, _released
 from agents.operations._candidate import NONE, known
 from agents.operations._member import judge, versions
 from agents.operations._tree import Unread
@@ -32,9 +32,11 @@ FACTS = (
     *("zfs.userland", "zfs.module"),
 )
 
+aftermath = _pool.aftermath
+
 
 def check(params: Mapping[str, str]) -> str:
-    bad = _pool.check(params, PARAMS) or check_guid("snapshot_guid", params["snapshot_guid"])
+    bad = _member.check(params, PARAMS) or check_guid("snapshot_guid", params["snapshot_guid"])
     if bad:
         return bad
     if GUID.fullmatch(params["createtxg"]) is None or int(params["createtxg"]) > GUID_MAX:
@@ -86,7 +88,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     asked = _asked(host, params)
-    evidence = (asked, *_pool.aftermath(host))
+    evidence = (asked, *_pool.aftermath(host, params))
     try:
         if _pool.guid(host, params["pool"]) != params["pool_guid"]:
             raise Unread(f"the pool {params['pool']} imported here is another one")
@@ -98,10 +100,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     if str(there.guid) != params["snapshot_guid"]:
         return Probe("cannot_tell", evidence, f"{params['snapshot']} is another snapshot now, with the guid {there.guid}.")
     return Probe("did_not", evidence, f"{params['snapshot']} is still there.")
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _pool.aftermath(host)
 
 
 def _asked(host: Host, params: Mapping[str, str]) -> Capture:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import zdb_label
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Unparsed
 from agents.host.host import Host
 from agents.operations import _member, _pool, _released, _tree
 from agents.operations._candidate import NONE, known
-from agents.operations._tree import Member, Unread
+from agents.operations._tree import Member, Unread, value_of
 from agents.operations.base import Probe, check_guid, check_names, check_pool
 
 NAME = "zpool_bring_back"
@@ -23,6 +23,8 @@ PARAMS = ("pool", "pool_guid", "vdev_guids")  # separated by blanks, in the orde
 TIMEOUT_SECONDS = 300.0
 MEMBERS_MAX = 128
 FACTS = ("pool.guid", "pool.suspended", "members.states", "members.labels", "zfs.userland", "zfs.module")
+
+aftermath = _member.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -81,10 +83,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     return Probe(result, _tree.captures(host), reason)
 
 
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
-
-
 def _members(host: Host, params: Mapping[str, str]) -> tuple[Member, ...]:
     pool = _tree.read(_tree.captures(host)).pool(params["pool"])
     found = []
@@ -100,7 +98,7 @@ def _unlabelled(host: Host, params: Mapping[str, str]) -> str:
     """Those of the members whose label no disk of this node carries now; "none" when each is found."""
     wanted = set(params["vdev_guids"].split(" "))
     for capture in zdb_label.collect(host):
-        parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+        parsed = value_of(capture, zdb_label.parse)
         if not isinstance(parsed, Unparsed):
             wanted -= {str(label.guid) for label in parsed.labels if str(label.pool_guid) == params["pool_guid"]}
     return ", ".join(sorted(wanted)) or NONE

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _released
+from agents.operations import _member, _pool, _released
 from agents.operations._candidate import NONE, known
 from agents.operations._member import judge
 from agents.operations._tree import Unread
@@ -23,9 +22,11 @@ PARAMS = ("pool", "pool_guid", "why")  # why it was suspended when it was planne
 TIMEOUT_SECONDS = 120.0  # it hangs where disks are still gone
 FACTS = (*_pool.FACTS, "pool.multihost")
 
+aftermath = _pool.aftermath
+
 
 def check(params: Mapping[str, str]) -> str:
-    bad = _pool.check(params, PARAMS)
+    bad = _member.check(params, PARAMS)
     if not bad and params["why"] not in (_pool.IO, _pool.MMP, NONE):
         return f"{params['why']!r} is no reason for which a pool is suspended."
     return bad
@@ -73,11 +74,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         try:
             lost = _pool.lost(_pool.status(host, params["pool"]))
         except Unread as unread:
-            return Probe("cannot_tell", _pool.aftermath(host), f"Whether it took place is not known: {unread}.")
+            return Probe("cannot_tell", _pool.aftermath(host, params), f"Whether it took place is not known: {unread}.")
         result = "did_not" if params["why"] == NONE and lost == pre.get("pool.lost") else "cannot_tell"
-        return Probe(result, _pool.aftermath(host), f"Members of {params['pool']} that do not serve: {lost}.")
-    return Probe("did_not" if state == "SUSPENDED" else "did", _pool.aftermath(host), f"The kernel calls {params['pool']} {state}.")
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _pool.aftermath(host)
+        return Probe(result, _pool.aftermath(host, params), f"Members of {params['pool']} that do not serve: {lost}.")
+    return Probe("did_not" if state == "SUSPENDED" else "did", _pool.aftermath(host, params), f"The kernel calls {params['pool']} {state}.")

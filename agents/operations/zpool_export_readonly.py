@@ -6,8 +6,8 @@ It may be run any number of times: a pool that is gone stays gone. A pool that i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _importing, _member, _released, _tree
 from agents.operations._candidate import NONE, known
@@ -20,9 +20,8 @@ PARAMS = ("pool", "pool_guid")
 TIMEOUT_SECONDS = 600.0
 FACTS = ("pool.here", "pool.guid", "pool.readonly", *_released.FACTS)
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+aftermath = _importing.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -56,12 +55,8 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     try:
         here = _importing.imported(host, params)
     except _tree.Unread as unread:
-        return Probe("cannot_tell", _importing.aftermath(host), f"Whether it took place is not known: {unread}.")
+        return Probe("cannot_tell", _importing.aftermath(host, params), f"Whether it took place is not known: {unread}.")
     result = "did" if here == NONE else "did_not"
     return Probe(
-        result, _importing.aftermath(host), f"{params['pool']} is {'not imported any more' if here == NONE else 'still imported'}."
+        result, _importing.aftermath(host, params), f"{params['pool']} is {'not imported any more' if here == NONE else 'still imported'}."
     )
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _importing.aftermath(host)

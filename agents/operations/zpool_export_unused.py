@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import mounts
-from agents.collectors.base import Unparsed
 from agents.host.host import Host
-from agents.operations import _member, _released, _tree, zpool_export_readonly
+from agents.operations import _member, _released, zpool_export_readonly
 from agents.operations._candidate import NONE, known
+from agents.operations._tree import understood
 
 NAME = "zpool_export_unused"
 EFFECT = "idempotent"
@@ -21,7 +21,6 @@ DESTRUCTIVE = False
 PARAMS = zpool_export_readonly.PARAMS
 TIMEOUT_SECONDS = zpool_export_readonly.TIMEOUT_SECONDS
 FACTS = ("pool.here", "pool.guid", "pool.readonly", "pool.mounted", *_released.FACTS)
-
 
 check, argv = zpool_export_readonly.check, zpool_export_readonly.argv
 probe, aftermath = zpool_export_readonly.probe, zpool_export_readonly.aftermath
@@ -48,9 +47,6 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def _mounted(host: Host, pool: str) -> str:
     """Where its datasets are mounted, Lustre targets too. Raises Unread."""
-    capture = mounts.collect(host)[0]
-    parsed = mounts.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
-    if isinstance(parsed, Unparsed):
-        raise _tree.Unread(f"what is mounted cannot be read: {parsed.reason}")
+    parsed = understood(mounts.collect(host)[0], mounts.parse, "what is mounted")
     its = (f"{pool}/", f"{pool}@")
     return ", ".join(point for device, point, _ in parsed.mounts if device == pool or device.startswith(its)) or NONE

@@ -16,11 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _importing, _member, _uberblocks, _writing
 from agents.operations._candidate import NONE, known, once
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations.base import UNKNOWN
 
 NAME = "zpool_import_fenced"
 EFFECT = "at_most_once"
@@ -35,6 +34,9 @@ FACTS = (*_writing.FACTS, *OF_ITS_OWN)
 FRESH, YES = f"less than {FENCE_SECONDS_MAX} s", "yes"
 _HOST, _HOSTID, _MOMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}"), re.compile(r"[0-9a-f]{8}"), re.compile(r"[1-9][0-9]{0,11}")
 _TEXT_CHARS_MAX = 1000
+
+probe = _writing.probe
+aftermath = _writing.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -126,11 +128,3 @@ def _of_this_host(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tu
     if int(own, 16) == 0:
         return (("refuse", "This node has no hostid, so no other host could see that it has the pool. Run `zgenhostid` first."),)
     return (("pass", f"This node has a hostid of its own, {own}."),)
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return _writing.probe(host, params, pre)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _writing.aftermath(host)

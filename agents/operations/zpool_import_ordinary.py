@@ -6,10 +6,8 @@ read-only; exporting it again is the way back. At most once, as another host may
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
-from agents.host.host import Host
 from agents.operations import _ordinary, _writing
 
 NAME = "zpool_import_ordinary"
@@ -19,14 +17,7 @@ PARAMS = _ordinary.PARAMS
 TIMEOUT_SECONDS = _writing.TIMEOUT_SECONDS
 FACTS = _writing.FACTS
 
-
 check, argv = _ordinary.check, _ordinary.argv
 preconditions, describe, probe = _writing.preconditions, _writing.describe, _writing.probe
-
-
-def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return _writing.guards(NAME, pre, params)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _writing.aftermath(host)
+guards = partial(_writing.guards, NAME)
+aftermath = _writing.aftermath

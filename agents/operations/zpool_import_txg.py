@@ -65,7 +65,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    answer = _importing.probe(host, params)
+    answer = _importing.probe(host, params, pre)
     if answer.result != "did":
         return answer
     evidence = (*answer.evidence, *dbgmsg.collect(host))
@@ -77,4 +77,4 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return (*_importing.aftermath(host), *dbgmsg.collect(host))
+    return (*_importing.aftermath(host, params), *dbgmsg.collect(host))

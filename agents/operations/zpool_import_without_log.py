@@ -11,8 +11,8 @@ in no transaction group yet, and what a dataset that was not mounted since an ea
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.collectors.zpool_import import Importable
 from agents.host.host import Host
 from agents.operations import _importing, _member, _ordinary, _uberblocks, _writing
@@ -31,10 +31,8 @@ OF_ITS_OWN = ("import.absent", "import.lost_logs")
 FACTS = (*_writing.FACTS, *OF_ITS_OWN)
 
 check, probe = _ordinary.check, _writing.probe
-
-
-def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return _ordinary.argv(params, "-m")
+argv = partial(_ordinary.argv, more=("-m",))
+aftermath = _writing.aftermath
 
 
 def absent_beside_the_logs(listed: Importable) -> str:
@@ -72,7 +70,3 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     down = f"{pool} is listed as {{}}, so it does not come in without its log either. Look at the rows of the listing."
     own = _member.judge((("import.absent", (NONE,), away), ("import.state", HERE, down)), pre, OF_ITS_OWN)
     return (*_writing.guards(NAME, pre, params), *own, *nothing)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _writing.aftermath(host)

@@ -7,11 +7,9 @@ pool that does not come in like this does not come in here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
-from agents.host.host import Host
 from agents.operations import _importing, _writing
-from agents.operations.base import Probe
 
 NAME = "zpool_import_writable"
 EFFECT = "at_most_once"
@@ -20,30 +18,13 @@ PARAMS = _writing.PARAMS
 TIMEOUT_SECONDS = _writing.TIMEOUT_SECONDS
 FACTS = _writing.FACTS
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _writing.check(params)
+check = _writing.check
+preconditions = _writing.preconditions
+describe = _writing.describe
+guards = partial(_writing.guards, NAME)
+probe = _writing.probe
+aftermath = _writing.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("zpool", "import", *_writing.OPTIONS, *_importing.WHERE, params["pool_guid"])
-
-
-def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _writing.preconditions(host, params)
-
-
-def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
-    return _writing.describe(host, params)
-
-
-def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return _writing.guards(NAME, pre, params)
-
-
-def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    return _writing.probe(host, params, pre)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _writing.aftermath(host)

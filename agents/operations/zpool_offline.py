@@ -7,8 +7,8 @@ has the last word: "no valid replicas".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _member, _released, _tree
 from agents.operations._tree import Member, Unread
@@ -22,9 +22,8 @@ TIMEOUT_SECONDS = 120.0
 FACTS = _member.FACTS_OF_A_CHANGE
 PARENTS = ("mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3")
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+aftermath = _member.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -65,10 +64,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     except Unread as unread:
         result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
     return Probe(result, scene.captures(), reason)
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
 
 
 def _can_do_without(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -7,8 +7,8 @@ there; only the pool's tree says what came of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _member, _released, _tree
 from agents.operations._tree import Member, Unread
@@ -21,9 +21,8 @@ PARAMS = ("pool", "pool_guid", "vdev_guid")
 TIMEOUT_SECONDS = 120.0
 FACTS = _member.FACTS
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+aftermath = _member.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -59,10 +58,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         return Probe("cannot_tell", scene.captures(), f"Whether it took place is not known: {unread}.")
     result = "did" if state in _member.SERVING else "did_not"
     return Probe(result, scene.captures(), f"{guid} is {state} in {params['pool']}.")
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
 
 
 def _on(member: Member, params: Mapping[str, str]) -> Member:

@@ -19,8 +19,8 @@ It is destructive: a log's label is wiped. A spare and a cache device keep the l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _member, _released, _tree
 from agents.operations._candidate import NONE, known
@@ -40,9 +40,8 @@ ROLES = ("cache", "log", "spare")
 DISTRIBUTED = "draid"  # how the name of a distributed spare begins
 STATES = ("ONLINE", "DEGRADED", "AVAIL", "UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+aftermath = _member.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -81,10 +80,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     if any(vdev.guid == guid for top in pool.tops for vdev in top.walk()):
         return Probe("did_not", scene.captures(), f"{guid} is still in {pool.name}.")
     return Probe("did", scene.captures(), f"{guid} is not in {pool.name} any more.")
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
 
 
 def _facts(scene: _member.Scene) -> dict[str, str]:

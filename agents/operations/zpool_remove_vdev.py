@@ -18,6 +18,7 @@ The feature, room and ashift are asked by the kernel itself before it changes an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from agents.collectors.base import Capture
 from agents.host.host import Host
@@ -40,9 +41,7 @@ CLASSES = ("data", "special", "dedup")
 ROLES = tuple(f"{one} {kind}" for one in CLASSES for kind in ("disk", "mirror"))
 YES = "yes"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _member.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ Never with `-f`: what `zpool` itself refuses stays refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
@@ -23,9 +24,8 @@ PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
 TIMEOUT_SECONDS = 600.0  # labelling and partitioning a sick disk can take minutes; the resilver itself is not waited for
 ABSENT_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _new_disk.check(params, PARAMS)
+check = partial(_new_disk.check, names=PARAMS)
+aftermath = _new_disk.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -67,8 +67,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
         result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
     return Probe(result, evidence, f"{reason} {remembered}")
 
-
-aftermath = _new_disk.aftermath
 
 FACTS = (
     *("pool.guid", "pool.state", "pool.resilver", "pool.removal", "pool.expansion", "pool.checkpoint"),

@@ -15,10 +15,10 @@ After a reboot the pool does it by itself: the import asks what misses data and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _resilver, _scanning
+from agents.operations import _member, _pool, _resilver, _scanning
 from agents.operations._candidate import NONE, known
 from agents.operations.base import Probe
 
@@ -30,9 +30,8 @@ TIMEOUT_SECONDS = 120.0
 FACTS = (*_pool.FACTS, "pool.runs", "pool.resilver_defer")
 FUNCTION = "resilver"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _pool.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+aftermath = _pool.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -67,7 +66,3 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     return _scanning.probe(host, params, pre, _scanning.began(FUNCTION))
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _pool.aftermath(host)

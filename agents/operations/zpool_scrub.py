@@ -11,10 +11,10 @@ refused here: the plain words begin a whole scrub beside it or are refused, by r
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _scanning
+from agents.operations import _member, _pool, _scanning
 from agents.operations.base import Probe
 
 NAME = "zpool_scrub"
@@ -26,17 +26,13 @@ FACTS = _pool.FACTS
 FUNCTION = "scrub"
 PAUSED = "scrub paused: scrub paused"  # and no error scrub, of which zpool prints "error scrub paused"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _pool.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+preconditions = _pool.facts
+aftermath = _pool.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("zpool", "scrub", params["pool"])
-
-
-def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _pool.facts(host, params)
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
@@ -49,7 +45,3 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     return _scanning.probe(host, params, pre, _scanning.began(FUNCTION))
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _pool.aftermath(host)

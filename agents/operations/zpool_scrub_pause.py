@@ -9,10 +9,10 @@ It may be ordered any number of times: the order names the scrub that ran when i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _scanning
+from agents.operations import _member, _pool, _scanning
 from agents.operations.base import Probe
 
 NAME = "zpool_scrub_pause"
@@ -23,17 +23,13 @@ TIMEOUT_SECONDS = 120.0
 FACTS = _pool.FACTS
 RUNS, PAUSED = "scrub running: scrub in progress", "scrub paused: scrub paused"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _pool.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+preconditions = _pool.facts
+aftermath = _pool.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("zpool", "scrub", "-p", params["pool"])
-
-
-def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _pool.facts(host, params)
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
@@ -47,7 +43,3 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     return _scanning.probe(host, params, pre, lambda was, now: now.startswith(PAUSED))
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _pool.aftermath(host)

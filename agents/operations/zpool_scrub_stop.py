@@ -12,10 +12,10 @@ What the kernel does, read at 0.8.6 and 2.3.4 (module/zfs/spa.c: spa_scan_stop; 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from agents.collectors.base import Capture
 from agents.host.host import Host
-from agents.operations import _pool, _scanning
+from agents.operations import _member, _pool, _scanning
 from agents.operations.base import Probe
 
 NAME = "zpool_scrub_stop"
@@ -27,17 +27,13 @@ FACTS = _pool.FACTS
 STOPS = ("scrub running: scrub in progress", "scrub paused: scrub paused")
 STOPPED = "scrub canceled"
 
-
-def check(params: Mapping[str, str]) -> str:
-    return _pool.check(params, PARAMS)
+check = partial(_member.check, names=PARAMS)
+preconditions = _pool.facts
+aftermath = _pool.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
     return ("zpool", "scrub", "-s", params["pool"])
-
-
-def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
-    return _pool.facts(host, params)
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
@@ -51,7 +47,3 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     return _scanning.probe(host, params, pre, lambda was, now: now.startswith(STOPPED))
-
-
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _pool.aftermath(host)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors import block, zdb_label
-from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.base import Unparsed, ask
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._member import Scene
-from agents.operations._tree import Member, Unread
+from agents.operations._tree import Member, Unread, value_of
 from agents.operations.base import UNKNOWN, Probe, check_wwid
 
 NAME = "zpool_set_path"
@@ -26,6 +26,8 @@ PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
 TIMEOUT_SECONDS = 120.0
 AWAY = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 FACTS = (*_member.FACTS, "disk.wwid", "disk.state", "disk.holders", "disk.mounts", "disk.label")
+
+aftermath = _member.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
@@ -83,10 +85,6 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     return Probe(result, scene.captures(), f"{params['pool']} remembers {guid} under {now}.")
 
 
-def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return _tree.captures(host)
-
-
 def _facts(scene: Scene) -> dict[str, str]:
     return {**_member.facts(scene), **_disk_facts(scene.host, scene.params["wwid"])}
 
@@ -118,7 +116,7 @@ def _label(host: Host, disk: Candidate) -> str:
 
 def _label_on(host: Host, name: str) -> str:
     capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
-    parsed = zdb_label.parse(capture.text) if capture.outcome == "data" else Unparsed(capture.reason)
+    parsed = value_of(capture, zdb_label.parse)
     if isinstance(parsed, Unparsed):
         raise Unread(f"zdb -l /dev/{name}: {parsed.reason}")
     if parsed.unread:

@@ -62,7 +62,7 @@ class Me:
 
 
 class Reporter:
-    """Sends what a schedule knows. Not shared between threads."""
+    """Sends the captures of a schedule. Not shared between threads."""
 
     def __init__(self, host: Host, identity: Identity, portal: Portal, policy_path: str, standing: Standing | None = None) -> None:
         self._host, self._identity, self._portal = host, identity, portal
@@ -77,10 +77,10 @@ class Reporter:
         """Send the portal the shortest report that it understands. Raises PortalDown."""
         current, before = self._reported_set(captures, ages), self._taken
         self._taken = None
-        self._taken = replace(current, captures=()) if self._tell(current, before) else None
+        self._taken = replace(current, captures=()) if self._send_until_complete(current, before) else None
         self._last = tuple(capture.digest for capture in captures)
 
-    def _tell(self, current: ReportedSet, before: ReportedSet | None) -> bool:
+    def _send_until_complete(self, current: ReportedSet, before: ReportedSet | None) -> bool:
         """Whether the portal stands by this set now. After a start it may well do so already, and is first asked."""
         full, wanted = False, set() if before is None else set(current.places.values()) - set(before.places.values())
         lacked = len(current.places) + 1  # texts; each round must leave fewer, or it would go on for ever

@@ -105,7 +105,7 @@ class Schedule:
             self._crew.pause(LOOK_SECONDS)
         with self._lock:
             self._ask_what_is_news()
-            self._tell_of_itself()
+            self._keep_own_state()
 
     def now(self) -> float:
         """By the clock that says how old a text is."""
@@ -472,7 +472,7 @@ class Schedule:
         for name, stamp in [where for where in self._stamps if where[0] == source.name and where[1] not in stamps]:
             del self._stamps[name, stamp]
 
-    def _tell_of_itself(self) -> None:
+    def _keep_own_state(self) -> None:
         lines = [f"version:{VERSION}", *(f"hangs:{named(*where)}" for where in sorted(self._stuck))]
         left_behind: tuple[Any, ...] = getattr(self._host, "left_behind", tuple)()
         lines += [f"left_behind:{' '.join(argv)}" for argv in sorted(left_behind)]

@@ -41,9 +41,9 @@ def test_it_follows_a_ledger_that_grows(witness, signer, store):
         assert witness.accept(signer.note(size, ROOTS[size]), path(witness.size, size)).outcome == "accepted"
     assert again(signer, store).size == 64
     assert witness.checkpoint().root == ROOTS[64]
-    assert witness.knows(signer.note(64, ROOTS[64]))
-    assert not witness.knows(signer.note(64, mth(FORKED)))
-    assert not witness.knows(signer.note(40, ROOTS[40]))
+    assert witness.holds(signer.note(64, ROOTS[64]))
+    assert not witness.holds(signer.note(64, mth(FORKED)))
+    assert not witness.holds(signer.note(40, ROOTS[40]))
 
 
 CONTRADICTIONS = {
@@ -75,7 +75,7 @@ def test_a_contradiction_raises_an_alarm_that_outlives_the_agent(name, witness, 
     good = signer.note(40, ROOTS[40])
     assert later.accept(good, path(21, 40)).outcome == "alarm"  # a good one does not make it forget
     assert later.checkpoint() is None
-    assert not later.knows(signer.note(21, ROOTS[21]))
+    assert not later.holds(signer.note(21, ROOTS[21]))
 
 
 def test_both_sides_of_a_fork_are_kept_as_evidence(witness, signer, store):

@@ -36,7 +36,7 @@ class Clock:
         self._has_portal_time = threading.Event()
 
     def begun(self) -> float:
-        """The steady moment at which a request is sent; `heard` wants it back."""
+        """The steady moment at which a request is sent; it is passed to `take_portal_time`."""
         return self._steady() if self._steady else 0.0
 
     def take_portal_time(self, at: object, begun: float) -> None:

@@ -49,7 +49,7 @@ class Identity:
 
     @property
     def can_check(self) -> bool:
-        """Whether it knows the portal's keys; one that enrolled before there were any does not."""
+        """Whether it holds the portal's keys; one that enrolled before there were any does not."""
         return bool(self.portal_key and self.log_key)
 
     @property

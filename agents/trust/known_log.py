@@ -1,4 +1,4 @@
-"""The portal's ledger as this agent knows it: its witness, and the checkpoints it has accepted since it started.
+"""The portal's ledger as this agent pinned it: its witness, and the checkpoints it has accepted since it started.
 
 Proofs count against any of those. While an order is on its way through the gates a newer checkpoint may come in, which by its
 consistency proof says the same of every event before it.

@@ -102,7 +102,7 @@ class Witness:
         """Why nothing may be changed on this node on behalf of this ledger; "" when all is well."""
         return self.held.alarm or self.unreadable
 
-    def knows(self, note: str) -> bool:
+    def holds(self, note: str) -> bool:
         """Whether `note` states exactly the checkpoint that is held: only proofs against that one count."""
         return bool(self.held.note) and not self.why_observe_only and _stated(note) == _stated(self.held.note)
 

@@ -30,7 +30,7 @@ ED25519_SPKI = bytes.fromhex("302a300506032b6570032100")  # what an Ed25519 key 
 
 
 class BadNote(Exception):
-    """This is not a checkpoint of the ledger this agent knows. The message says why."""
+    """This is not a checkpoint of the ledger that this agent pinned. The message says why."""
 
 
 class NotChecked(BadNote):

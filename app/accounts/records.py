@@ -50,7 +50,7 @@ def failed(sender, credentials, request=None, **_) -> None:
 
 
 def factor_failed(sender, request, user, authenticator, **_) -> None:
-    """A wrong code after a right password: another person knows that password."""
+    """A wrong code after a right password: another person has that password."""
     throttle.failed(user.get_username(), *throttle.where(user.get_username(), request))
     _record("person.sign-in-failed", user.get_username(), request, {"at": authenticator.type})
 

@@ -1,4 +1,4 @@
-"""The API itself: its routers, its errors and its OpenAPI description. Nothing else of the portal knows it."""
+"""The API itself: its routers, its errors and its OpenAPI description. Nothing else of the portal imports it."""
 
 import json
 from collections import Counter

@@ -124,7 +124,7 @@ def together(*asked: tuple[WrittenOnce, tuple]) -> list[list[tuple]]:
 
 
 def add(row: Model) -> None:
-    """Like `row.save(force_insert=True)`, without signals; for a row that knows its own key. Raises IntegrityError when the key is taken."""
+    """Like `row.save(force_insert=True)`, without signals; for a row whose key is set. Raises IntegrityError when the key is taken."""
     sql, fields = _insert(type(row))
     values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What the environment says of an OpenID Connect provider, as django-allauth wants it, and which groups there mean which role here."""
+"""What the environment says of an OpenID Connect provider, in the form that django-allauth reads, and which groups there mean which role here."""
 
 import re
 from collections.abc import Mapping

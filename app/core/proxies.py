@@ -18,7 +18,7 @@ NAMELESS = (
 )
 LOGGED_MAX = 100
 log = logging.getLogger(__name__)
-_logged: set[str] = set()  # addresses whose word was not taken, and of which the log knows
+_logged: set[str] = set()  # addresses whose header was not accepted and that were logged
 
 
 def networks(text: str) -> tuple[Network, ...]:
@@ -32,7 +32,7 @@ def behind(scope: Scope, trusted: Iterable[Network]) -> None:
     schemes = _named(scope, SCHEME)
     if not peer or not _is_one_of(peer[0], trusted):
         if schemes:
-            _tell(peer[0] if peer else "a Unix socket")
+            _log_once(peer[0] if peer else "a Unix socket")
         return
     if schemes:
         scope["scheme"] = "https" if all(scheme.lower() == "https" for scheme in schemes) else "http"
@@ -54,7 +54,7 @@ def _named(scope: Scope, header: bytes) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _tell(peer: str) -> None:
+def _log_once(peer: str) -> None:
     """Once for each address: where it is the site's own proxy, all that a browser shows is a redirect without an end."""
     if peer not in _logged and len(_logged) < LOGGED_MAX:
         _logged.add(peer)

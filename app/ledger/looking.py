@@ -12,7 +12,7 @@ from app.core.request_metrics import LEDGER_FAILURES
 from app.ledger import terms
 from app.ledger.forms import LedgerDown, moment
 from app.ledger.models import LedgerEvent
-from app.ledger.services import keep, number_waiting, record
+from app.ledger.services import number_waiting, record
 
 LOOKED = "evidence.looked"
 ONCE_PER = timedelta(hours=1)
@@ -33,16 +33,6 @@ def record_if_possible(type: str, body: dict, actor, **where) -> LedgerEvent | N
         LEDGER_FAILURES.inc()
         log.error("Not in the ledger: %s by %s %s %s. %s", type, actor, where, body, error)
         return None
-
-
-def keep_if_possible(data: bytes, media: str) -> str:
-    """Like `keep`; "" when the bytes could not be kept."""
-    try:
-        with transaction.atomic():
-            return keep(data, media)
-    except DatabaseError as error:
-        log.error("%d bytes of %s are not kept as evidence: %s", len(data), media, error)
-        return ""
 
 
 def number_if_possible() -> None:

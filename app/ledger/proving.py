@@ -76,7 +76,7 @@ def proofs_and_log(events: Iterable[LedgerEvent], size: int) -> tuple[dict, dict
 def log_since(size: int) -> dict | None:
     """What a witness that holds the checkpoint over `size` events is shown: the newest checkpoint, and that it continues its own.
 
-    None while nothing is signed. A witness that holds more than we have gets our smaller checkpoint and sees for itself.
+    None while nothing is signed. A witness that holds more than we have gets our smaller checkpoint, by which it finds the difference.
     """
     newest = checkpoints.newest()
     return since(size, newest) if newest else None

@@ -68,7 +68,7 @@ signature_verdict, check_orders = _signatures.signature_verdict, _orders.check_o
 INTACT, TAMPERED, INCOMPLETE, UNCHECKED, NOTHING = 0, 1, 2, 3, 64
 FIELDS = {"v", "type", "at", "actor", "run", "node", "run_seq", "run_prev", "evidence", "body"}
 CLOSING = "run.exported"
-ONE_LINE = "slotlight-checkpoint "  # how a checkpoint stands in a log that knows lines only
+ONE_LINE = "slotlight-checkpoint "  # how a checkpoint stands in a log of single lines
 
 
 class Report:

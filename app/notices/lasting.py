@@ -1,4 +1,4 @@
-"""What was sent and lasts: whether it is over, and under which key each channel knows it. The one place that says firing or resolved.
+"""What was sent and lasts: whether it is over, and by which key each channel identifies it. The one place that says firing or resolved.
 
 Only what is known to be over is over: a node that is silent or gone, a review, a row that was forgotten end nothing.
 """

@@ -1,4 +1,4 @@
-"""What was rehearsed, and the result. No run, no order and no lock knows of it; after a day it is gone."""
+"""What was rehearsed, and the result. No run, no order and no lock refers to it; after a day it is gone."""
 
 from django.conf import settings
 from django.db import models

@@ -1,7 +1,7 @@
 """Rehearsing: asked for on a page, played in the worker, shown on a page of its own.
 
 It reads what nodes reported and writes one row of its own table. That a person rehearsed goes into the ledger, without effect on
-anything. Nothing here knows runs, orders or locks; a test keeps it so.
+anything. Nothing here imports runs, orders or locks; a test keeps it so.
 """
 
 import logging

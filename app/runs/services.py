@@ -175,7 +175,7 @@ def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: di
 
 
 def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str:
-    """What the portal knows and the engine does not: settings, rights of others, open reviews."""
+    """What the portal has and the engine does not: settings, rights of others, open reviews."""
     plan_digest = run.here.plan_digest
     if kind is ev.GlassBroken:
         before = plan_approvals.open_glass_of(person)
@@ -196,7 +196,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
 
 
 def event(kind: type[ev.Event], now: datetime, by: str, fields: dict, run: Run) -> ev.Event:
-    """The event with what the portal knows: the time, the person and, where guards are asked, the facts of this moment."""
+    """The event with what the portal adds: the time, the person and, where guards are asked, the facts of this moment."""
     if "facts" in {f.name for f in fields_of(kind)} and "facts" not in fields:
         fields = {**fields, "facts": facts_for(run, now, *(value for value in fields.values() if isinstance(value, str)))}
     if "nonce" in {f.name for f in fields_of(kind)}:

@@ -1,6 +1,6 @@
 """What the words typed into the search field may mean: every way the same thing is written. Pure.
 
-A text may mean several things; each becomes a question, the surest first. Nothing here knows what exists.
+A text may mean several things; each becomes a question, the surest first. Nothing here reads the database.
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ from typing import Any
 
 from workflows.facts.model import Known, Unknown
 
-TEXT_CHARS_MAX = 20_000
 NEVER_BY_ITSELF, ANY = "always-off", "any"
 SERIAL_KINDS = ("chassis", "product", "board", ANY)
 CONTROLLER, OUTLETS, SCAN = "a management controller", "outlets of a power strip", "a scan at the rack"

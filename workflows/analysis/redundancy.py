@@ -1,7 +1,7 @@
 """How many more disks a vdev may lose before data is gone.
 
 Counted conservatively: a leaf whose copy is not proven complete does not count. That is stricter than the kernel,
-which knows by transaction group what each leaf missed; a text of `zpool status` does not say that much.
+which records by transaction group what each leaf missed; a text of `zpool status` does not say that much.
 The state of the vdev itself may lower the count and never raises it.
 A margin of 0 means one more loss destroys the pool, and a negative one that data is already out of reach.
 """

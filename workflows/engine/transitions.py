@@ -63,7 +63,7 @@ def finish(
 
 
 def failed(runbook: Runbook, state: RunState, event: ev.OrderMoved, record: ev.Record) -> Decision:
-    """The command had no effect, and the runbook knows how to go on from there. It opened and closed nothing."""
+    """The command had no effect, and the runbook has a step to go on with. It opened and closed nothing."""
     step = runbook.step(state.step)
     text = "The command failed and changed nothing" if event.status == "FAILED" else "The order was refused and nothing was run"
     note = f"{text}: {event.reason}"

@@ -102,20 +102,6 @@ def vdev(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> K
     return line[-1] if known(line) and line is not None else line
 
 
-def top_of(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
-    """The top-level vdev that holds it; itself when it is one."""
-    line = lineage(fleet, node_name, pool_guid, vdev_guid)
-    return line[0] if known(line) and line is not None else line
-
-
-def parent_of(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
-    """The vdev right above it; None for a top-level vdev and for one that is not there."""
-    line = lineage(fleet, node_name, pool_guid, vdev_guid)
-    if not known(line) or line is None:
-        return line
-    return line[-2] if len(line) > 1 else None
-
-
 def lineage(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[tuple[VdevFacts, ...] | None]:
     """From the top-level vdev down to the vdev itself."""
     here = pool(fleet, node_name, pool_guid)
@@ -176,14 +162,14 @@ def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
     if not known(here.disks):
         return Unknown(f"The disks of {here.node} are not known: {here.disks.reason}")
     base, _ = strip_partition(path)
-    return next((d for d in here.disks if base.rsplit("/", 1)[-1] in d.names or _linked(d, base, path)), None)
-
-
-def _linked(disk: DiskFacts, base: str, whole: str) -> bool:
-    """A by-vdev name may be that of a disk or of its partition; a partition's or a mapped device's own name is taken as it is."""
-    if base.startswith("/dev/disk/") and any(base in path.by_id for path in disk.paths):
-        return True
-    return whole.startswith("/dev/") and any(name in path.other_names for path in disk.paths for name in (base, whole))
+    kernel, links, others = here.places_by_name
+    found = [kernel.get(base.rsplit("/", 1)[-1])]
+    if base.startswith("/dev/disk/"):
+        found.append(links.get(base))
+    if path.startswith("/dev/"):  # a by-vdev name may be that of a disk or of its partition; what is mapped onto it has a name of its own
+        found += [others.get(base), others.get(path)]
+    places = [place for place in found if place is not None]
+    return here.disks[min(places)] if places else None
 
 
 def is_called(here: NodeFacts, name: str, wwid: str) -> bool:

@@ -455,6 +455,17 @@ class NodeFacts:
     ports: Known[tuple[PortFacts, ...]] = ()  # PCIe ports that have a locate light
     brought: bool = False  # it has no agent: a person brought what was collected there once, and what is so since is not reported
 
+    @cached_property
+    def places_by_name(self) -> tuple[Mapping[str, int], Mapping[str, int], Mapping[str, int]]:
+        """The first place in `disks` by kernel name, by link in /dev/disk and by any other name of it or of what is on it alone."""
+        names: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
+        for place, disk in enumerate(self.disks if known(self.disks) else ()):
+            for path in disk.paths:
+                for by_name, found in zip(names, ((path.name,), path.by_id, path.other_names), strict=True):
+                    for name in found:
+                        by_name.setdefault(name, place)
+        return names
+
     @property
     def importable_read(self) -> tuple[ImportableFacts, ...]:
         """Every pool that was understood of `zpool import`. Never for a guard."""
@@ -468,7 +479,7 @@ class NodeFacts:
 
 @dataclass(frozen=True)
 class Gone:
-    """A disk that a node saw until lately and sees no more: how a person at the rack would know it, and where it was."""
+    """A disk that a node saw until lately and sees no more: by what a person at the rack recognises it, and where it was."""
 
     serial: str  # "" when it never reported one
     enclosure_id: str  # "" when its bay was not known

@@ -203,9 +203,9 @@ def _modes(disk: DiskFacts) -> dict[str, Any]:
     named = {"WCE": disk.modes.write_cache, "EN_BMS": disk.modes.background_scan}
     known_modes = {name: switch for name, switch in named.items() if known(switch)}
     saved = {name: switch.saved for name, switch in known_modes.items() if switch.saved is not None and switch.saved != switch.on}
-    believes = disk.modes.kernel_believes
+    caches = disk.modes.kernel_believes
     return {**{name.lower(): switch.on for name, switch in known_modes.items()}, "saved": saved} | (
-        {"believed": believes == "write back"} if known(believes) else {}
+        {"believed": caches == "write back"} if known(caches) else {}
     )
 
 
@@ -215,7 +215,7 @@ def _modes(disk: DiskFacts) -> dict[str, Any]:
 def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
     reading = sources.read("enclosure", if_nothing=())
     if not known(reading):
-        made.gaps.append(f"The rehearsal knows no bays: {reading.reason}")
+        made.gaps.append(f"The rehearsal has no bays: {reading.reason}")
         return
     listed = sources.read("lsscsi")
     scsi = {device.hctl: device for device in listed} if known(listed) else {}

@@ -209,7 +209,7 @@ class _Taking:
         if self._count > ENTRIES_MAX:
             raise Refused(f"The archive has more than {ENTRIES_MAX} entries. Nothing of it was kept. Send the outputs that matter alone.")
 
-    def wants(self, name: str, size: int) -> bool:
+    def takes(self, name: str, size: int) -> bool:
         if size > FILE_BYTES_MAX or not self._wanted(name, size):
             self.found.others += 1
             return False
@@ -250,7 +250,7 @@ def _entry(tar: tarfile.TarFile, member: tarfile.TarInfo, taking: _Taking, stric
         return
     if not member.isreg() or member.issparse():
         raise Refused(f"The entry {name[:80]!r} is a device, a pipe or a file with holes, and no output. Nothing of it was kept.")
-    if not taking.wants(name, member.size):
+    if not taking.takes(name, member.size):
         return
     held = tar.extractfile(member)
     data = held.read() if held is not None else b""
@@ -283,7 +283,7 @@ def _zip(data: bytes, wanted: Wanted) -> Unpacked:
                     raise Refused(f"The entry {name[:80]!r} is a link or a device, and no output. Nothing of it was kept.")
                 if info.flag_bits & 1:
                     raise Refused("The archive is locked with a password. Pack it without one.")
-                if info.is_dir() or not taking.wants(name, info.file_size):
+                if info.is_dir() or not taking.takes(name, info.file_size):
                     continue
                 with archive.open(info) as file:
                     read = file.read(FILE_BYTES_MAX + 1)

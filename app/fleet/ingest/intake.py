@@ -192,7 +192,7 @@ def _change(node: Node, captures: Captures, at: datetime, *, about: Mapping[str,
     for topic in (f"node:{node.name}", "fleet"):
         ring(topic)
     passes = not (changed_about or opened or closed) and _only_moves(was, captures, before, parsed)
-    _tell(node, report_ledger_batching.difference(was, captures), passes, at, opened=opened, closed=closed)
+    _record(node, report_ledger_batching.difference(was, captures), passes, at, opened=opened, closed=closed)
 
 
 def _take(node: Node, captures: Captures, at: datetime, about: dict[str, str], last_report_at: datetime, asked: dict) -> None:
@@ -217,7 +217,7 @@ def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: s
     return not any(one is None or other is None or report_ledger_batching.lasts(where, one, other) for where, one, other in changed)
 
 
-def _tell(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:
+def _record(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:
     """Write the report down with what waits beside it, or with the ledger's event."""
     report = node.report
     if not passes:

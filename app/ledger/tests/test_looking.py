@@ -83,14 +83,6 @@ def test_with_a_ledger_it_is_as_any_event(cast):
     with transaction.atomic():
         event = looking.record_if_possible("order.sealed", {"order": "1"}, "carl", node="oss01")
     assert event.chain.seq == 7
-    assert looking.keep_if_possible(b"x", "text/plain") == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-
-
-def test_evidence_that_cannot_be_kept_is_told_to_the_log(cast, ground, committed_db, caplog):
-    with psycopg.connect(ground.url(committed_db, "owner")) as owner:
-        owner.execute("ALTER TABLE ledger_blob ADD CONSTRAINT no_more CHECK (size > 1000) NOT VALID")
-    assert looking.keep_if_possible(b"x", "text/plain") == ""
-    assert "are not kept" in caplog.text
 
 
 def test_the_page_says_that_something_is_wrong_and_goes_on(ann, ground, committed_db):

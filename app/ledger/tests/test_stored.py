@@ -82,7 +82,7 @@ def test_an_offer_is_what_an_agent_believes(long, ledger, tmp_path):
     sealed = ledger.record("order.sealed", {"order": "1"}, "ann", run="7", node="oss01")
     offered, log = ledger.proofs_and_log([approved, sealed], witness.size)
     assert witness.accept(log["checkpoint"], log["consistency"]).outcome == "accepted"
-    assert witness.knows(offered["checkpoint"])
+    assert witness.holds(offered["checkpoint"])
     found = transparency_log.proven(witness.checkpoint(), offered["events"])
     assert [found[bytes(event.leaf).hex()]["type"] for event in (approved, sealed)] == ["run.approved", "order.sealed"]
     assert ledger.proofs_for([approved])["events"] == offered["events"][:1]

@@ -3,7 +3,7 @@
     made -> next to the key in use -> announced by the old key, in the ledger -> in use
 
 A new key is on disk before the old one vouches for it, and takes its place only after that is committed; a portal that dies in
-between goes on where it was (`app.ledger.checkpoints.finish_key_change`, which every checkpoint calls). The statement stays: an agent that was away for months walks from the key it knows to
+between goes on where it was (`app.ledger.checkpoints.finish_key_change`, which every checkpoint calls). The statement stays: an agent that was away for months walks from the key it has to
 today's. An old key that leaked is another matter: nodes then enrol again.
 """
 
@@ -21,7 +21,7 @@ PURPOSE = "next_keys"  # stands in what is signed, so that no other text under t
 
 
 def next_keys(pinned: str) -> dict[str, str] | None:
-    """What brings an agent that knows the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
+    """What brings an agent that has pinned the order key `pinned` one step nearer to today's; None when it is there, or nothing can."""
     return next(({"keys": statement, "signature": signature} for statement, signature in statements_by(pinned)), None)
 
 

@@ -1,4 +1,4 @@
-"""The two pages of a technician's link: the one that opens it, and what hands are asked for. Who comes with it signs in nowhere and sees
+"""The two pages of a technician's link: the one that opens it, and what the technician is asked for. Who comes with it signs in nowhere and sees
 nothing else."""
 
 from django.http import HttpRequest, HttpResponse

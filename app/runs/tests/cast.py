@@ -138,11 +138,7 @@ def try_out(folder: Path, scenario: str) -> Played:
 
 
 def _state(folder: Path) -> Path:
-    paths = {path.parent.name: path for path in demo.make(folder / "twin")}
-    host = TwinHost(paths["oss01"])
-    with host.store.changing() as node:
-        node.knobs = Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS)
-    return paths["oss01"]
+    return demo.make_one(folder / "twin", "oss01", time.time(), Knobs(replace_seconds=0.0, resilver_seconds=RESILVER_SECONDS))
 
 
 def offers(node: str = "oss01") -> list[dict]:

@@ -24,7 +24,7 @@ KINDS = {
     "port": "SAS port",
 }
 SERIALS_REMEMBERED = 65536  # each is asked for with every report
-SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still tells disks of one model apart
+SERIAL_DIGITS_MIN = 8  # a serial number cut to so many digits still distinguishes disks of one model
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What the portal itself heard of a disk before: serial numbers it no longer tells, and the bay it was in."""
+    """What the portal has on record of a disk: serial numbers that it no longer reports, and the bay it was in."""
 
     serials: tuple[tuple[str, str], ...] = ()  # (serial number, who told it until when)
     bays: tuple[tuple[str, str], ...] = ()  # ("<enclosure id>/<slot>", where and until when)
@@ -146,7 +146,7 @@ def _verdict(witnesses: dict[str, Witness]) -> tuple[Literal["agreed", "disagree
     if against:
         return "disagree", " ".join(_contradiction(w) for w in against)
     if not any(not s.hint for s in witnesses["wwid"].statements):
-        return "unknown", "No source tells its WWID."
+        return "unknown", "No source reports its WWID."
     stale = [s for w in witnesses.values() for s in w.stale]
     count = len({s.source for w in witnesses.values() for s in w.statements} - {s.source for s in stale})
     agreed = f"{count} source{'s agree' if count != 1 else ' speaks'} and none of now contradicts."

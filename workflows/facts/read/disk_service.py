@@ -1,4 +1,4 @@
-"""How the kernel is served by each disk: what multipath thinks of each path, commands that failed or took too long, and waits as ZFS counts them.
+"""How the kernel is served by each disk: the state that multipath gives each path, commands that failed or took too long, and waits as ZFS counts them.
 
 By kernel name, and for the waits by vdev guid. They are for people who look at one disk; whether a disk is slow is decided elsewhere,
 from what happens now.

@@ -124,14 +124,6 @@ def _bay(witness: BayWitness, bays: Known[tuple[BayFacts, ...]]) -> BayFacts:
     return BayFacts(witness.enclosure_id, "", witness.slot, str(witness.slot), unseen, unseen, unseen, None, witness.level)
 
 
-def with_older(disk: DiskFacts, remembered: Mapping[str, Place], bays: Known[tuple[BayFacts, ...]]) -> DiskFacts:
-    """A disk whose bay no source names now, with the place where it was seen last; `remembered` is by WWID."""
-    if known(disk.bay) or not known(disk.wwid) or disk.wwid not in remembered:
-        return disk
-    witness = BayWitness(LEVEL_OLD, *remembered[disk.wwid])
-    return replace(disk, bay=replace(_bay(witness, bays), evidence=LEVEL_OLD), bay_witnesses=(*disk.bay_witnesses, witness))
-
-
 def with_only_one_left(disks: tuple[DiskFacts, ...], bays: Known[tuple[BayFacts, ...]]) -> tuple[DiskFacts, ...]:
     """If one SAS disk has no bay, and one occupied bay has no disk, they may belong together. It is a suggestion only."""
     taken = {(d.bay.enclosure_id, d.bay.slot) for d in disks if known(d.bay)}

@@ -129,10 +129,8 @@ def test_it_finds_foreign_labels_and_unread_disks():
     assert seen.newest_txg(POOL_GUID) == 4000
 
 
-def test_it_walks_up_and_down_the_tree():
-    assert lookup.top_of(FLEET, "oss01", POOL_GUID, TWIN) == TOP
-    assert lookup.parent_of(FLEET, "oss01", POOL_GUID, TWIN) == TOP
-    assert lookup.parent_of(FLEET, "oss01", POOL_GUID, TOP.guid) is None
+def test_a_vdev_is_looked_up_by_its_guid():
+    assert lookup.lineage(FLEET, "oss01", POOL_GUID, TWIN)[0] == TOP
     assert lookup.vdev(FLEET, "oss01", POOL_GUID, 1) is None
     assert not known(lookup.vdev(FLEET, "oss09", POOL_GUID, 1))
 

@@ -10,7 +10,7 @@ from agents.tests.scenarios import STEPS
 from twin import demo
 from twin.host import TwinHost
 from workflows.facts import BayFacts, BayWitness, PathFacts, Unknown, known, node_facts
-from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_older, with_only_one_left, witnesses_of
+from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
 from workflows.facts.read.sources import Sources
 from workflows.facts.tests.played import played
 from workflows.tests.incident import disk
@@ -62,14 +62,6 @@ def test_without_the_enclosure_driver_the_place_is_known_and_the_lights_are_not(
     assert (found.slot, found.evidence) == (68, 3)
     assert not known(found.status)
     assert not known(found.locate)
-
-
-def test_an_older_look_is_only_asked_when_nobody_else_speaks():
-    lost = disk("sdq", "naa:5000c500a65b2f2b", bay=NO_ENCLOSURE)
-    found = with_older(lost, {"naa:5000c500a65b2f2b": (SHELF, 68)}, (bay(68),))
-    assert (found.bay.slot, found.bay.evidence) == (68, 6)
-    seated = disk("sdq", "naa:5000c500a65b2f2b", slot=3)
-    assert with_older(seated, {"naa:5000c500a65b2f2b": (SHELF, 68)}, (bay(68),)) is seated
 
 
 def test_the_only_bay_left_is_a_suggestion():

@@ -71,7 +71,6 @@ GUARDS = (
 PROVEN = (*GUARDS, what_fenced_it_is_fresh, no_host_wrote_to_it_meanwhile)
 WAIT_SECONDS_MAX = 180
 RETURNS_SECONDS_MAX = 14 * 86400
-HEAD_SOURCES = ("zpool_status", "zdb_config")
 
 
 def what_is_taken(facts: FleetFacts, params: Params) -> Mapping[str, str]:
