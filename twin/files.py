@@ -32,13 +32,19 @@ def build(node: Node) -> Tree:
         tree.file(f"{light_folder(port)}/max_brightness", "1\n")
     for link, name in dev_links(node).items():
         tree.link(link, f"/dev/{name}")
+    for holder, (uuid, name) in node.mapped.items():
+        tree.link(f"/sys/block/{holder}", f"/sys/devices/virtual/block/{holder}")
+        tree.file(f"/sys/devices/virtual/block/{holder}/dm/uuid", f"{uuid}\n")
+        tree.file(f"/sys/devices/virtual/block/{holder}/dm/name", f"{name}\n")
+        tree.directory(f"/sys/devices/virtual/block/{holder}/slaves")
+        tree.file(f"/dev/{holder}", b"")
     sas.build(tree, node)
     _system(tree, node)
     return tree
 
 
 def dev_links(node: Node) -> dict[str, str]:
-    """Every link under /dev/disk -> the kernel name it leads to. Of two paths to one disk, udev keeps the last."""
+    """Every link under /dev/disk and /dev/mapper -> the kernel name it leads to. Of two paths to one disk, udev keeps the last."""
     links = {}
     for disk in node.disks:
         for path in disk.paths:
@@ -46,6 +52,8 @@ def dev_links(node: Node) -> dict[str, str]:
                 links[base] = path.name
                 for partition in disk.partitions:
                     links[f"{base}-part{partition.number}"] = disk_names.part_name(path.name, partition.number)
+    for holder, (uuid, name) in node.mapped.items():
+        links |= dict.fromkeys((f"/dev/disk/by-id/dm-uuid-{uuid}", f"/dev/disk/by-id/dm-name-{name}", f"/dev/mapper/{name}"), holder)
     return links
 
 

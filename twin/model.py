@@ -341,6 +341,7 @@ class Node:
     phys_at: float = 0.0  # when `phys` was counted
     dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
     ports: list[Port] = field(default_factory=list)
+    mapped: dict[str, list[str]] = field(default_factory=dict)  # device mapper device that holds a disk -> its UUID and its name
     off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
 
     def disk(self, wwid: str) -> Disk:

@@ -15,6 +15,7 @@ from agents.collectors import block, mounts, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.block import BlockDisk
 from agents.domain.disk_identity import doubt
+from agents.domain.disk_uses import mapped_as
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations._tree import PoolTree, Unread, understood
@@ -68,7 +69,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.vendor": _vendor(candidate),
         "disk.read_only": same(candidate, "read_only"),
         "disk.bay": known(lambda: bay(host, candidate)),
-        "disk.holders": known(lambda: holders(candidate)),
+        "disk.holders": known(lambda: holders(host, candidate)),
         "disk.mounts": known(lambda: used(host, candidate)),
         "disk.labels": known(lambda: labels(host, candidate)),
         "disk.contents": known(lambda: _contents(host, candidate)),
@@ -140,14 +141,28 @@ def _attribute(host: Host, folder: str, name: str) -> str:
         raise Unread(f"{folder}/{name} cannot be read") from error
 
 
-def holders(candidate: Candidate) -> str:
+def holders(host: Host, candidate: Candidate) -> str:
+    """Each with the kind and the name it has, where device mapper shows them: "dm-0 (LUKS backup), md127"."""
     held: set[str] = set()
     parts: Iterator[Any] = (part for disk in candidate.paths for part in (disk, *disk.partitions))
     for part in parts:
         if part.holders is None:
             raise Unread(f"sysfs does not show what holds {part.name}")
         held.update(part.holders)
-    return ", ".join(sorted(held)) or NONE
+    return ", ".join(_named(host, holder) for holder in sorted(held)) or NONE
+
+
+def _named(host: Host, holder: str) -> str:
+    uuid, name = (_shown(host, f"/sys/block/{holder}/dm/{attribute}") for attribute in ("uuid", "name"))
+    return mapped_as(holder, uuid, name)
+
+
+def _shown(host: Host, path: str) -> str:
+    """ "" where it cannot be read: the holder refuses all the same, without the name that it has."""
+    try:
+        return host.read(path).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
 
 
 def used(host: Host, candidate: Candidate) -> str:

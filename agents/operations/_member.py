@@ -25,7 +25,7 @@ FACTS = (
 )
 FACTS_OF_A_CHANGE = (*FACTS, "pool.resilver", "target.vdev")  # of what takes a member out or puts one in; not of what brings one back
 SERVES = "serves"
-Question = tuple[Any, ...]  # (fact, values that pass, what to say otherwise)
+Question = tuple[Any, ...]  # (fact, values that pass, what to say otherwise: a text, or what makes one of the value)
 _RAIDZ = re.compile(r"(?:raidz|draid)([123])?")
 
 
@@ -109,10 +109,16 @@ def judge(questions: Iterable[Question], pre: Mapping[str, str], names: Iterable
     for name, wanted, reason in questions:
         value = pre.get(name, f"{UNKNOWN}it was not read")
         if not value.startswith(UNKNOWN):
-            verdicts.append(("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else reason.format(value)))
+            verdicts.append(
+                ("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else _otherwise(reason, value))
+            )
     missing = {name: f"{UNKNOWN}it was not read" for name in names if name not in pre}
     verdicts += unknowns({**pre, **missing})
     return tuple(verdicts)
+
+
+def _otherwise(reason: Any, value: str) -> str:
+    return str(reason(value) if callable(reason) else reason.format(value))
 
 
 def of_the_pool(params: Mapping[str, str]) -> tuple[Question, ...]:

@@ -5,11 +5,12 @@ The disk is named by its WWID and never by a kernel name. Never with `-f`: what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors import block, node
 from agents.collectors.base import Capture
+from agents.domain.disk_uses import ways_on
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
@@ -18,6 +19,7 @@ from agents.operations._member import Question
 from agents.operations._tree import Unread
 from agents.operations.base import UNKNOWN, check_wwid
 
+MEMBER = "zfs_member"  # as blkid calls what carries a label
 FACTS = (
     *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
     *("disk.logical_block_bytes", "disk.state", "disk.read_only", "disk.bay", "disk.holders", "disk.mounts"),
@@ -69,12 +71,29 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
         ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
-        ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Choose another disk."),
-        ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Choose another disk."),
+        *in_use(wwid, "Choose another disk, or end that."),
         ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
-        ("disk.contents", (NONE,), f"The disk {wwid} holds {{}}. Choose another disk."),
+        ("disk.contents", (NONE,), ended(f"The disk {wwid} holds {{}}. Choose another disk, or end that.", wwid)),
         ("disk.member", (NONE,), f"The disk {wwid} is already a member: {{}}. Choose another disk."),
     )
+
+
+def in_use(wwid: str, otherwise: str) -> tuple[Question, ...]:
+    """What holds the disk or has it mounted, and how each of those is ended."""
+    return (
+        ("disk.holders", (NONE,), ended(f"The disk {wwid} is held by {{}}. {otherwise}", wwid, "held by ")),
+        ("disk.mounts", (NONE,), ended(f"The disk {wwid} is in use: {{}}. {otherwise}", wwid)),
+    )
+
+
+def ended(reason: str, wwid: str, how: str = "") -> Callable[[str], str]:
+    """`reason` with what was found, and how each of it is ended; `how` it is used goes before each. What ZFS itself wrote is not ended so."""
+
+    def words(value: str) -> str:
+        uses = [f"{how}{use}" for use in value.split(", ") if use != MEMBER]
+        return f"{reason.format(value)} {ways_on(uses, str(by_id_path(wwid)))}".rstrip()
+
+    return words
 
 
 def incoming(scene: Scene) -> dict[str, str]:

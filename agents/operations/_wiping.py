@@ -76,11 +76,14 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
         ("disk.paths", ("1",), f"{{}} paths lead to {wwid}, and only one can be held. Take the others away, or choose another disk."),
         ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
-        ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}} (LVM, md, LUKS or multipath). Find out what that is; it stays."),
-        ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. It stays."),
+        *_new_disk.in_use(wwid, "It stays as long as that is so."),
         ("disk.member", (NONE,), f"The disk {wwid} serves an imported pool: {{}}. It stays."),
         ("disk.labels", (own,), f"The disk {wwid} carries: {{}}. Only a disk whose one label is {own} is wiped here."),
-        ("disk.contents", (NONE, "zfs_member"), f"The disk {wwid} also holds {{}}. Find out whose that is; it stays."),
+        (
+            "disk.contents",
+            (NONE, _new_disk.MEMBER),
+            _new_disk.ended(f"The disk {wwid} also holds {{}}. Find out whose that is; until then it stays.", wwid),
+        ),
     )
 
 

@@ -97,7 +97,7 @@ def _disk_facts(host: Host, wwid: str) -> dict[str, str]:
     return {
         "disk.wwid": disk.wwid,
         "disk.state": _candidate.same(disk, "state"),
-        "disk.holders": known(lambda: _candidate.holders(disk)),
+        "disk.holders": known(lambda: _candidate.holders(host, disk)),
         "disk.mounts": known(lambda: _candidate.used(host, disk)),
         "disk.label": known(lambda: _label(host, disk)),
     }

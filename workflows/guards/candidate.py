@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agents.collectors.block import RUNNING
+from agents.domain.disk_uses import ways_on
 from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
@@ -102,7 +103,10 @@ def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
     if not known(disk.in_use):
         return unknown(f"Whether something uses {name_of(disk)} is not known: {disk.in_use.reason}")
     if disk.in_use:
-        return refuse(f"{name_of(disk)} is in use: {', '.join(disk.in_use)}. Choose another disk.")
+        link = by_id_path(params["wwid"]) or f"/dev/{disk.names[0]}"
+        return refuse(
+            f"{name_of(disk)} is in use: {', '.join(disk.in_use)}. Choose another disk, or end that. {ways_on(disk.in_use, link)}"
+        )
     return ok(f"{name_of(disk)} is not mounted, not swap, and no other driver holds it.")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from workflows.analysis.disk_reuse import PLAIN_BLOCKS
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, known, need
 from workflows.guards.subject import name_of, the_disk, the_target
-
-PLAIN_BLOCKS = (512, 4096)  # others carry checksums of a RAID controller, and only sg_format takes them off
 
 
 @guard

@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
 from agents.domain.disk_identity import doubt
+from agents.domain.disk_uses import mapped_as
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, PortFacts, Unknown, derived, known, need
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
@@ -21,6 +22,7 @@ from workflows.facts.read.sources import Sources
 from workflows.facts.read.witnesses import Lists, identity, lists
 
 BY_ID = "/dev/disk/by-id/"
+BY_UUID, MAPPER = f"{BY_ID}dm-uuid-", "/dev/mapper/"
 
 
 @dataclass(frozen=True)
@@ -185,9 +187,16 @@ def _in_use(about: Around, devices: list[Any]) -> Known[tuple[str, ...]]:
     found: list[str] = []
     for device in devices:
         holders = need(_holders(device))
-        found += [f"held by {holder}" for holder in holders]
+        found += [f"held by {_named(about, holder)}" for holder in holders]
         found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
     return tuple(dict.fromkeys(found))
+
+
+def _named(about: Around, holder: str) -> str:
+    """By the links that udev makes for a device mapper device."""
+    links = about.links.get(holder, ())
+    uuid, name = (next((link[len(start) :] for link in links if link.startswith(start)), "") for start in (BY_UUID, MAPPER))
+    return mapped_as(holder, uuid, name)
 
 
 def _holders(device: Any) -> Known[tuple[str, ...]]:

@@ -30,7 +30,7 @@ from workflows.runbooks.wipe_destroyed_member.guards import (
     no_node_has_the_destroyed_pool,
     what_ends_with_it,
 )
-from workflows.runbooks.wipe_disk import VERIFIED, WIPE_WHY, what_must_be_held
+from workflows.runbooks.wipe_disk import VERIFIED, WIPE_WHY, after_it, what_must_be_held
 from workflows.runbooks.wipe_disk.guards import (
     every_node_near_the_disk_reported,
     no_node_has_the_disk_in_a_pool,
@@ -38,6 +38,7 @@ from workflows.runbooks.wipe_disk.guards import (
     only_zfs_made_its_partitions,
     the_disk_has_the_serial_number_of_the_run,
     what_the_disk_is,
+    whether_it_is_used_again,
 )
 
 GUARDS = (
@@ -61,7 +62,7 @@ def what_is_wiped(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) ->
     """Whoever gives the order and whoever approves it accept the first, with the pool, its guid and the serial number; both stand in the plan."""
     disk, pool = f"The disk with the serial number {params['serial']}", f"{params['pool']} (guid {params['pool_guid']})"
     accept = f"{disk}, a member of the destroyed pool {pool}, is wiped: `zpool import -D` does not find it again."
-    return {"accept": accept, "given_up": what_ends_with_it(facts, params)}
+    return {"accept": accept, "given_up": what_ends_with_it(facts, params), **after_it(facts, params)}
 
 
 def pool_end_of_guid_and_serial(params: Params, plan: Mapping[str, Any]) -> str:
@@ -90,7 +91,7 @@ RUNBOOK = Runbook(
             title="Check that the pool is still destroyed",
             why="The labels on all nodes are compared, within the disk's own pool. Every question must be answered yes. What is not known counts as no.",
             guards=(*GUARDS, allowed(disk_wipe_destroyed), released(disk_wipe_destroyed)),
-            warns=(what_ends_with_it, what_the_disk_is),
+            warns=(what_ends_with_it, what_the_disk_is, whether_it_is_used_again),
         ),
         *order(
             "wipe",

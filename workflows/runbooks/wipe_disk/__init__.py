@@ -43,6 +43,7 @@ from workflows.runbooks.wipe_disk.guards import (
     the_pool_let_go_of_the_member,
     the_pool_needs_no_older_copy,
     what_the_disk_is,
+    whether_it_is_used_again,
 )
 
 GUARDS = (
@@ -87,7 +88,11 @@ def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 def what_is_wiped(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     """Whoever gives the order and whoever approves it accept these words, with the pool and the serial number."""
     text = f"The disk with the serial number {params['serial']}, a former member of {params['pool']}, is wiped: what was on it can be read by no tool of ZFS again."
-    return {"accept": text}
+    return {"accept": text, **after_it(facts, params)}
+
+
+def after_it(facts: FleetFacts, params: Params) -> Mapping[str, Any]:
+    return {"used_again": whether_it_is_used_again(facts, params)}
 
 
 def pool_and_serial(params: Params, plan: Mapping[str, Any]) -> str:
@@ -117,7 +122,7 @@ RUNBOOK = Runbook(
             title="Check that no pool needs the disk",
             why="The labels on all nodes are compared, within the disk's own pool and vdev. Every question must be answered yes. What is not known counts as no.",
             guards=(*GUARDS, allowed(disk_wipe), released(disk_wipe)),
-            warns=(what_the_disk_is,),
+            warns=(what_the_disk_is, whether_it_is_used_again),
         ),
         *order(
             "wipe",

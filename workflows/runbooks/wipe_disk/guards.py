@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agents.collectors.zdb_label import ACTIVE
 from agents.domain.wwid import strip_partition
+from workflows.analysis import disk_reuse
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, LabelFacts, NodeFacts, ScanFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.facts.fleet.census import LABEL_STATES, census, size
@@ -230,8 +231,13 @@ def _protection(disk: DiskFacts) -> str:
 
 
 def _health(disk: DiskFacts) -> str:
-    if not known(disk.health):
-        return f"Its health is not known: {disk.health.reason}"
-    test = disk.condition.last_test if known(disk.condition) else None
-    tested = f"its last self-test says: {test.said}" if test is not None else "no self-test of it is known"
-    return f"It says of itself: {disk.health.text}; {tested}."
+    return f"It says of itself: {disk.health.text}." if known(disk.health) else f"Its health is not known: {disk.health.reason}"
+
+
+def whether_it_is_used_again(facts: FleetFacts, params: Params) -> str:
+    """Kept in the plan: the wipe makes a disk that fails look like a new one."""
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return f"Not known: whether the disk may be used again. {disk.reason}"
+    node, pool = lookup.node(facts, params.get("node", "")), the_pool(facts, params)
+    return disk_reuse.sentence(disk, node if known(node) else None, pool if known(pool) else None)

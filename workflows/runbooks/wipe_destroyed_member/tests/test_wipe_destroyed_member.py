@@ -37,10 +37,11 @@ def test_afterwards_only_the_other_disk_of_the_pool_is_offered(stages):
 
 def test_before_it_is_shown_what_ends_and_what_the_disk_is(stages):
     walk = stages.at("check")
-    ends, disk = warnings(walk.step, walk.facts(), walk.state.params)
+    ends, disk, again = warnings(walk.step, walk.facts(), walk.state.params)
     assert f"may still be brought back with `zpool import -D {walk.state.params['pool_guid']}`. This ends that" in ends
     assert "on 1 other disk: sdh" in ends
     assert "sectors of" in disk
+    assert "speaks against using it again" in again
 
 
 def test_the_plan_says_what_ends_with_it(stages):

@@ -37,10 +37,10 @@ def test_afterwards_nothing_is_offered_for_it_and_it_is_a_blank_disk(stages):
 
 def test_before_it_the_disk_is_looked_at(stages):
     walk = stages.at("check")
-    (shown,) = warnings(walk.step, walk.facts(), walk.state.params)
+    shown, again = warnings(walk.step, walk.facts(), walk.state.params)
     assert "sectors of" in shown
     assert "DIF" in shown
-    assert "self-test" in shown
+    assert "self-test" in again
 
 
 def test_what_is_on_it_stands_in_the_plan(stages):
@@ -83,6 +83,24 @@ def held(node):
     node.disks[6].holders.append("dm-0")
 
 
+def encrypted(node):
+    held(node)
+    node.mapped["dm-0"] = ["CRYPT-LUKS2-5a1c1e40c7a14f0f9d0a3a1f5f0c2b11-backup", "backup"]
+
+
+def in_a_volume_group(node):
+    held(node)
+    node.mapped["dm-0"] = ["LVM-9rZ3cM1zYV2q0f6kXo3Gm2Wq9yq1u1rT", "vg0-data"]
+
+
+def in_an_array(node):
+    node.disks[6].holders.append("md127")
+
+
+def swapped_to(node):
+    node.disks[6].partitions[1].swap = True
+
+
 def degraded(node):
     node.pool("ost_0").tops[0].children[0].state = "OFFLINE"
 
@@ -94,6 +112,13 @@ def degraded(node):
         (newer, "it is not older than its pool"),
         (mounted, "is in use: mounted on /srv"),
         (held, "is in use: held by dm-0"),
+        (held, "`dmsetup info dm-0`"),
+        (encrypted, "`cryptsetup luksHeaderBackup DEVICE"),
+        (encrypted, "then `cryptsetup close backup`"),
+        (in_a_volume_group, "the logical volume vg0-data is on it"),
+        (in_an_array, "`mdadm --stop /dev/md127`"),
+        (mounted, "`umount /srv`"),
+        (swapped_to, "`swapoff DEVICE`"),
         (degraded, "its last good copy"),
     ],
 )
@@ -106,7 +131,7 @@ def test_what_is_in_use_or_needed_refuses(stages, step, change, why):
     assert walk.commands() == []
 
 
-@pytest.mark.parametrize("change", [serves_again, newer, mounted, held, degraded])
+@pytest.mark.parametrize("change", [serves_again, newer, mounted, held, encrypted, in_an_array, swapped_to, degraded])
 def test_what_changes_after_the_portal_asked_last_is_refused_by_the_node(stages, change):
     walk = stages.at("wipe")
     facts = walk.facts()
@@ -134,3 +159,45 @@ def test_one_that_was_let_go_of_while_it_served_is_wiped_too(stages):
     with walk.changing() as node:
         node.disks[6].partitions[0].label.txg = 0
     assert walk.to_the_end().node.disks[6].partitions == []
+
+
+def ill(**smart):
+    def change(node):
+        for name, value in smart.items():
+            setattr(node.disks[6].smart, name, value)
+
+    return change
+
+
+def formatted(**fields):
+    def change(node):
+        for name, value in fields.items():
+            setattr(node.disks[6], name, value)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (ill(passed=False), "predicts its own failure"),
+        (ill(self_test_failed=True), "its self-test"),
+        (ill(uncorrected=3), "3 reads or writes failed for good"),
+        (formatted(protection_type=2), "(DIF) of type 2, and the members of ost_0 with type 0"),
+        (formatted(logical_block_bytes=520), "its blocks have 520 bytes"),
+    ],
+)
+def test_the_plan_says_not_to_use_a_disk_again_that_fails_or_does_not_fit(stages, change, why):
+    walk = stages.at("plan-wipe")
+    with walk.changing() as node:
+        change(node)
+    walk.to("confirm")
+    again = walk.state.plan["used_again"]
+    assert again.startswith("Do not put it back into a pool: ")
+    assert why in again
+
+
+def test_of_a_disk_that_is_well_the_plan_has_the_age_of_its_last_self_test(stages):
+    again = stages.at("confirm").state.plan["used_again"]
+    assert again.startswith("Nothing that it reports speaks against using it again.")
+    assert "of use ago" in again

@@ -1,0 +1,98 @@
+"""What uses a disk, or is written on it, and how that is ended: what to save first, and the command for it.
+
+A use is a text, as a refusal shows it: "held by dm-0 (LUKS backup)", "held by md127", "mounted on /srv", "swap", "crypto_LUKS". Which kind of device
+mapper device holds a disk is the beginning of its UUID: CRYPT- by cryptsetup, LVM- by LVM (lib/activate/dev_manager.c), mpath- by multipath-tools.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+
+_KINDS = (("CRYPT-", "LUKS"), ("LVM-", "LVM"), ("mpath-", "multipath"))  # how the UUID of a device mapper device begins
+_PARTITION = re.compile(r"part[0-9]+-(?=mpath-)")  # kpartx puts it before the UUID of the map
+
+_WAYS = (  # a use -> what to save, and what ends it; {0} is the name that was found, {link} a link that names the disk
+    (
+        r"held by (dm-[0-9]{1,6}) \(LUKS (.+)\)",
+        "LUKS: {1} is open on it. Save what is in it, unmount it or stop what has it, then `cryptsetup close {1}`. Keep the header before anything is wiped: "
+        "`cryptsetup luksHeaderBackup DEVICE --header-backup-file FILE`; without it what is in it can be read by no key.",
+    ),
+    (
+        r"held by (dm-[0-9]{1,6}) \(LVM (.+)\)",
+        "LVM: the logical volume {1} is on it; `pvs -o pv_name,vg_name` shows the group. Move it to other disks with `pvmove DEVICE`, then `vgreduce GROUP DEVICE` "
+        "and `pvremove DEVICE`. Where nothing in the group is needed, save what is, then `vgchange --activate n GROUP`.",
+    ),
+    (
+        r"held by (dm-[0-9]{1,6}) \(multipath (.+)\)",
+        "multipath: the map {1} has it; `multipath -ll {1}` shows its paths and `lsblk` what is on the map. Nothing needs saving for the map itself: once nothing uses "
+        "it, `multipath -f {1}` takes it away.",
+    ),
+    (
+        r"held by (dm-[0-9]{1,6})(?: .*)?",
+        "device mapper: `dmsetup info {0}` and `lsblk` show what that is. Save what is on it, unmount it, then end it with the tool that made it (cryptsetup, LVM, multipath).",
+    ),
+    (
+        r"held by (md[0-9a-z_]+)",
+        "md: `mdadm --detail /dev/{0}` shows what the array has left without it. Save what is on the array. To take out this disk alone: `mdadm /dev/{0} --fail DEVICE`, "
+        "then `mdadm /dev/{0} --remove DEVICE`; to end the array: unmount it, then `mdadm --stop /dev/{0}`. Then `mdadm --zero-superblock DEVICE`.",
+    ),
+    (
+        r"held by (.+)",
+        "the kernel device {0}: `lsblk` and `ls /sys/block/{0}/slaves` show what that is. Save what is on it, and end it with the tool that made it.",
+    ),
+    (
+        r"mounted on (.+?)(?: \([a-z0-9-]+\))?",
+        "a mount: `findmnt {0}` shows what it is and `fuser -vm {0}` who uses it. Save what is in it, stop those, `umount {0}`, and take its line out of /etc/fstab.",
+    ),
+    (
+        r"swap(?: \([a-z0-9-]+\))?",
+        "swap: nothing on it needs saving. `swapon --show` lists it, `swapoff DEVICE` ends it where memory is enough; take its line out of /etc/fstab. "
+        "Where it is only written there and not in use, `wipefs --all --backup DEVICE` takes it off.",
+    ),
+    (
+        r"crypto_LUKS",
+        "LUKS, not open: `cryptsetup luksDump DEVICE` shows it. Save what is in it, and the header with `cryptsetup luksHeaderBackup DEVICE --header-backup-file FILE`. "
+        "Where its owner needs neither, `wipefs --all --backup DEVICE` takes it off.",
+    ),
+    (
+        r"linux_raid_member",
+        "a member of an md array that does not run: `mdadm --examine DEVICE` shows of which. Assemble it and save what is on it, unless the array runs without this disk or no "
+        "one needs it; then `mdadm --zero-superblock DEVICE`.",
+    ),
+    (
+        r"LVM2_member",
+        "a physical volume of LVM: `pvs -o pv_name,vg_name` shows its group. `pvmove DEVICE` moves what is on it, then `vgreduce GROUP DEVICE` and `pvremove DEVICE`.",
+    ),
+    (
+        r"([A-Za-z0-9_+.-]+)",
+        "{0}: `lsblk -f {link}` shows where on the disk. Mount it read-only and save what is in it. Where its owner needs nothing, `wipefs --all --backup DEVICE` takes it off.",
+    ),
+)
+_PATTERNS = tuple((re.compile(pattern), text) for pattern, text in _WAYS)
+OTHER = "`lsblk {link}` shows what uses it. Save what is needed, and end it with the tool that made it."
+DEVICE = "DEVICE is {link}, or its partition {link}-partN as `lsblk {link}` shows it; compare the serial number before."
+
+
+def mapped_as(holder: str, uuid: str, name: str) -> str:
+    """A device mapper device with the kind and the name it has: "dm-0 (LUKS backup)"; `holder` alone where that is not known."""
+    whole = _PARTITION.sub("", uuid)
+    kind = next((kind for prefix, kind in _KINDS if whole.startswith(prefix)), "")
+    return f"{holder} ({kind} {name})" if kind and name else holder
+
+
+def way_on(use: str, link: str) -> str:
+    """How one use is ended."""
+    found = next(((match, text) for pattern, text in _PATTERNS if (match := pattern.fullmatch(use))), None)
+    if found is None:
+        return OTHER.format(link=link)
+    match, text = found
+    return text.format(*map(shlex.quote, match.groups()), link=link)
+
+
+def ways_on(uses: Iterable[str], link: str) -> str:
+    """How each is ended, one after the other, and what DEVICE means in it."""
+    ways = [way_on(use, link) for use in uses]
+    text = " ".join(f"{way[0].upper()}{way[1:]}" for way in ways)
+    return f"{text} {DEVICE.format(link=link)}" if "DEVICE" in text else text
