@@ -47,14 +47,13 @@ MINUTES = {
 SLOWNESS_MIN = 0.7
 NOT_SEEN = "This walk has not been seen green on a real node yet, so a red one would say nothing. `./run lab test` runs it."
 # Written, and not yet seen green on a real node (docs/lab.md has how far they came): they run when they are asked for, and decide nothing.
-NOT_YET: tuple[str, ...] = (
-    "test_node_tuning.py",
-)
-TESTS_NOT_YET: tuple[str, ...] = (  # of a file that was
-    "test_it_is_given_more_time_which_is_taken_back_although_the_agent_died_meanwhile",
-)
+NOT_YET: tuple[str, ...] = ("test_node_tuning.py",)
 # With a release that is named here only these files were seen green, and only these decide.
-SEEN: dict[str, tuple[str, ...]] = {"2.0": (), "2.2": (), "2.4": ("test_node_blink.py", "test_node_drift.py")}
+SEEN: dict[str, tuple[str, ...]] = {
+    "2.0": (),
+    "2.2": (),
+    "2.4": ("test_node_blink.py", "test_node_drift.py", "test_node_in_place.py", "test_node_by_hand.py"),
+}
 
 
 def why_not(config: pytest.Config) -> str:
@@ -125,12 +124,6 @@ def in_time(request: pytest.FixtureRequest, spent: Spent) -> Iterator[None]:
         pytest.skip(f"It takes about {takes:.0f} minutes here, and {left:.0f} of the {within:.0f} that the lab may take are left.")
     yield
     spent.meant += meant
-
-
-@pytest.fixture(autouse=True)
-def seen_green(request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("--within") and request.node.originalname in TESTS_NOT_YET:
-        pytest.skip(NOT_SEEN)
 
 
 @pytest.fixture(scope="session")
