@@ -103,6 +103,7 @@ def begun(source: str, lines: Sequence[str]) -> str:
 
 _OF_A_LABEL = "failed to unpack label 0"
 TORN_MIN = 8  # characters
+PROPERTY_COLUMNS = 4  # name, property, value, source
 
 
 def _is_torn(line: str) -> bool:
@@ -134,6 +135,15 @@ def labels(lines: Sequence[str]) -> Whole:
     lacking = [digit for digit in "0123" if digit not in names]
     missing = f"it ends before all copies of the label, and nothing is known of {', '.join(lacking)}"
     return Whole([*kept, *(f"failed to read label {digit}" for digit in lacking)], missing)
+
+
+def properties(lines: Sequence[str]) -> Whole:
+    """Without a last row that has not its four columns: it was cut within."""
+    return (
+        Whole(list(lines[:-1]), "its last row is cut within")
+        if len(lines) > 1 and len(lines[-1].split()) < PROPERTY_COLUMNS
+        else Whole(list(lines), "")
+    )
 
 
 def config(lines: Sequence[str]) -> Whole:

@@ -91,7 +91,8 @@ def _unfenced(line: str) -> str:
         before = line[: len(line) - len(stripped)]
         rest = found.group(3).removesuffix(found.group(1))
         word = found.group(2)
-        return f"{before}{TURN}{word if word.endswith(':') else ''}{rest if rest.strip() else ''}"
+        inline = rest != found.group(3)  # both fences on one line: no language is named
+        return f"{before}{TURN}{word if word.endswith(':') or inline else ''}{rest if rest.strip() else ''}"
     for mark in ("```", "~~~"):
         if line.endswith(mark):
             return line.rstrip(mark[0]) + TURN

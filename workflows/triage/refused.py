@@ -80,7 +80,7 @@ def _joined(found: list[Refusal]) -> list[Refusal]:
 
 def _head(line: str) -> tuple[str, str] | None:
     """(verb, about what) of a line that begins a refusal."""
-    line = line.strip()[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
+    line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
     inner = line.find(": cannot ", 0, BEHIND_MAX)

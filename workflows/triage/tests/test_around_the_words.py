@@ -132,3 +132,33 @@ def test_the_last_lines_of_the_debug_log_are_known_without_their_heading():
     )
     assert ("dbgmsg", "read") in outcomes(answer)
     assert not answer.good
+
+
+@pytest.mark.parametrize("columns", ["NAME  STATE     READ WRI", "NAME  STATE     REA"])
+def test_a_heading_that_ends_within_is_cut_and_no_column_of_a_new_release(columns: str):
+    answer = read(f"{STATUS.partition('config:')[0]}config:\n\n\t{columns}\n")
+    assert "unexplained" not in slugs(answer)
+    assert outcomes(answer) == [("zpool_status", "partly")]
+
+
+def test_properties_that_end_within_a_row_are_read_up_to_it():
+    rows = "NAME    PROPERTY    VALUE    SOURCE\nlagoon  size        7.50G    -\nlagoon  capacity    97%      -\nlagoon  health      ONLINE   -\nlag"
+    answer = read(f"root@elm:~# zpool get all lagoon\n{rows}\n")
+    assert slugs(answer) == ["pool-filling"]
+    assert outcomes(answer) == [("zpool_get", "partly")]
+
+
+def test_a_refusal_between_fences_on_one_line_is_one():
+    answer = read(
+        "It would not let me:\n```cannot replace sdq with /dev/sdr: new device has a different optimal sector size; use the option '-o ashift=N' to override the optimal size```\n"
+    )
+    assert slugs(answer) == ["refused-command"]
+
+
+def test_the_kernels_line_of_a_cpu_with_a_uid_is_part_of_a_stack():
+    answer = read(
+        "[   79.030700] VERIFY3S(err, ==, ENOENT) failed (52 == 2)\n[   79.030762] PANIC at dsl_pool.c:491:dsl_pool_open()\n"
+        "[   79.030779] Showing stack for process 2680\n[   79.030792] CPU: 3 UID: 0 PID: 2680 Comm: zpool Tainted: P           OE       6.12.0-1 #1\n"
+    )
+    assert "unexplained" not in slugs(answer)
+    assert "kernel-errors" in slugs(answer)
