@@ -274,7 +274,7 @@ _EXPECTED = re.compile(
     r"(?:ZFS: (?:Loaded|Unloaded) module|SPL: (?:Loaded|Unloaded) module|SPL: using hostid|ZFS filesystem version|ZFS storage pool version"
     r"|ZFS: Posix ACLs disabled|ZFS NOTICE: |zfs: (?:module|loading)|spl: (?:module|loading|Kicked taskq)|z(?:common|nvpair|avl|unicode|lua|zstd): (?:module|loading)"
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
-    r"|CPU: \d+ PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
+    r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
     r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \"nqn\.2014-08\.org\.nvmexpress\.discovery\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*no pending cmds after reset|.*reset successful)"
     r"|nvme nvme\d+: missing or invalid SUBNQN field|SPL: Showing stack for process \d+|Pid: \d+, comm: "

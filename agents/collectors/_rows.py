@@ -206,6 +206,12 @@ def tree_by_row(text: str, pool: str, counted: bool = True) -> tuple[Vdev, Secti
     return tree.read()
 
 
+def is_cut_header(names: Sequence[str]) -> bool:
+    """Whether these are the first columns, and the last one of them ends within its word: a text that ends there."""
+    *whole, last = names
+    return len(names) < len(COLUMNS) and tuple(whole) == COLUMNS[: len(whole)] and COLUMNS[len(whole)].startswith(last)
+
+
 class _Tree:
     """Rows, each put below the one it is a child of."""
 
@@ -256,7 +262,11 @@ class _Tree:
         if tuple(names[:5]) != COLUMNS:
             counted = len(names) > 2
             self._columns = _Columns(counted, (), (), 0)
-            if counted:
+            if is_cut_header(names):
+                self._unread.append(
+                    UnreadLine(line.strip(), "config", "the line with the names of the columns is cut within", missing=True)
+                )
+            elif counted:
                 self._miss(line, "the columns are not the ones we know")
             return
         extra = names[5:]

@@ -113,6 +113,7 @@ _MORE_DEVICES = re.compile(r"Additional devices are known to be part of this poo
 _ACTIVE = "The pool may be active on another system"  # below comment: where there is one, else below action:
 _DESTROYED = "The pool was destroyed, but can be imported"
 _FEATURES = "not supported on this system:"  # each on a line of its own, zpool_collect_unsup_feat() of lib/libzfs/libzfs_pool.c
+_HIDDEN = re.compile(r"(?i)x{3}|\*{2}|#{2}|\.{3}|redact|removed|hidden|^[\[<]")
 _FEATURE = re.compile(r"(?P<name>[a-z0-9._-]+:[a-z0-9_]+|[a-z0-9_]+)(?: \((?P<does>.*)\))?")
 _HOST = re.compile(r"(?:exported from|[Ll]ast accessed by) (?P<name>\S+) \(hostid[=:] ?(?:0x)?(?P<id>[0-9a-f]{1,8})\)")
 
@@ -129,9 +130,16 @@ def _pool(block: Block, odd: Sequence[UnreadLine]) -> Importable:
         unread.append(UnreadLine("", "pool", "the name of a pool is missing"))
     guid = lines_of(fields, "id")
     if not re.fullmatch("[0-9]{1,20}", guid):
-        unread.append(UnreadLine(guid and f"id: {guid}", "id", f"the pool {name} lacks its id"))
+        hidden = _HIDDEN.search(guid) is not None  # by who pasted it
+        unread.append(
+            UnreadLine(
+                guid and f"id: {guid}", "id", f"the id of {name} is hidden" if hidden else f"the pool {name} lacks its id", missing=hidden
+            )
+        )
     state, _, destroyed = lines_of(fields, "state").partition(" ")
-    if state not in STATES or destroyed not in ("", "(DESTROYED)"):
+    if not state:
+        unread.append(UnreadLine("", "state", f"the state of {name} is not there", missing=True))
+    elif state not in STATES or destroyed not in ("", "(DESTROYED)"):
         unread.append(UnreadLine(f"state: {lines_of(fields, 'state')}", "state", f"the state of {name} cannot be read"))
     root, sections = _tree(rows, name, unread)
     comment, below = _comment(prose_of(fields, "comment"))

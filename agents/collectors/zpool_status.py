@@ -296,10 +296,17 @@ _BELOW = re.compile(
 )
 
 
+_BEGIN = ("none requested", "resilvered ", "resilver in progress since ", "resilver paused since ", "scrub repaired ", "scrub in progress since ", "scrub canceled on ", "scrub paused since ")  # fmt: skip
+CUT_MIN = 4  # letters: fewer are the beginning of any word
+
+
 def _scan(text: str, forms: re.Pattern[str], unread: list[UnreadLine]) -> Scan | None:
     form = forms.match(text)
     if form is None:
-        unread.append(UnreadLine(first_line(text), "scan", "the scan: line cannot be read"))
+        cut = len(text) >= CUT_MIN and any(words.startswith(text) for words in _BEGIN)
+        unread.append(
+            UnreadLine(first_line(text), "scan", "the scan: line is cut within" if cut else "the scan: line cannot be read", missing=cut)
+        )
         return None
     below = text.split("\n")[1:] if "\n" in text else ()
     if below and not (len(below) == 2 and " scanned" in below[0] and "% done" in below[1]):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from agents.collectors import COLLECTORS
@@ -24,13 +24,13 @@ from workflows.situations import detect_all
 from workflows.situations._systems import system_of
 from workflows.triage import as_captured, cut_off, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, talk, unwrap
 from workflows.triage.commands import device
+from workflows.triage.hosts import NAMELESS, of_one_host, on_two
 from workflows.triage.inquiry import inquiry
 from workflows.triage.interleaved import cut
 from workflows.triage.marks import Finder, Mark, Stretch
 from workflows.triage.next import CALLED, Command, missing
 from workflows.triage.split import Piece
 
-NAMELESS = "pasted"  # the node of outputs whose prompt names none
 TEXT_CHARACTERS_MAX = 16_000_000
 MERGED = frozenset(
     (
@@ -260,13 +260,13 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
         cleaned = unwrap.cleaned(text)
         lines[name] = cleaned.lines
         words = 0
-        for piece in cut(cleaned.lines, cleaned.turns):
+        for piece in of_one_host(cut(cleaned.lines, cleaned.turns)):
             words += not piece.source and talk.has_prose(piece.lines)
             taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first), words)
             reads.append(_take(name, piece, nodes, taken))
     fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
-    found = detect_all(fleet, _of_pasted(nodes, fleet))
+    found = detect_all(fleet, chain(_of_pasted(nodes, fleet), on_two(fleet, {node: own.pasted for node, own in nodes.items()}, reads)))
     sources = _sources_by_node(reads)
     captures = {node: _captures(own) for node, own in nodes.items()}
     return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines, captures)

@@ -103,6 +103,7 @@ def begun(source: str, lines: Sequence[str]) -> str:
 
 _OF_A_LABEL = "failed to unpack label 0"
 TORN_MIN = 8  # characters
+PROPERTY_COLUMNS = 4  # name, property, value, source
 
 
 def _is_torn(line: str) -> bool:
@@ -110,9 +111,15 @@ def _is_torn(line: str) -> bool:
     return TORN_MIN <= len(line) < len(_OF_A_LABEL) and _OF_A_LABEL.startswith(line)
 
 
+def _outdented(lines: Sequence[str]) -> Sequence[str]:
+    """Without what all its lines are indented by: a label's own title stands at the left."""
+    width = min((len(line) - len(line.lstrip(" ")) for line in lines if line), default=0)
+    return [line[width:] for line in lines] if width else lines
+
+
 def labels(lines: Sequence[str]) -> Whole:
     """The last label without its tree where that is not whole; without that label where others stand before it, or it does not say whose it is."""
-    lines = lines[:-1] if len(lines) > 1 and _is_torn(lines[-1]) else lines
+    lines = _outdented(lines[:-1] if len(lines) > 1 and _is_torn(lines[-1]) else lines)
     kept = list(lines) if not lines or not _TITLE.match(lines[0]) else [RULE, *lines]
     names = {digit for line in kept if (found := _LABELS_NAMED.match(line)) for digit in "".join(found.groups("")) if digit in "0123"}
     lacking = [digit for digit in "0123" if digit not in names]
@@ -128,6 +135,15 @@ def labels(lines: Sequence[str]) -> Whole:
     lacking = [digit for digit in "0123" if digit not in names]
     missing = f"it ends before all copies of the label, and nothing is known of {', '.join(lacking)}"
     return Whole([*kept, *(f"failed to read label {digit}" for digit in lacking)], missing)
+
+
+def properties(lines: Sequence[str]) -> Whole:
+    """Without a last row that has not its four columns: it was cut within."""
+    return (
+        Whole(list(lines[:-1]), "its last row is cut within")
+        if len(lines) > 1 and len(lines[-1].split()) < PROPERTY_COLUMNS
+        else Whole(list(lines), "")
+    )
 
 
 def config(lines: Sequence[str]) -> Whole:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from workflows.triage.fields import STATE
+from workflows.triage.fields import HEADER, KEY, ROW, STATE
 
 TURN = "\x1e"  # stands where one text ends and another begins, until the lines are cut
 
@@ -44,7 +44,21 @@ def without(text: str) -> str:
         text = _BB_BREAK.sub("\n", text)
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
     lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
+    if " \\\n" in text:
+        lines = _without_kept_ends(lines)
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
+
+
+KEPT_ENDS_MIN = 3  # lines of a pool
+
+
+def _without_kept_ends(lines: list[str]) -> list[str]:
+    """Without the backslash with which Markdown keeps the end of a line. A shell's command goes on behind one: it has no field and no row."""
+    kept = [line.endswith(" \\") for line in lines]
+    of_a_pool = sum(ends and bool(KEY.match(line) or ROW.match(line) or HEADER.match(line)) for ends, line in zip(kept, lines, strict=True))
+    if of_a_pool < KEPT_ENDS_MIN:
+        return lines
+    return [line[:-2].rstrip() if ends else line for ends, line in zip(kept, lines, strict=True)]
 
 
 _QUOTED_FROM = re.compile(r"`(?= {0,4}(?:pool: \S|(?:sudo )?(?:zpool|zdb|dmesg|smartctl|lsblk|multipath) ))[^`]*$")
@@ -77,7 +91,8 @@ def _unfenced(line: str) -> str:
         before = line[: len(line) - len(stripped)]
         rest = found.group(3).removesuffix(found.group(1))
         word = found.group(2)
-        return f"{before}{TURN}{word if word.endswith(':') else ''}{rest if rest.strip() else ''}"
+        inline = rest != found.group(3)  # both fences on one line: no language is named
+        return f"{before}{TURN}{word if word.endswith(':') or inline else ''}{rest if rest.strip() else ''}"
     for mark in ("```", "~~~"):
         if line.endswith(mark):
             return line.rstrip(mark[0]) + TURN

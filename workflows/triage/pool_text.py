@@ -25,6 +25,7 @@ class Text(NamedTuple):
 
 
 _ROW = re.compile(r"\s*\S+\s+[A-Z][A-Z_]{3,15}(?=\s|$)")  # a state, also one of a release not yet written
+_UNCOUNTED = re.compile(rf"\s*\S{{1,255}}\s+{STATE}(?:\s{{2,}}[a-z].{{0,200}})?$")  # a row of `zpool import`
 _STARTS_WITH_STATE = re.compile(rf"\s*{STATE}(?=\s|$)")
 _ONE_WORD = re.compile(r"\s*[^\s:]+\s*\Z")
 _COLUMNS = re.compile(r"(?:\s*(?:STATE|READ|WRITE|CKSUM|SLOW|POWER|DIO))+\s*")
@@ -98,6 +99,10 @@ class _Writer:
         elif self._key != "errors" and HEADER.match(line):
             self._key = "config"  # the line above it that says so is missing
             self._take_row(line)
+        elif not self._key and not self.out and _UNCOUNTED.match(line):
+            self.out += ["config:", ""]  # all that stands above the tree of `zpool import` is missing
+            self._key = "config"
+            self._take_row(line)
         elif self._key not in ("errors", "comment") and ODD_KEY.match(line):
             self._key = ""  # a field we do not know, and what goes on below it is part of it
             self.out.append(line)
@@ -154,7 +159,8 @@ class _Writer:
         elif self._is_row(line):
             self._rows.append(line)
         elif self._rows and not HEADING.match(self._rows[-1]) and not self._empty:
-            self._rows[-1] += "  " + line.strip()
+            within = self._rows[-1][-1].islower() and line.strip()[0] in "/abcdefghijklmnopqrstuvwxyz"  # one note, cut between its words
+            self._rows[-1] += (" " if within else "  ") + line.strip()
             self.joined += 1
         else:
             self._rows.append(line)

@@ -45,6 +45,7 @@ _GOES_ON = re.compile(
     r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
 )
 LINES_MAX = 24
+BEHIND_MAX = 200  # characters that a program says before the words of zpool that it repeats
 
 
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
@@ -79,9 +80,12 @@ def _joined(found: list[Refusal]) -> list[Refusal]:
 
 def _head(line: str) -> tuple[str, str] | None:
     """(verb, about what) of a line that begins a refusal."""
-    line = line.strip()[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
+    line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
+    inner = line.find(": cannot ", 0, BEHIND_MAX)
+    if inner > 0 and (behind := _CANNOT.match(line, inner + 2)) and behind.group("verb"):
+        return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
     if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):
         return None
     found = _CANNOT.match(line)

@@ -199,6 +199,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
+    "zpool_get": (_as_is, _cut(cut_off.properties)),
     "zdb_label": (_as_is, _cut(cut_off.labels)),
     "zdb_config": (_cut(cut_off.config),),
     "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),

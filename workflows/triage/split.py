@@ -242,7 +242,7 @@ def _json(lines: Sequence[str]) -> str:
     )
 
 
-_POOL = re.compile(r" {0,4}pool: \S")
+_POOL = re.compile(r" {0,4}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
 UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status, print_status_reason in cmd/zpool/zpool_main.c
     r" {0,4}(?:status: One or more devices (?:has experienced an|could not be|are faulted in|is currently) |(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
@@ -283,6 +283,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
+    ("dbgmsg", re.compile(r"[0-9]{9,11} +(?:[0-9a-f]{16} +)?\w{1,40}\.c:[0-9]{1,6}:\w{1,80}\(\): "), ""),  # its last lines alone
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
     ("mdb", re.compile(r"(?:> *)?zfs_\w+(?: *::print(?: -\w+)?|/[WZ](?:0t|0x)?[0-9a-f]+)$"), ""),
@@ -300,7 +301,11 @@ _ONE_BY_ONE = (
 )  # one heading each
 
 
-HEADED = {"zpool_events": "TIME", "zpool_get": "NAME"}  # what a new run begins with; another line that may begin one is the next record
+HEADED = {
+    "zpool_events": "TIME",
+    "zpool_get": "NAME",
+    "dbgmsg": "timestamp",
+}  # what a new run begins with; another line that may begin one is the next record
 
 
 def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str] = ()) -> bool:
@@ -385,6 +390,8 @@ def _status_goes_on(piece: Piece, line: str) -> bool:
         return False
     if piece.heading == "dedup" and _OF_DEDUP.match(line):
         return True
+    if piece.lines and ROW.match(piece.lines[-1]) and piece.lines[-1][0] == " " and talk.is_somebodys(line):
+        return False
     return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
 
 

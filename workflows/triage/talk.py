@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from workflows.triage.fields import HEADER, HEADING, KEY, ROW
+
 LINES_MAX = 60  # prose below a command is short; an output may be long
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,}|-{2,}|={3,}|_{3,}|\[/?\w{1,12}\])\s*$")
 _PLAIN = frozenset(
@@ -104,3 +106,21 @@ def is_sentence(line: str) -> bool:
     parts = line.split()
     words = sum(_WORD.fullmatch(part) is not None for part in parts)
     return "   " not in line and 10 * words >= 8 * len(parts)
+
+
+_OTHER_SCRIPT = re.compile(r"[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7ff]")
+
+
+def is_somebodys(line: str) -> bool:
+    """Whether somebody says this right below a tree: a sentence that ends as one, or words that no program of ours prints."""
+    words = line.split()
+    if HEADER.match(line) or ROW.match(line) or HEADING.match(line) or KEY.match(line):
+        return False
+    if _OTHER_SCRIPT.search(line) and not re.search(r"[0-9/]", line):
+        return True
+    return (
+        len(words) >= SENTENCE_MIN
+        and is_sentence(line)
+        and line.rstrip()[-1] in ".?!:"
+        and sum(word.lower() in _PLAIN for word in words) >= PLAIN_MIN
+    )

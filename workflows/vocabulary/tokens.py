@@ -199,7 +199,8 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> Iterator[Token]:
     if known(node.pools) and any(one.name == pool.name and not known(one.guid) for one in node.pools):
         return  # it may have been imported since it was listed
     token = _Sayer(pool.name)
-    yield from token(states.IMPORTABLE, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
+    if pool.state or not any(line.missing for line in pool.unread):  # of a listing whose beginning is not here its rows tell
+        yield from token(states.IMPORTABLE, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     status = " ".join(pool.status.split())
     yield from token(sentences.IMPORT_STATUS, status, pool.name, f"status: {status}")
     rows = {pool.name, *(vdev.name for _, top in pool.tops for vdev in top.walk())}
