@@ -247,8 +247,23 @@ _FLAGS = re.compile(r"0x[0-9a-f]{4}|[POSRCK+-]{6,7}")
 _COLUMNS = re.compile(r"[0-9]{1,3}|---")
 
 
+_NAMED = re.compile(r"([A-Z][A-Za-z_-]{3,40})[ :]{1,40}(?:(?:value|val|worst|thresh)[=:] ?[0-9]{1,3}[ ,;]{1,8}){0,3}raw(?:_value)?[=:] ?([0-9]{1,18})(?![0-9a-fx])")
+_NUMBERS = {name: number for number, (_, names) in _attributes.COUNTED.items() for name in names}
+
+
+def _named(line: str) -> Attribute | None:
+    """A counter that somebody wrote down by its name: "Current_Pending_Sector raw=8"."""
+    found = _NAMED.match(line)
+    number = next((n for name, n in _NUMBERS.items() if name in found.group(1)), None) if found else None
+    return Attribute(number, found.group(1), None, int(found.group(2)), False, False) if found and number is not None else None
+
+
 def _attribute(report: Report, line: str) -> bool:
     """Both forms: `-A` with its words for type and update, and `-x` with letters for flags."""
+    named = _named(line)
+    if named is not None:
+        report.table.append(named)
+        return True
     words = line.split()
     if len(words) < 8 or not words[0].isdigit() or len(words[0]) > 3 or not _FLAGS.fullmatch(words[2]):
         return False

@@ -161,8 +161,13 @@ _HEADS = ("panic", "kernel-fault", "hung-task", "hung-io", "oom", "memory")  # w
 _DUMP = re.compile(r"mf:$| *(?:[0-9a-f]{8} ?){2,8}$")  # the message frame that mpt3sas prints of a command that timed out
 
 
+JOURNAL = re.compile(r"-- (?:Reboot|Boot [0-9a-f]{32}|(?:Logs begin|Journal begins) at .{1,160}|No entries) ?--$")  # journalctl's own lines
+
+
 def begins(line: str) -> bool:
     """Whether a line is a kernel's beyond doubt: by its stamp and program, or without a stamp by its text."""
+    if line.startswith("-- "):
+        return JOURNAL.match(line[:LINE_MAX]) is not None
     one = stamped(line)
     if one is None:
         return not line.startswith((" ", "\t")) and classify(line) is not None
@@ -175,6 +180,7 @@ def goes_on(line: str) -> bool:
     """Whether a line can be part of a log: it has a stamp, or is of a kind that needs none."""
     return (
         stamped(line) is not None
+        or JOURNAL.match(line[:LINE_MAX]) is not None
         or classify(line) is not None
         or " CDB" in line
         or counts(line)

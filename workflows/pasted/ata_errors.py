@@ -38,6 +38,14 @@ class AtaErrors:
     count: int | None  # of all that the disk had; None where that line is not here
 
 
+_OF_REPORT = re.compile(r"(?:Device Model|Serial Number|SMART overall-health[^:]{1,60}|SMART Health Status): |ID# ATTRIBUTE_NAME|\{")
+
+
+def is_alone(lines: Sequence[str]) -> bool:
+    """Whether the error log is all that was asked for: neither the disk's name nor its verdict nor its counters are there."""
+    return any(_HEAD.match(line[:400]) for line in lines) and not any(_OF_REPORT.match(line.strip()[:200]) for line in lines)
+
+
 def parse(lines: Sequence[str]) -> AtaErrors | Unparsed:
     errors: list[AtaError] = []
     count = None

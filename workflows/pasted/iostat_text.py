@@ -61,17 +61,31 @@ def parse(lines: Sequence[str]) -> Reports | Unparsed:
     stray: list[str] = []
     for line in filter(str.strip, lines):
         words = line.split()
-        if words[0] in DEVICE or words[-1] in DEVICE:
+        if heading and reports and not reports[-1] and len(words) > 1 and all(map(_NAME.fullmatch, words)):
+            heading = [*heading, *words]  # the rest of a heading that was wrapped
+        elif words[0] in DEVICE or words[-1] in DEVICE:
             heading = words
             reports.append([])
         elif _OTHER.match(line):
             continue
+        elif (rest := _rest_of(reports, heading, line)) is not None:
+            reports[-1][-1] = rest
         elif (row := _row(heading, words, line)) is not None:
             reports[-1].append(row)
         elif not _is_of_processor(words):
             stray.append(line)
     found = tuple(tuple(report) for report in reports if report)
     return Reports(found, tuple(stray)) if found else refused("iostat -x", (stray or [""])[0])
+
+
+def _rest_of(reports: Sequence[Sequence[Row]], heading: Sequence[str], line: str) -> Row | None:
+    """The last row with the rest of it, which was wrapped into a line of its own; None where nothing of it is missing."""
+    last = reports[-1][-1] if reports and reports[-1] else None
+    if last is None or len(last.figures) >= len(heading) - 1 or not _is_of_processor(line.split()):
+        return None
+    whole = f"{last.line} {line.strip()}"
+    row = _row(heading, whole.split(), whole)
+    return row if row is not None and len(row.figures) == len(heading) - 1 else None
 
 
 def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
@@ -86,6 +100,7 @@ def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
     return Row(device, figures, line)
 
 
+_NAME = re.compile(r"%?[a-z]{1,8}(?:_await|-sz|q-sz|qu-sz|/s)|await|svctm|%(?:util|[rwdf]rqm)|f_await")  # of a column, sysstat's iostat.c
 _OTHER = re.compile(
     r"[-= ]*errors| *(?:extended device statistics|avg-cpu:|Linux |FreeBSD |SunOS |cpu$|us sy|tty +)|[0-9]{2}[/.-][0-9]{2}[/.-][0-9]{2,4} [0-9]|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ "
 )
@@ -190,10 +205,10 @@ def notes(value: Reports) -> tuple[str, ...]:
 
 READER = Reader(
     name="iostat_text",
-    first=r" *extended device statistics|Device:? +(?:rrqm/s|r/s|tps|rMB/s|rkB/s)|device +r/i|device +r/s| *r/s +w/s +[km]r/s|avg-cpu: +%user| *-{2,4} errors --- *$| *s/w h/w trn tot device",
+    first=r" *extended device statistics| *Device:? +(?:rrqm/s|r/s|tps|rMB/s|rkB/s)|device +r/i|device +r/s| *r/s +w/s +[km]r/s|avg-cpu: +%user| *-{2,4} errors --- *$| *s/w h/w trn tot device",
     tools=("iostat",),
     asks=lambda tool, rest: not any(re.fullmatch(r"-\w*[cE]\w*", word) for word in rest),
-    goes_on=r" *extended device|[Dd]evice|avg-cpu|\S+ +[0-9]+(?:[.,][0-9]*)? +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|Linux ",
+    goes_on=r" *extended device| *[Dd]evice|avg-cpu|\S+ +[0-9]+(?:[.,][0-9]*)? +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|Linux ",
     parse=parse,
     situations=situations,
     notes=notes,

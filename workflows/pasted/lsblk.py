@@ -27,7 +27,8 @@ TYPES = frozenset(("disk", "part", "rom", "lvm", "crypt", "loop", "mpath", "dm",
 DOWN = ("offline", "transport-offline", "quiesce", "blocked", "cancel", "del")  # states of scsi_device, scsi_sysfs.c, that serve no I/O
 COLUMNS_MAX = 80  # lsblk has some seventy; each row is held against every one of them
 GOOD = ("running", "live", "created", "")
-_BRANCH = re.compile(r"^[ |`│├└─-]*(?:[-─])?")
+# The branches of its tree; also as UTF-8 looks that was taken for Latin-1 or Windows-1252
+_BRANCH = re.compile(r"^[ |`│├└─â”œ€‚\x80-\x9f-]*(?:[-─])?")
 _NOT_A_DISK = re.compile(r"(?:sr|loop|zram|ram|fd|zd|nbd)[0-9]")
 
 

@@ -44,6 +44,7 @@ ONLINE: Mapping[str, bool | None] = {
     "connecting": False,
     "deleting": False,
 }
+NO_PRODUCT = "##,##"  # libmultipath/print.c, of a map without a path
 TOGETHER_MIN = 3  # disks that lost the same HBA's path: one cause
 
 
@@ -135,7 +136,7 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
             spaces[-1][2].append(nvme_subsys.of_map(way.group(1), way.group(2).split(), line))
         elif path is not None and named:
             found[-1][1].append(path)
-        elif _OTHER.match(line.strip()):
+        elif _OTHER.match(line.strip()) or line.strip() in ("$", "#"):
             continue
         elif heading and (heading.group(2) or heading.group(3) or normalise(heading.group(1))):
             name = heading.group(1)
@@ -147,7 +148,7 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
             named = named and path is None and line.startswith((" ", "|", "`", "\\"))  # what follows may belong to another disk
     disks = tuple(Disk(name, normalise(raw or ""), dm, product, tuple(paths), line) for (line, name, raw, dm, product), paths in found)
     namespaces = tuple(nvme_subsys.Subsystem(name, "", tuple(ways), line) for name, line, ways in spaces)
-    stray += [disk.line for disk in disks[-1:] if not disk.paths]  # it was cut behind the first lines of a map
+    stray += [disk.line for disk in disks[-1:] if not disk.paths and disk.product != NO_PRODUCT]  # cut behind the first lines of a map
     stray += [space.line for space in namespaces[-1:] if not space.paths]
     stray += _unfinished(drawn, disks)
     maps = Maps(disks, tuple(stray), namespaces, tuple(loose))
@@ -218,8 +219,8 @@ def situations(value: Maps, where: Where) -> tuple[Situation, ...]:
 
 
 def _without_paths(value: Maps, where: Where) -> Iterator[Situation]:
-    """Maps below which no path is listed; of the last one it may have been cut off."""
-    empty = [disk for disk in value.disks[:-1] if not disk.paths]
+    """Maps below which no path is listed; of the last one they may have been cut off, but where multipath names no product: it had none to ask."""
+    empty = [disk for i, disk in enumerate(value.disks, 1) if not disk.paths and (i < len(value.disks) or disk.product == NO_PRODUCT)]
     if empty:
         yield Situation(
             "path-lost", f"path-lost:{where.node}:empty", where.node, "act",

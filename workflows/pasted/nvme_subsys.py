@@ -94,6 +94,7 @@ class _Group:
 _HEADING = re.compile(r" {0,4}(nvme-subsys[0-9]{1,6}) - NQN=(\S{1,255})(?: .{0,200})?$")
 _DETAIL = re.compile(r" *(?:hostnqn|iopolicy|model|serial|firmware|type)=|\s*\\\s*$|-{3,}|={3,}")
 _SPACE = re.compile(r" {0,8}\+- (?:ns ([0-9]{1,9})|(nvme[0-9]{1,6}n[0-9]{1,9}) \(ns [0-9]{1,9}\))$")
+_BARE_SPACE = re.compile(r" {0,8}\+- nvme[0-9]{1,6}n[0-9]{1,9}$")  # below each path, as a form that was tried prints it
 _PATH = re.compile(r" {0,8}\+- (nvme[0-9]{1,6}(?:c[0-9]{1,6}(?:n[0-9]{1,9})?|n[0-9]{1,9})?) (.{1,600})$")
 _TRANSPORTS = frozenset(("pcie", "tcp", "rdma", "fc", "loop", "apple-nvme"))
 _ADDRESS = re.compile(r"[=:,]|^[0-9]+$")  # somewhere in a word
@@ -119,6 +120,8 @@ def parse(lines: Sequence[str]) -> Subsystems | Unparsed:
         elif space and heading is not None:
             own = _Group(space.group(2) or f"{heading.name}, namespace {space.group(1)}", heading.nqn, line.strip())
             groups.append(own)
+        elif _BARE_SPACE.match(line) and groups:
+            continue
         elif path and groups:
             groups[-1].paths.append(_path(path.group(1), path.group(2), raw))
         elif not _DETAIL.match(line) and not _FILE.match(line):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agents.collectors._log_stamps import stamped
 from agents.collectors.base import Unparsed
 from agents.domain.wwid import normalise
 from workflows.engine.core import Situation
@@ -101,6 +102,7 @@ _QUIET = re.compile(
 _TROUBLE = re.compile(r"fail|error|unable|critical|warning|uncorrect|unread|bad |lost", re.IGNORECASE)
 _INFO = re.compile(r"(\S.{0,80}?), (?:S/N|SN|S/N ):? ?([A-Za-z0-9_-]{4,32})(?:, WWN: ?([0-9a-f-]{15,24}))?")
 _HOST = re.compile(r" *host name: +([\w.-]{1,120})$")
+WRAPPED_AT = 55  # characters; mail wraps at 65 to 78, before a word that does not fit
 _TEST = re.compile(r"(?:.*smartd.*: )?TEST EMAIL from smartd for device: ")
 
 
@@ -110,7 +112,7 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
     unknown: list[tuple[str, str]] = []
     host, last = "", ""
     test = False
-    for line in lines:
+    for line in _unwrapped(lines):
         found = _LINE.match(line[:600])
         test = test or bool(_TEST.match(line[:300]))
         if found:
@@ -125,6 +127,20 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
     if not disks and not test:
         return refused("smartd", next(iter(lines), ""))
     return Notices(tuple(disks.values()), tuple(unknown), host, test)
+
+
+def _unwrapped(lines: Sequence[str]) -> list[str]:
+    """A line without a stamp below one of smartd's in a log is the rest of it, where mail wrapped it at its edge."""
+    out: list[str] = []
+    wrapped = ""
+    for line in lines:
+        if wrapped and WRAPPED_AT <= len(wrapped) and line[:1].strip() and stamped(line) is None and not _LINE.match(line[:600]):
+            out[-1] += f" {line.strip()}"
+            wrapped = line if len(line) >= WRAPPED_AT else ""
+        else:
+            out.append(line)
+            wrapped = line if stamped(line) is not None and "smartd" in line else ""
+    return out
 
 
 def _name(path: str, kind: str | None) -> str:
@@ -161,7 +177,7 @@ def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
 
 def of_log(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
     """What smartd says in a log that holds the kernel's lines as well."""
-    value = parse([line for line in lines if "smartd" in line])
+    value = parse([line for line in _unwrapped(lines) if "smartd" in line])
     return () if isinstance(value, Unparsed) else situations(value, where)
 
 

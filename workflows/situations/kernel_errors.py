@@ -149,7 +149,7 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
         base = _name(event)
         if base and not NO_DISK.fullmatch(base):
             grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
-    grouped = _as_one_disk(grouped)
+    grouped = _as_one_disk(_without_empty_ports(grouped))
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
@@ -165,9 +165,16 @@ KERNEL_NAME = re.compile(r"(?:sd[a-z]+|hd[a-z]|nvme\w+|a?da\d+|nda\d+|nvd\d+|\d+
 
 
 def _port(name: str, others: Iterable[str]) -> str:
-    """The name under which a port, or the device behind it, has lines already."""
+    """The name under which a port, or the device behind it, has lines already. Two devices behind a port multiplier are two."""
     base = ATA_PORT.sub(r"\1", name)
-    return next((other for other in others if ATA_PORT.sub(r"\1", other) == base), name)
+    return next((other for other in others if ATA_PORT.sub(r"\1", other) == base and (other == name or base in (name, other))), name)
+
+
+def _without_empty_ports(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> dict[str, list[tuple[str, KernelEvent]]]:
+    """A port multiplier resets all its ports, and of one without a disk the kernel prints only that its link is down."""
+    empty = {name for name, events in grouped.items() if ATA_PORT.search(name) and all("SATA link down" in event.line for _, event in events)}
+    ports = {ATA_PORT.sub(r"\1", name) for name in grouped if name not in empty}
+    return {name: events for name, events in grouped.items() if name not in empty or ATA_PORT.sub(r"\1", name) not in ports}
 
 
 def _layer(name: str) -> str:

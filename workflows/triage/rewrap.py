@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from agents.collectors import COLLECTORS
-from agents.collectors._kernel_lines import classify
+from agents.collectors._kernel_lines import LINE_MAX, classify
 from agents.collectors._log_stamps import spelt_out, stamped
 from agents.collectors.base import Reading, Unparsed, UnreadLine
+from agents.collectors.kernel_log import JOURNAL
 from workflows.triage import cut_off, partly, pool_text
 
 
@@ -25,6 +26,7 @@ class Change(NamedTuple):
     rebuilt: bool = False
     refused: str = ""
     cut: str = ""  # what is missing at its end
+    unread: tuple[UnreadLine, ...] = ()  # lines that were left out, as nothing is made of them
 
 
 _Mend = Callable[[Sequence[str]], Change]
@@ -49,7 +51,7 @@ def read(source: str, lines: Sequence[str]) -> Mended:
     all_tried: list[Mended] = []
     for mend in _MENDS.get(source.removesuffix("_guid"), (_as_is,)):
         change = mend(lines)
-        missing = (UnreadLine("", "", change.cut),) if change.cut else ()
+        missing = (*((UnreadLine("", "", change.cut),) if change.cut else ()), *change.unread)
         tried = Mended(change.text, parse(change.text), change.notes, missing, rebuilt=change.rebuilt, refused=change.refused)
         if not isinstance(tried.value, Unparsed):
             return tried
@@ -99,6 +101,17 @@ def _lsscsi(lines: Sequence[str]) -> Change:
     return Change("\n".join(out) + "\n", (f"{joined} wrapped lines were joined.",) if joined else ())
 
 
+def _rows_of_lsscsi(lines: Sequence[str]) -> Change:
+    """Row by row: one that was changed on the way hides no other disk."""
+    change = _lsscsi(lines)
+    rows = change.text.splitlines()
+    odd = [row for row in rows if row and isinstance(COLLECTORS["lsscsi"].parse(f"{row}\n"), Unparsed)]
+    if not odd or 2 * len(odd) > len(rows):
+        return change
+    unread = tuple(UnreadLine(row[:200], "row", "lsscsi prints no such row") for row in odd)
+    return change._replace(text="".join(f"{row}\n" for row in rows if row not in odd), unread=unread)
+
+
 def _joined(begins: str) -> _Mend:
     """A line that does not begin like one of its kind is the rest of the line above."""
     form = re.compile(begins)
@@ -120,7 +133,7 @@ def _kernel_log(lines: Sequence[str]) -> Change:
     """A line without a stamp among lines with one is the rest of the line above. Where none has one, each stands for itself."""
     if not any(map(stamped, lines)):
         return _as_is(lines)
-    lines = spelt_out(lines)
+    lines = [line for line in spelt_out(lines) if not JOURNAL.match(line[:LINE_MAX])]
     out: list[str] = []
     for line in lines:
         if out and line and out[-1] and stamped(line) is None and not classify(line.strip()):
@@ -193,7 +206,7 @@ def _cut(whole: Callable[[Sequence[str]], cut_off.Whole]) -> _Mend:
 _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status": (_as_is, _zpool),
     "zpool_import": (_as_is, _zpool),
-    "lsscsi": (_as_is, _lsscsi),
+    "lsscsi": (_as_is, _lsscsi, _rows_of_lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events, _cut(cut_off.events)),
     "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),

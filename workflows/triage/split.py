@@ -11,6 +11,7 @@ from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows import pasted
+from workflows.pasted import ata_errors
 from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
@@ -446,11 +447,12 @@ def _trim(piece: Piece) -> Piece:
     start = next((place for place in range(end) if piece.lines[place]), end)
     piece.lines = piece.lines[start:end]
     piece.first += start
-    if piece.source == "kernel_log" and piece.lines and all(map(_JOURNAL.match, piece.lines)):
+    if piece.source == "smart" and ata_errors.is_alone(piece.lines):
+        piece.source = "ata_errors"
+    if piece.source == "kernel_log" and piece.lines and all(not line or kernel_log.JOURNAL.match(line) for line in piece.lines):
         piece.source = piece.command = ""  # which time the journal is of, and no line of it
     if piece.command and piece.source and not piece.sure and talk.is_talk(piece.lines) and not refusals(piece.lines, piece.command):
         piece.source, piece.lines = "", []  # the command, and what somebody says of it
     return piece
 
 
-_JOURNAL = re.compile(r"-- (?:Logs begin at|Journal begins at|No entries --|Reboot --|Boot [0-9a-f]{32} --)|$")
