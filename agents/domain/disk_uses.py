@@ -26,8 +26,8 @@ _WAYS = (  # a use -> what to save, and what ends it; {0} is the name that was f
     ),
     (
         r"held by (dm-[0-9]{1,6}) \(multipath (.+)\)",
-        "multipath: the map {1} has it; `multipath -ll {1}` shows its paths and `lsblk` what is on the map. Nothing needs saving for the map itself: once nothing uses "
-        "it, `multipath -f {1}` takes it away.",
+        "multipath: the map {1} is the disk, and `multipath -ll {1}` shows its paths. No order writes to a map; where the pool's disks are maps, a person names this one "
+        "as {map}. Where it is not meant to be one: once nothing uses it (`lsblk {link}`), `multipath -w` with its WWID and `multipath -f {1}` take the map away.",
     ),
     (
         r"held by (dm-[0-9]{1,6})(?: .*)?",
@@ -88,7 +88,14 @@ def way_on(use: str, link: str) -> str:
     if found is None:
         return OTHER.format(link=link)
     match, text = found
-    return text.format(*map(shlex.quote, match.groups()), link=link)
+    return text.format(*map(shlex.quote, match.groups()), link=link, map=_map(link))
+
+
+def _map(link: str) -> str:
+    """The link to the multipath map of a disk that is named by its NAA name: multipath puts a 3 before it, which is the type of the designator."""
+    return (
+        link.replace("/by-id/wwn-0x", "/by-id/dm-uuid-mpath-3") if "/by-id/wwn-0x" in link else "its /dev/disk/by-id/dm-uuid-mpath-… link"
+    )
 
 
 def ways_on(uses: Iterable[str], link: str) -> str:

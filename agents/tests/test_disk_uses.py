@@ -31,6 +31,7 @@ def test_the_kind_of_what_holds_a_disk_is_known_by_its_uuid(uuid, name, expected
         ("held by dm-0 (LUKS backup)", "cryptsetup luksHeaderBackup"),
         ("held by dm-0 (LVM vg0-data)", "pvmove DEVICE"),
         ("held by dm-0 (multipath mpatha)", "multipath -f mpatha"),
+        ("held by dm-0 (multipath mpatha)", "/dev/disk/by-id/dm-uuid-mpath-35000c500a65b207b"),
         ("held by dm-7", "dmsetup info dm-7"),
         ("held by md127", "mdadm --stop /dev/md127"),
         ("held by bcache0", "/sys/block/bcache0/slaves"),

@@ -83,6 +83,9 @@ SPARE = vdev(9, "spare-0", "spare", 0, leaf(12, "/dev/sdx1", "FAULTED"), LOST_LE
 FILLED = vdev(9, "replacing-0", "replacing", 0, LOST_LEAF, NEW_LEAF)
 DIRTY = (ScanFacts("resilver", "finished", "resilvered … with 5 errors on …", None, 5),)
 OTHER_TOP = vdev(20, "raidz2-1", "raidz", 2, leaf(21, "/dev/sdq1", resilvering=True), leaf(22, "/dev/sdr1"))
+PARTITIONED = tuple(
+    replace(one, paths=tuple(replace(way, partitions=(f"{way.name}1", f"{way.name}2")) for way in one.paths)) for one in DISKS
+)
 WRONG = {
     "a report of yesterday": ("facts-are-fresh", fleet(replace(NODE, age_seconds=61.0)), PARAMS, "Check its agent."),
     "a report from the future": ("facts-are-fresh", fleet(replace(NODE, age_seconds=-5.0)), PARAMS, "Check the clock"),
@@ -123,6 +126,18 @@ WRONG = {
         with_leaf(leaf(1, "/dev/sdx1")),
         PARAMS,
         "no vdev 14718944552882581455 any more",
+    ),
+    "a partition beside others": (
+        "the-member-has-its-disk-alone",
+        with_leaf(replace(LOST_LEAF, was="/dev/disk/by-id/wwn-0x5000c500a65bfff1-part3"), *MEMBERS),
+        PARAMS,
+        "is partition 3 of its disk",
+    ),
+    "siblings that are partitions beside others": (
+        "the-member-has-its-disk-alone",
+        fleet(replace(NODE, disks=PARTITIONED)),
+        PARAMS,
+        "with sdcw2 beside it",
     ),
     "a vdev listed twice": ("the-lost-member-is-one-known-vdev", with_leaf(LOST_LEAF, LOST_LEAF), PARAMS, "2 times"),
     "an interior vdev": ("the-lost-member-is-one-known-vdev", FLEET, PARAMS | {"vdev_guid": str(TOP.guid)}, "is raidz2-0, not a disk"),

@@ -17,6 +17,7 @@ from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Params, Ru
 from workflows.facts import FleetFacts, known
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import allowed
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
@@ -54,6 +55,7 @@ POOL_GUARDS = (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     it_is_one_disk_that_can_be_mirrored,
+    the_member_has_its_disk_alone,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     no_expansion_is_under_way,

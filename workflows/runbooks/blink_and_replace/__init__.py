@@ -52,6 +52,7 @@ from workflows.guards.member import (
     the_member_stands_alone,
     the_vdev_can_do_without_the_member,
 )
+from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import allowed_with_light
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
@@ -87,6 +88,7 @@ POOL_GUARDS = (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
+    the_member_has_its_disk_alone,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_pool_asks_for_no_larger_blocks,

@@ -38,6 +38,7 @@ from workflows.guards.bay import (
 from workflows.guards.candidate import CHOICE_GUARDS, the_bay_of_the_disk_is_not_known, the_disk_is_seen_and_running
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.member import the_member_sits_on_the_disk_meant
+from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import allowed_with_light
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
@@ -100,6 +101,7 @@ OUTGOING_GUARDS = (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
+    the_member_has_its_disk_alone,
     the_member_still_serves,
     no_replacement_holds_the_member,
     the_member_sits_on_the_disk_meant,

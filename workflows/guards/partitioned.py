@@ -1,0 +1,87 @@
+"""Is the member a whole disk, or one partition of a disk that also boots the system, swaps, or serves another pool?
+
+No runbook replaces a partition: a whole disk in its place would hold the data and not what was beside it. The refusal has the way by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agents.domain.wwid import by_id_path, strip_partition
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import DiskFacts, FleetFacts, VdevFacts, known, need
+from workflows.guards.subject import Target, the_target
+from workflows.situations import _partitions
+from workflows.situations._partitions import WHOLE
+
+
+@guard
+def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
+    """By its own disk where the node sees it, by its name, and by the disks of the other members of its vdev, which are partitioned alike."""
+    target = need(the_target(facts, params))
+    own = _partitions.partition(target.leaf)
+    if own is not None:
+        return refuse(f"{_beside(target, own[1])} {_way(target, own[1], params)}")
+    disks = target.node.disks
+    if not known(disks):
+        return unknown(f"Whether {target.leaf.guid} shares its disk with other partitions is not known: {disks.reason}")
+    for disk in _of(target.leaf, target, disks):
+        if others := _others(disk):
+            number = _number(disk, target, target.leaf)
+            return refuse(f"{_beside(target, number)} On its disk is also {', '.join(others)}. {_way(target, number, params)}")
+    for leaf in target.top.leaves():
+        for disk in _of(leaf, target, disks) if leaf != target.leaf else ():
+            if others := _others(disk):
+                number = _number(disk, target, leaf)
+                return refuse(
+                    f"{leaf.name}, of the same vdev as {target.leaf.guid}, is a partition of a disk with {', '.join(others)} beside it, so the disk of "
+                    f"{target.leaf.guid} is one with other partitions too. {_way(target, number, params)}"
+                )
+    return ok(f"{target.leaf.guid} has its disk alone, as far as its name and the disks of {target.top.name} show.")
+
+
+def _beside(target: Target, number: int | None) -> str:
+    part = f"partition {number}" if number else "a partition"
+    return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place."
+
+
+def _of(leaf: VdevFacts, target: Target, disks: Iterable[DiskFacts]) -> tuple[DiskFacts, ...]:
+    """The disk that the member is known to sit on, and those that carry its label."""
+    return tuple(disk for disk in disks if (known(leaf.wwid) and disk.wwid == leaf.wwid) or _label(disk, target, leaf))
+
+
+def _label(disk: DiskFacts, target: Target, leaf: VdevFacts) -> str:
+    """The kernel name of the partition that carries the label of this member; "" where none does."""
+    labels = disk.labels if known(disk.labels) else ()
+    return next((label.partition for label in labels if (label.pool_guid, label.guid) == (target.pool.guid, leaf.guid)), "")
+
+
+def _others(disk: DiskFacts) -> tuple[str, ...]:
+    """Partitions that ZFS does not make of a whole disk."""
+    return tuple(dict.fromkeys(name for path in disk.paths for name in path.partitions if strip_partition(name)[1] not in WHOLE))
+
+
+def _number(disk: DiskFacts, target: Target, leaf: VdevFacts) -> int | None:
+    named = _partitions.partition(leaf)
+    return named[1] if named else strip_partition(_label(disk, target, leaf))[1]
+
+
+def _way(target: Target, number: int | None, params: Params) -> str:
+    return _partitions.way_by_hand(
+        target.pool.name,
+        str(target.leaf.guid),
+        _healthy(target),
+        by_id_path(params.get("wwid", "")) or "/dev/disk/by-id/NEW_DISK",
+        number,
+        _partitions.is_bsd(target.leaf),
+    )
+
+
+def _healthy(target: Target) -> str:
+    """Another member's disk, which serves, by a name that does not move."""
+    links = (
+        by_id_path(leaf.wwid)
+        for leaf in target.top.leaves()
+        if leaf.guid != target.leaf.guid and leaf.state == "ONLINE" and known(leaf.wwid)
+    )
+    return next((link for link in links if link), "/dev/disk/by-id/HEALTHY_DISK")
