@@ -16,20 +16,6 @@ def outcomes(text: str) -> list[str]:
     return [one["outcome"] for one in json_answer.answer(triage([("paste.txt", text)]))["texts"]]
 
 
-BOOT = """[    6.100001] sd 4:0:0:0: [sdc] 1953525168 512-byte logical blocks: (1.00 TB/932 GiB)
-[    6.300001] print_req_error: I/O error, dev sdc, sector 81920
-[    6.400001] Buffer I/O error on dev sdc2, logical block 10240, async page read
-"""
-
-
-def test_failed_reads_of_a_log_that_ends_while_the_kernel_starts_are_told():
-    assert told(BOOT) == {"kernel-errors": "act"}
-
-
-def test_a_longer_log_goes_by_what_came_later():
-    assert "kernel-errors" not in told(BOOT + "[ 9000.000001] sd 4:0:0:0: [sdc] Attached SCSI disk\n")
-
-
 def test_a_link_that_is_down_while_the_kernel_starts_is_no_trouble():
     assert (
         told(
