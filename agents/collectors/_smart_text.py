@@ -247,7 +247,9 @@ _FLAGS = re.compile(r"0x[0-9a-f]{4}|[POSRCK+-]{6,7}")
 _COLUMNS = re.compile(r"[0-9]{1,3}|---")
 
 
-_NAMED = re.compile(r"([A-Z][A-Za-z_-]{3,40})[ :]{1,40}(?:(?:value|val|worst|thresh)[=:] ?[0-9]{1,3}[ ,;]{1,8}){0,3}raw(?:_value)?[=:] ?([0-9]{1,18})(?![0-9a-fx])")
+_NAMED = re.compile(
+    r"([A-Z][A-Za-z_-]{3,40})[ :]{1,40}(?:(?:value|val|worst|thresh)[=:] ?[0-9]{1,3}[ ,;]{1,8}){0,3}raw(?:_value)?[=:] ?([0-9]{1,18})(?![0-9a-fx])"
+)
 _NUMBERS = {name: number for number, (_, names) in _attributes.COUNTED.items() for name in names}
 
 

@@ -134,7 +134,7 @@ def _unwrapped(lines: Sequence[str]) -> list[str]:
     out: list[str] = []
     wrapped = ""
     for line in lines:
-        if wrapped and WRAPPED_AT <= len(wrapped) and line[:1].strip() and stamped(line) is None and not _LINE.match(line[:600]):
+        if wrapped and len(wrapped) >= WRAPPED_AT and line[:1].strip() and stamped(line) is None and not _LINE.match(line[:600]):
             out[-1] += f" {line.strip()}"
             wrapped = line if len(line) >= WRAPPED_AT else ""
         else:

@@ -15,7 +15,6 @@ from workflows.situations import _words
 
 DAY_US = 24 * 3600 * SECOND
 BOOTING_US = 60 * SECOND  # drivers reset their adapters and disks while they start
-OF_TRANSFERS = ("io-error", "buffer-error", "nvme-error", "zio-error")  # no probing of what is plugged in prints these
 LINES_SHOWN = 6
 
 
@@ -28,10 +27,8 @@ class Log:
     log: KernelLog
 
     def is_reported(self, event: KernelEvent) -> bool:
-        """Not of the time when the kernel started. Of a log that ends within that time, failed reads and writes count all the same: nothing later
-        could say whether they went on."""
-        early = self.log.since_boot and event.at_us < BOOTING_US
-        return not early or (self.log.newest_us < BOOTING_US and not known(self.fleet.at) and event.kind in OF_TRANSFERS)
+        """Not of the time when the kernel started."""
+        return not (self.log.since_boot and event.at_us < BOOTING_US)
 
     def events(self, *kinds: str) -> tuple[KernelEvent, ...]:
         """Of these kinds, without those that were printed while the kernel started."""

@@ -172,7 +172,9 @@ def _port(name: str, others: Iterable[str]) -> str:
 
 def _without_empty_ports(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> dict[str, list[tuple[str, KernelEvent]]]:
     """A port multiplier resets all its ports, and of one without a disk the kernel prints only that its link is down."""
-    empty = {name for name, events in grouped.items() if ATA_PORT.search(name) and all("SATA link down" in event.line for _, event in events)}
+    empty = {
+        name for name, events in grouped.items() if ATA_PORT.search(name) and all("SATA link down" in event.line for _, event in events)
+    }
     ports = {ATA_PORT.sub(r"\1", name) for name in grouped if name not in empty}
     return {name: events for name, events in grouped.items() if name not in empty or ATA_PORT.sub(r"\1", name) not in ports}
 

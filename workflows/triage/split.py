@@ -454,5 +454,3 @@ def _trim(piece: Piece) -> Piece:
     if piece.command and piece.source and not piece.sure and talk.is_talk(piece.lines) and not refusals(piece.lines, piece.command):
         piece.source, piece.lines = "", []  # the command, and what somebody says of it
     return piece
-
-

@@ -16,22 +16,13 @@ def outcomes(text: str) -> list[str]:
     return [one["outcome"] for one in json_answer.answer(triage([("paste.txt", text)]))["texts"]]
 
 
-BOOT = """[    6.100001] sd 4:0:0:0: [sdc] 1953525168 512-byte logical blocks: (1.00 TB/932 GiB)
-[    6.300001] print_req_error: I/O error, dev sdc, sector 81920
-[    6.400001] Buffer I/O error on dev sdc2, logical block 10240, async page read
-"""
-
-
-def test_failed_reads_of_a_log_that_ends_while_the_kernel_starts_are_told():
-    assert told(BOOT) == {"kernel-errors": "act"}
-
-
-def test_a_longer_log_goes_by_what_came_later():
-    assert "kernel-errors" not in told(BOOT + "[ 9000.000001] sd 4:0:0:0: [sdc] Attached SCSI disk\n")
-
-
 def test_a_link_that_is_down_while_the_kernel_starts_is_no_trouble():
-    assert told("[    3.100001] ata4: SATA link down (SStatus 0 SControl 300)\n[    3.200001] ata5: SATA link up 6.0 Gbps (SStatus 133 SControl 300)\n") == {}
+    assert (
+        told(
+            "[    3.100001] ata4: SATA link down (SStatus 0 SControl 300)\n[    3.200001] ata5: SATA link up 6.0 Gbps (SStatus 133 SControl 300)\n"
+        )
+        == {}
+    )
 
 
 CALLER = """[Tue Mar  3 04:05:06 2026] [    T811] ata9.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen
@@ -153,7 +144,10 @@ def test_rows_of_iostat_that_mail_wrapped_are_read_whole():
 
 
 def test_a_table_of_iostat_may_stand_deeper():
-    text = "".join(f"    {line}\n" for line in ("Device             tps    MB_read/s    MB_wrtn/s    MB_dscd/s", "sda     12.00     1.00     2.00     0.00"))
+    text = "".join(
+        f"    {line}\n"
+        for line in ("Device             tps    MB_read/s    MB_wrtn/s    MB_dscd/s", "sda     12.00     1.00     2.00     0.00")
+    )
     assert outcomes("So it was then:\n\n" + text) == ["read"]
 
 

@@ -46,9 +46,7 @@ def test_a_table_of_counters_is_read_however_deep_it_stands(shift):
 
 
 def test_a_counter_in_somebodys_own_form_keeps_a_disk_from_being_good():
-    found = read(
-        "SMART overall-health self-assessment test result: PASSED\n\nCurrent_Pending_Sector   went to 40\n"
-    )
+    found = read("SMART overall-health self-assessment test result: PASSED\n\nCurrent_Pending_Sector   went to 40\n")
     assert not found.good
     assert "Current_Pending_Sector" in found.not_good_because[0]
 
