@@ -131,14 +131,14 @@ def _data(here: NodeFacts, pool: PoolFacts) -> Found:
 
 def _more_aside(here: NodeFacts, pool: PoolFacts) -> Found:
     """Each of the three that can be added, where the node has a blank disk."""
-    for role in ROLES if free(here) else ():
+    for role in ROLES if free(here, scanned=True) else ():
         yield _pool(here, pool) | {"role": role}, f"another {KINDS[role]} for {pool.name}"
 
 
 def _alone(here: NodeFacts, pool: PoolFacts) -> Found:
     """Each vdev of one disk, where a disk of the node fits beside it."""
     for role, top in pool.tops if known(pool.tops) else ():
-        if top.kind == "disk" and known(top.guid) and beside(here, top, top):
+        if top.kind == "disk" and known(top.guid) and beside(here, top, top, scanned=True):
             yield _pool(here, pool) | {"vdev_guid": str(top.guid)}, f"the disk {top.short}, which is a {role} vdev of {pool.name} by itself"
 
 

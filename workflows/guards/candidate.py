@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.collectors.block import RUNNING
 from agents.domain.disk_uses import ways_on
 from agents.domain.wwid import by_id_path
-from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
@@ -200,7 +200,14 @@ CANDIDATE_GUARDS = (
     the_disk_link_is_as_fast_as_others,
     the_disk_sits_in_a_known_bay,
 )
-CHOICE_GUARDS = tuple(the_disk_can_be_found_at_the_rack if each is the_disk_sits_in_a_known_bay else each for each in CANDIDATE_GUARDS)
+
+
+def to_choose(guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
+    """The same guards before the disk could be scanned."""
+    return tuple(the_disk_can_be_found_at_the_rack if each is the_disk_sits_in_a_known_bay else each for each in guards)
+
+
+CHOICE_GUARDS = to_choose(CANDIDATE_GUARDS)
 
 
 def _use_on(facts: FleetFacts, node: NodeFacts, wwid: str) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,3 +20,13 @@ class CannotSuppose(Exception):
 class Hand:
     supposes: str  # "" for a WAIT that needs no person
     does: Callable[[Play], str] = lambda play: ASSUMED_DONE
+
+
+def _scan_the_chosen(play: Play) -> str:
+    disk = next((disk for disk in play.node.disks if disk.wwid == play.params["wwid"]), None)
+    if disk is None or not disk.serial:
+        raise CannotSuppose("The report gives no serial number of the disk that was chosen.")
+    return disk.serial
+
+
+SCAN_CHOSEN: Mapping[str, Hand] = {"scan": Hand("The serial number that the chosen disk reports is scanned off it.", _scan_the_chosen)}

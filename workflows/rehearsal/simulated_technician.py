@@ -17,7 +17,7 @@ from workflows.guards import links, suspended
 from workflows.guards.bay import has_no_bay
 from workflows.guards.rewinding import the_timeline
 from workflows.guards.subject import sharing_nodes, the_pool
-from workflows.rehearsal.hand import ASSUMED_DONE, CannotSuppose, Hand
+from workflows.rehearsal.hand import ASSUMED_DONE, SCAN_CHOSEN, CannotSuppose, Hand
 from workflows.rehearsal.twin_of_node import spare_name
 from workflows.runbooks._parts import parts
 
@@ -51,13 +51,6 @@ def _lay_out(play: Play) -> str:
     new.smart.passed, new.smart.grown_defects, new.smart.uncorrected, new.smart.corrected = True, 0, 0, 0
     play.kept["new"] = new
     return new.serial
-
-
-def _scan_the_chosen(play: Play) -> str:
-    disk = next((disk for disk in play.node.disks if disk.wwid == play.params["wwid"]), None)
-    if disk is None or not disk.serial:
-        raise CannotSuppose("The report gives no serial number of the disk that was chosen.")
-    return disk.serial
 
 
 def _scan_the_old(play: Play) -> str:
@@ -231,7 +224,7 @@ LOOKED = Hand("A person looks, and copies out what is needed.")
 HANDED_OVER = Hand("The disks are imaged, and a person has taken over.")
 PULLED = Hand("The disk that was taken away from the kernel is pulled and labelled.", _keep_deleted)
 HANDS: dict[tuple[str, str], Hand] = {
-    ("wwid-mismatch-replace", "scan"): Hand("The serial number that the chosen disk reports is scanned off it.", _scan_the_chosen),
+    **{("wwid-mismatch-replace", step): hand for step, hand in SCAN_CHOSEN.items()},
     ("blink-and-replace", "spare"): Hand(
         "A new disk lies there, blank, healthy and like the old one, with the serial REHEARSAL.", _lay_out
     ),

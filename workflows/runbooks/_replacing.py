@@ -10,14 +10,42 @@ from typing import Any
 from agents.operations import zpool_replace
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
-from workflows.engine.core import Guard, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.engine.core import Guard, ManualStep, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup
 from workflows.facts.fleet.census import size, title
-from workflows.guards import CANDIDATE_GUARDS
+from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
+from workflows.guards.answers import the_chosen_disk
+from workflows.guards.candidate import the_bay_of_the_disk_is_not_known, the_disk_is_seen_and_running
 from workflows.guards.member import the_member_serves_again
+from workflows.guards.scanned import serial_of
 from workflows.guards.subject import the_disk, the_pool, the_target
 
 RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week a person should look
+
+
+def scan_chosen(slug: str = "scan", finds: str = "") -> ManualStep:
+    """Passed over where the bay of the disk is known."""
+    return ManualStep(
+        slug=slug,
+        title="Scan the new disk",
+        why="No enclosure gives the bay of this disk, so a person makes sure which one it is before anything is written to it. Take nothing out.",
+        guards=(facts_are_fresh, the_disk_is_seen_and_running),
+        needed=the_bay_of_the_disk_is_not_known,
+        asks="Scan or type the serial number on the new disk.",
+        judges=the_chosen_disk,
+        param="scanned_serial",
+        reads=serial_of,
+        finds=finds,
+    )
+
+
+def pool_disk_and_bay(facts: FleetFacts, params: Params) -> tuple[str, ...]:
+    """What a run about a pool and a new disk holds: two runs must not meet in any of them."""
+    disk = the_disk(facts, params)
+    if not known(disk):
+        return ()
+    bays = (f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}",) if known(disk.bay) else ()
+    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", *bays)
 
 
 def every_disk(facts: FleetFacts, params: Params, guards: tuple[Guard, ...] = CANDIDATE_GUARDS) -> tuple[Option, ...]:

@@ -17,6 +17,6 @@ def removed(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts) -> tuple[Answer, 
 
 def added(node: NodeFacts, pool: PoolFacts, role: str) -> tuple[Answer, ...]:
     """None while the pool stands still, or where the node has no blank disk."""
-    if _pools.stands_still(pool) or not fit_disks.free(node):
+    if _pools.stands_still(pool) or not fit_disks.free(node, scanned=True):
         return ()
     return _words.pool_answers(node, pool, _cures.ADD, f"It adds a blank disk of this node as a {role}.", role=role)

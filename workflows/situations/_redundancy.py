@@ -42,7 +42,13 @@ def data_tops(pool: PoolFacts) -> tuple[VdevFacts, ...]:
 
 def mirrored(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> tuple[Answer, ...]:
     """The runbook that gives one disk a mirror: where it serves by itself, its guid is known, and the node has a disk that fits."""
-    if _pools.stands_still(pool) or top.children or top.state != "ONLINE" or not known(top.guid) or not fit_disks.beside(node, top, top):
+    if (
+        _pools.stands_still(pool)
+        or top.children
+        or top.state != "ONLINE"
+        or not known(top.guid)
+        or not fit_disks.beside(node, top, top, scanned=True)
+    ):
         return ()
     return _words.pool_answers(
         node, pool, _cures.MIRROR, "It attaches a second disk by its guid and waits until it is filled.", vdev_guid=str(top.guid)

@@ -1,6 +1,6 @@
 """Give a pool a hot spare, a log or a cache device: a blank disk of the node, in that section and never among the data.
 
-    wanted -> disk chosen -> checked -> planned -> confirmed -> approved -> added -> verified
+    wanted -> disk chosen (-> scanned) -> checked -> planned -> confirmed -> approved -> added -> verified
 
 The danger is the one word: `zpool add POOL DISK` without `spare`, `log` or `cache` makes the disk a part of the data, which no release takes out of a
 pool with a raidz again. So the node asks `zpool add -n` first, and compares the tree that it prints row by row with the one that is meant; any
@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.operations import zpool_add, zpool_remove
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Option, Params, Runbook
-from workflows.facts import FleetFacts, known
+from workflows.facts import FleetFacts
 from workflows.guards import facts_are_fresh
 from workflows.guards.candidate import (
     no_other_node_uses_the_disk,
@@ -24,12 +24,12 @@ from workflows.guards.candidate import (
     the_disk_has_no_partitions,
     the_disk_is_seen_and_running,
     the_disk_sits_in_a_known_bay,
+    to_choose,
 )
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
-from workflows.guards.subject import the_disk
 from workflows.guards.target import (
     no_expansion_is_under_way,
     no_removal_is_under_way,
@@ -37,7 +37,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
 )
 from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import every_disk, takes_in
+from workflows.runbooks._replacing import every_disk, pool_disk_and_bay, scan_chosen, takes_in
 from workflows.runbooks.add_auxiliary.guards import (
     it_can_be_removed_again,
     it_is_added_beside_the_data,
@@ -79,7 +79,7 @@ MEANING: Mapping[str, str] = {
 
 
 def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
-    return every_disk(facts, params, DISK_GUARDS)
+    return every_disk(facts, params, to_choose(DISK_GUARDS))
 
 
 def what_it_means(facts: FleetFacts, params: Params) -> str:
@@ -91,13 +91,6 @@ def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Ma
         "meaning": what_it_means(facts, params),
         "way_back": "Until a checkpoint is made, remove-auxiliary takes it out of the pool again.",
     }
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    disk = the_disk(facts, params)
-    if not known(disk) or not known(disk.bay):
-        return ()
-    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}")
 
 
 def serial_end_role_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
@@ -117,17 +110,18 @@ RUNBOOK = Runbook(
         "pool_guid": "the pool's guid",
         "role": "what the disk is to be: spare, log or cache",
     },
-    locks=what_must_be_held,
+    locks=pool_disk_and_bay,
     steps=(
         DecideStep(
             slug="choose",
             title="Choose the disk",
-            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk in a known bay can be chosen; a spare is at "
-            "least as large as the largest disk of the pool. Nothing changes on the node.",
+            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk can be chosen; a spare is at least as "
+            "large as the largest disk of the pool. One whose bay no source gives is scanned at the rack next. Nothing changes on the node.",
             guards=(facts_are_fresh, it_is_added_beside_the_data, nothing_of_the_pool_comes_first),
             param="wwid",
             options=disks_there_are,
         ),
+        scan_chosen(),
         CheckStep(
             slug="check",
             title="Check pool and disk",

@@ -1,6 +1,6 @@
 """Give a disk that stands alone a mirror: a top-level vdev of data that was added by itself, or a special, dedup or log vdev of one disk.
 
-    alone -> new disk chosen -> checked -> planned -> confirmed -> approved -> filling -> filled -> verified
+    alone -> new disk chosen (-> scanned) -> checked -> planned -> confirmed -> approved -> filling -> filled -> verified
 
 When the one disk of a data, special or dedup vdev is lost, the whole pool is lost. A pool with a raidz or dRAID never lets such a disk go again, so a second
 one beside it is what helps, and at once. The danger is attaching to the wrong vdev: to a raidz it would make that raidz wider for good, so the disk is
@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_attach
-from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Params, Runbook, WaitStep
-from workflows.facts import FleetFacts, known
+from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Option, Params, Runbook, WaitStep
+from workflows.facts import FleetFacts
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
+from workflows.guards.candidate import CHOICE_GUARDS
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import allowed
@@ -26,7 +27,6 @@ from workflows.guards.replaced import (
     the_resilver_ended_without_errors,
     the_vdev_counts_the_new_disk,
 )
-from workflows.guards.subject import the_disk
 from workflows.guards.target import (
     no_expansion_is_under_way,
     no_resilver_touches_the_vdev,
@@ -40,6 +40,8 @@ from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
     how_far_the_resilver_is,
+    pool_disk_and_bay,
+    scan_chosen,
     takes_in,
     what_is_left_meanwhile,
 )
@@ -69,15 +71,12 @@ WAY_BACK = (
 )
 
 
+def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
+    return every_disk(facts, params, CHOICE_GUARDS)
+
+
 def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"way_back": WAY_BACK, **what_is_left_meanwhile(facts, params, plan)}
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    disk = the_disk(facts, params)
-    if not known(disk) or not known(disk.bay):
-        return ()
-    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}")
 
 
 def both_ends_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
@@ -97,17 +96,18 @@ RUNBOOK = Runbook(
         "pool_guid": "the pool's guid",
         "vdev_guid": "the guid of the disk that stands alone",
     },
-    locks=what_must_be_held,
+    locks=pool_disk_and_bay,
     steps=(
         DecideStep(
             slug="choose",
             title="Choose the new disk",
-            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk of fitting size in a known bay can "
-            "be chosen. Nothing changes on the node.",
+            why="Every disk the node sees is listed, with the reasons for and against it. Only a blank, healthy disk of fitting size can be "
+            "chosen. One whose bay no source gives is scanned at the rack next. Nothing changes on the node.",
             guards=(facts_are_fresh, it_is_one_disk_that_can_be_mirrored, nothing_of_the_pool_comes_first),
             param="wwid",
-            options=every_disk,
+            options=disks_there_are,
         ),
+        scan_chosen(),
         CheckStep(
             slug="check",
             title="Check pool and both disks",

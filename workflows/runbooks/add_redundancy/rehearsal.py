@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from twin.build import guid_of, member, partition, top
+from twin.disk_kinds import nvme, turned
 from twin.model import Label, Node
 from twin.scenarios import tiny
-from workflows.rehearsal.hand import Hand
+from workflows.rehearsal.hand import SCAN_CHOSEN, Hand
 
 RESILVER_SECONDS = 3600.0
 
@@ -26,8 +27,13 @@ def single(role: str) -> Node:
     return node
 
 
+def single_on_nvme(role: str) -> Node:
+    """No enclosure gives the bay of any disk."""
+    return turned(single(role), nvme)
+
+
 NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
     "add-redundancy": lambda now: {"oss01": single("data")},
     "add-redundancy-special": lambda now: {"oss01": single("special")},
 }
-HANDS: Mapping[str, Hand] = {}  # step -> what is taken for done there, for each MANUAL step
+HANDS: Mapping[str, Hand] = SCAN_CHOSEN  # step -> what is taken for done there, for each MANUAL step

@@ -22,7 +22,7 @@ from workflows.analysis.scrubs import the_last_scrub_is_long_ago
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Option, Params, Runbook, WaitStep, ask, blockers
 from workflows.facts import FleetFacts, known, lookup
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
-from workflows.guards.answers import the_bay_that_blinks, the_chosen_disk, the_disk_that_comes_out, the_serial_that_was_pulled
+from workflows.guards.answers import the_bay_that_blinks, the_disk_that_comes_out, the_serial_that_was_pulled
 from workflows.guards.bay import (
     a_bay_is_known_that_can_be_lit,
     exactly_this_bay_is_lit,
@@ -35,7 +35,7 @@ from workflows.guards.bay import (
     the_disk_is_found_by_its_serial_number,
     the_disk_sits_in_the_bay_meant,
 )
-from workflows.guards.candidate import CHOICE_GUARDS, the_bay_of_the_disk_is_not_known, the_disk_is_seen_and_running
+from workflows.guards.candidate import CHOICE_GUARDS
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.member import the_member_sits_on_the_disk_meant
 from workflows.guards.partitioned import the_member_has_its_disk_alone
@@ -43,7 +43,6 @@ from workflows.guards.policy import allowed_with_light
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
-from workflows.guards.scanned import serial_of
 from workflows.guards.spare import the_new_disk_is_the_one_planned
 from workflows.guards.target import (
     its_siblings_read_true,
@@ -64,6 +63,7 @@ from workflows.runbooks._replacing import (
     how_far_the_resilver_is,
     plan_is_for_what_was_chosen,
     replace_params,
+    scan_chosen,
     what_is_left_meanwhile,
 )
 from workflows.runbooks.blink_and_replace import (
@@ -243,18 +243,7 @@ RUNBOOK = Runbook(
             options=disks_there_are,
             learned=("spare_serial", "new_enclosure", "new_slot"),
         ),
-        ManualStep(
-            slug="scan-chosen",
-            title="Scan the new disk",
-            why="No enclosure gives the bay of this disk, so a person makes sure which one it is before anything is written to it. Take nothing out.",
-            guards=(facts_are_fresh, the_disk_is_seen_and_running),
-            needed=the_bay_of_the_disk_is_not_known,
-            asks="Scan or type the serial number on the new disk.",
-            judges=the_chosen_disk,
-            param="scanned_serial",
-            reads=serial_of,
-            finds="spare_serial",
-        ),
+        scan_chosen("scan-chosen", finds="spare_serial"),
         CheckStep(
             slug="check",
             title="Check pool, member and both disks",

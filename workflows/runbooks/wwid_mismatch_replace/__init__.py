@@ -23,7 +23,6 @@ from workflows.engine.core import (
     ConfirmStep,
     DecideStep,
     ExecuteStep,
-    ManualStep,
     Option,
     Params,
     PlanStep,
@@ -36,12 +35,10 @@ from workflows.engine.core import (
 from workflows.facts import FleetFacts, known
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
-from workflows.guards.answers import the_chosen_disk
 from workflows.guards.candidate import (
     CHOICE_GUARDS,
     nothing_contradicts_who_the_disk_is,
     nothing_else_uses_the_disk,
-    the_bay_of_the_disk_is_not_known,
     the_disk_answers_to_its_wwid,
     the_disk_is_seen_and_running,
 )
@@ -49,8 +46,7 @@ from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.replaced import REPLACED_GUARDS, the_new_disk_has_taken_over
-from workflows.guards.scanned import serial_of
-from workflows.guards.subject import number, the_disk
+from workflows.guards.subject import number
 from workflows.guards.target import (
     its_siblings_read_true,
     no_mass_event_is_under_way,
@@ -68,7 +64,9 @@ from workflows.runbooks._replacing import (
     every_disk,
     how_far_the_resilver_is,
     plan_is_for_what_was_chosen,
+    pool_disk_and_bay,
     replace_params,
+    scan_chosen,
     since_when_it_serves,
     what_is_left_meanwhile,
 )
@@ -114,15 +112,6 @@ def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
     return Option(option.value, option.title, text, verdicts, leads_to=BACK)
 
 
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    """The pool, the disk and its bay: two runs must not meet in any of them."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return ()
-    bays = (f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}",) if known(disk.bay) else ()
-    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", *bays)
-
-
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
     return f"{params['vdev_guid'][-6:]} {params['pool']}"
 
@@ -142,7 +131,7 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the lost member",
         "was": "the name the pool remembers for it; a string of the past",
     },
-    locks=what_must_be_held,
+    locks=pool_disk_and_bay,
     steps=(
         DecideStep(
             slug="choose",
@@ -155,17 +144,7 @@ RUNBOOK = Runbook(
             options=disks_there_are,
             branches=(BACK,),
         ),
-        ManualStep(
-            slug="scan",
-            title="Scan the new disk",
-            why="No enclosure gives the bay of this disk, so a person makes sure which one it is before anything is written to it. Take nothing out.",
-            guards=(facts_are_fresh, the_disk_is_seen_and_running),
-            needed=the_bay_of_the_disk_is_not_known,
-            asks="Scan or type the serial number on the new disk.",
-            judges=the_chosen_disk,
-            param="scanned_serial",
-            reads=serial_of,
-        ),
+        scan_chosen(),
         CheckStep(
             slug="check",
             title="Check pool, lost member and new disk",

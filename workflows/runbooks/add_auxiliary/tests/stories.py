@@ -21,12 +21,17 @@ def the_fittest(options: tuple[Option, ...]) -> str:
     return options[0].value
 
 
+def scanned(walk: Walk) -> str:
+    return walk.node.disk(walk.state.params["wwid"]).serial
+
+
 def story(name: str, node: Callable[[float], Node]) -> Story:
     return Story(
         runbook="add-auxiliary",
         twins=lambda: {"oss01": node(NOW)},
         params=lambda facts: answer(facts, "add-auxiliary"),
         choices={"choose": the_fittest},
+        hands={"scan": scanned},
         restored=as_it_was,
         name=name,
     )
@@ -35,4 +40,5 @@ def story(name: str, node: Callable[[float], Node]) -> Story:
 SPARE = story("", rehearsal.needs_a_spare)
 LOG = story("add-auxiliary, a log", rehearsal.needs_a_log)
 CACHE = story("add-auxiliary, a cache device", rehearsal.needs_a_cache)
-STORIES = (SPARE, LOG, CACHE)
+NVME = story("add-auxiliary, a log on NVMe disks", rehearsal.needs_a_log_on_nvme)
+STORIES = (SPARE, LOG, CACHE, NVME)

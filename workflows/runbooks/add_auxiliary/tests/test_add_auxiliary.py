@@ -12,7 +12,7 @@ from workflows.situations import detect_all
 from workflows.tests.stories_of_disks import answer
 from workflows.tests.walks import Stages, Story, Stuck, Walk
 
-SPARE, LOG, CACHE = (one.title for one in STORIES)
+SPARE, LOG, CACHE, NVME = (one.title for one in STORIES)
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +96,16 @@ def test_where_no_blank_disk_is_in_the_node_it_is_not_offered(stages):
     with walk.changing() as node:
         node.disks[:] = [disk for disk in node.disks if disk.partitions]
     assert not any(answer.runbook == "add-auxiliary" for one in detect_all(walk.facts()) for answer in one.answers)
+
+
+def test_a_disk_without_a_bay_is_scanned_before_anything_is_written_to_it(stages):
+    walk = stages(NVME).at("scan")
+    assert any("is not the disk that was chosen" in v.reason for v in walk.step.judges(walk.facts(), walk.state.params, "ZZ999999"))
+    assert walk.commands() == []
+    end = stages(NVME).end
+    assert end.state.params["scanned_serial"] == end.node.disk(end.state.params["wwid"]).serial
+    assert end.commands() == [["zpool", "add", "ost_0", "log", f"/dev/disk/by-id/nvme-{end.state.params['wwid'].replace(':', '.')}"]]
+
+
+def test_a_disk_in_a_known_bay_is_not_scanned(stages):
+    assert [one.step for one in stages(SPARE).end.state.finished if one.step == "scan" and not one.passed_over] == []

@@ -24,12 +24,17 @@ def from_its_page(facts: FleetFacts):
     return next(one.params for one in manual_start.of_pool(facts, "oss01", "ost_0") if one.runbook.slug == "add-redundancy")
 
 
+def scanned(walk: Walk) -> str:
+    return walk.node.disk(walk.state.params["wwid"]).serial
+
+
 def story(name: str, role: str, **more) -> Story:
     fields = {
         "runbook": "add-redundancy",
         "twins": lambda: {"oss01": rehearsal.single(role)},
         "params": lambda facts: answer(facts, "add-redundancy"),
         "choices": {"choose": the_fittest},
+        "hands": {"scan": scanned},
         "restored": as_it_was,
         "name": name,
     }
@@ -39,4 +44,5 @@ def story(name: str, role: str, **more) -> Story:
 DATA = story("", "data")
 SPECIAL = story("add-redundancy, a special vdev", "special")
 LOG = story("add-redundancy, a log", "log", params=from_its_page)
-STORIES = (DATA, SPECIAL, LOG)
+NVME = story("add-redundancy, a special vdev on NVMe disks", "special", twins=lambda: {"oss01": rehearsal.single_on_nvme("special")})
+STORIES = (DATA, SPECIAL, LOG, NVME)

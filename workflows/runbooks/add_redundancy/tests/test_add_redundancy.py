@@ -11,7 +11,7 @@ from workflows.runbooks.add_redundancy.tests.stories import STORIES
 from workflows.situations import detect_all
 from workflows.tests.walks import Stages, Stuck
 
-DATA, SPECIAL, LOG = (one.title for one in STORIES)
+DATA, SPECIAL, LOG, NVME = (one.title for one in STORIES)
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +84,18 @@ def test_while_it_is_filled_the_loss_of_the_first_disk_is_an_alarm(stages):
     with walk.changing() as node:
         node.pool("ost_0").tops[-1].children[0].state = "REMOVED"
     assert "Take nothing out" in walk.step.alarm(walk.facts(), walk.state.params).reason
+
+
+def test_a_disk_without_a_bay_is_scanned_before_anything_is_written_to_it(stages):
+    walk = stages(NVME).at("scan")
+    assert any("is not the disk that was chosen" in v.reason for v in walk.step.judges(walk.facts(), walk.state.params, "ZZ999999"))
+    assert walk.commands() == []
+    end = stages(NVME).end
+    assert end.state.params["scanned_serial"] == end.node.disk(end.state.params["wwid"]).serial
+    assert end.commands() == [
+        ["zpool", "attach", "ost_0", end.state.params["vdev_guid"], f"/dev/disk/by-id/nvme-{end.state.params['wwid'].replace(':', '.')}"]
+    ]
+
+
+def test_a_disk_in_a_known_bay_is_not_scanned(stages):
+    assert [one.step for one in stages(DATA).end.state.finished if one.step == "scan" and not one.passed_over] == []
