@@ -103,7 +103,13 @@ def _node(name: str, facts: Any, found: Triage) -> dict[str, Any]:
 def _voiced(situation: Situation, found: Triage) -> dict[str, Any]:
     pages = [{"slug": slug, "title": RUNBOOKS[slug].title} for slug in manuals(situation)]
     voice = {"tone": SEVERITY_TONES[situation.severity], "urgency": SEVERITY_WORDS[situation.severity]}
-    return {"is": situation, "cures": [cure.as_dict() for cure in situation.cures], "manuals": pages, "shown": _shown(situation, found), **voice}
+    return {
+        "is": situation,
+        "cures": [cure.as_dict() for cure in situation.cures],
+        "manuals": pages,
+        "shown": _shown(situation, found),
+        **voice,
+    }
 
 
 def _shown(situation: Situation, found: Triage) -> list[dict[str, Any]]:

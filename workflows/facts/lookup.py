@@ -58,9 +58,8 @@ def node(fleet: FleetFacts, name: str) -> Known[NodeFacts]:
 def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts | None]:
     """The imported pool with this guid on this node."""
     here = need(node(fleet, node_name))
-    if not known(here.pools):
-        return Unknown(f"The pools of {node_name} are not known: {here.pools.reason}")
-    return _pick(here.pools, "guid", pool_guid, f"The pool guid of a pool on {node_name} is not known")
+    pools = need(here.pools, f"The pools of {node_name} are not known")
+    return _pick(pools, "guid", pool_guid, f"The pool guid of a pool on {node_name} is not known")
 
 
 def trees_known(here: NodeFacts) -> bool:
@@ -91,9 +90,8 @@ def why_trees_unknown(here: NodeFacts) -> str:
 def disk(fleet: FleetFacts, node_name: str, wwid: str) -> Known[DiskFacts | None]:
     """The disk with this WWID, as this node sees it."""
     here = need(node(fleet, node_name))
-    if not known(here.disks):
-        return Unknown(f"The disks of {node_name} are not known: {here.disks.reason}")
-    return next((d for d in here.disks if known(d.wwid) and d.wwid == wwid), None)
+    disks = need(here.disks, f"The disks of {node_name} are not known")
+    return next((d for d in disks if known(d.wwid) and d.wwid == wwid), None)
 
 
 def vdev(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:

@@ -76,10 +76,13 @@ class NotKnown(Exception):
         self.why = why
 
 
-def need(value: T | Unknown) -> T:
-    """The value. Where it is not known, the function ends: one marked `derived` returns why, one marked `guard` answers "unknown" with it."""
+def need(value: T | Unknown, otherwise: str = "") -> T:
+    """The value. Where it is not known, the function ends: one marked `derived` returns why, one marked `guard` answers "unknown" with it.
+
+    `otherwise` is what is not known for that reason, and comes before it.
+    """
     if not known(value):
-        raise NotKnown(value)
+        raise NotKnown(Unknown(f"{otherwise}: {value.reason}") if otherwise else value)
     return value
 
 

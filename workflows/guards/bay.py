@@ -53,12 +53,11 @@ def place_of(params: Params) -> tuple[str, str] | None:
 @derived
 def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
     node = need(lookup.node(facts, params.get("node", "")))
-    if not known(node.bays):
-        return Unknown(f"The bays of {node.node} are not known: {node.bays.reason}")
+    bays = need(node.bays, f"The bays of {node.node} are not known")
     place = (params.get("enclosure", ""), params.get("slot", ""))
     if not all(place) or has_no_bay(params):
         return Unknown("The run names no bay.")
-    found = next((bay for bay in node.bays if (bay.enclosure_id, str(bay.slot)) == place), None)
+    found = next((bay for bay in bays if (bay.enclosure_id, str(bay.slot)) == place), None)
     return Unknown(f"{node.node} does not show {words(params)}. Check that its enclosure driver is loaded.") if found is None else found
 
 
@@ -73,10 +72,9 @@ def words(params: Params) -> str:
 @derived
 def disks_in(facts: FleetFacts, params: Params) -> Known[tuple[DiskFacts, ...]]:
     node = need(lookup.node(facts, params.get("node", "")))
-    if not known(node.disks):
-        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    disks = need(node.disks, f"The disks of {node.node} are not known")
     place = (params.get("enclosure", ""), params.get("slot", ""))
-    return tuple(d for d in node.disks if known(d.bay) and (d.bay.enclosure_id, str(d.bay.slot)) == place)
+    return tuple(d for d in disks if known(d.bay) and (d.bay.enclosure_id, str(d.bay.slot)) == place)
 
 
 def by_its_label(disk: DiskFacts) -> str:
@@ -243,12 +241,11 @@ def the_bay_is_empty(facts: FleetFacts, params: Params) -> Verdict:
     if has_no_bay(params):
         return _is_gone(facts, params)
     bay, inside = need(the_bay(facts, params)), need(disks_in(facts, params))
-    if not known(bay.status):
-        return unknown(f"Whether {words(params)} is empty is not known: {bay.status.reason}")
+    status = need(bay.status, f"Whether {words(params)} is empty is not known")
     if inside:
         return refuse(f"{_capital(by_its_label(inside[0]))} is still in {words(params)}. Pull it.")
-    if bay.status not in EMPTY:
-        return refuse(f"The enclosure calls {words(params)} {bay.status}, so something is in it. Pull it.")
+    if status not in EMPTY:
+        return refuse(f"The enclosure calls {words(params)} {status}, so something is in it. Pull it.")
     old = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(old) or old is not None:
         where = f"bay {old.bay.slot}" if known(old) and old is not None and known(old.bay) else "some bay"
@@ -276,16 +273,12 @@ def the_old_disk_is_in_its_bay(facts: FleetFacts, params: Params) -> Verdict:
 def nothing_else_was_pulled(facts: FleetFacts, params: Params) -> Verdict:
     """A wrong pull shows at once as a disk that is gone, and later as a member that left service."""
     node = need(lookup.node(facts, params.get("node", "")))
-    trees = lookup.trees(node)
-    if not known(trees):
-        return unknown(f"Whether another disk of {node.node} was pulled is not known: {trees.reason}")
-    if not known(node.disks):
-        return unknown(f"Whether another disk of {node.node} was pulled is not known: {node.disks.reason}")
-    if not known(node.leaf_changes):
-        return unknown(f"Which disks of {node.node} left service lately is not known: {node.leaf_changes.reason}")
+    trees = need(lookup.trees(node), f"Whether another disk of {node.node} was pulled is not known")
+    need(node.disks, f"Whether another disk of {node.node} was pulled is not known")
+    leaf_changes = need(node.leaf_changes, f"Which disks of {node.node} left service lately is not known")
     for pool, _ in trees:
         for _, leaf in lookup.pool_leaves(pool):
-            if str(leaf.guid) != params.get("vdev_guid", "") and _was_pulled(node, node.leaf_changes, pool, leaf):
+            if str(leaf.guid) != params.get("vdev_guid", "") and _was_pulled(node, leaf_changes, pool, leaf):
                 return refuse(_put_it_back(facts, params, pool, leaf))
     return ok("No other disk was pulled.")
 
@@ -301,15 +294,14 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
             f"{words(params).capitalize()} is empty. Put the disk with the serial number {params.get('spare_serial', '')} into it."
         )
     disk = inside[0]
-    if not known(disk.serial):
-        return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
+    serial = need(disk.serial, f"The serial number of {title(disk)} is not known")
     planned = params.get("spare_serial", "")
     if not names(planned, disk):
         return refuse(
-            f"{words(params).capitalize()} holds the disk with the serial number {disk.serial}, and {planned} was scanned. "
-            f"Put that one in. If {disk.serial} is the new disk, scan it again."
+            f"{words(params).capitalize()} holds the disk with the serial number {serial}, and {planned} was scanned. "
+            f"Put that one in. If {serial} is the new disk, scan it again."
         )
-    return ok(f"The disk with the serial number {disk.serial} is in {words(params)}.")
+    return ok(f"The disk with the serial number {serial} is in {words(params)}.")
 
 
 @guard
@@ -333,8 +325,7 @@ def _ports(facts: FleetFacts, params: Params) -> Known[tuple[PortFacts, ...]]:
 def _no_other_port_is_lit(facts: FleetFacts, params: Params) -> Verdict:
     others = [port for port in need(_ports(facts, params)) if port.address != params.get("slot", "")]
     for port in others:
-        if not known(port.lit):
-            return unknown(f"Whether PCIe port {port.address} is lit is not known: {port.lit.reason}")
+        need(port.lit, f"Whether PCIe port {port.address} is lit is not known")
     if lit := [port.address for port in others if port.lit]:
         return refuse(f"PCIe port {', '.join(lit)} of {params.get('node', '')} is lit already. Switch it off first: two lights mislead.")
     return ok(f"No other PCIe port of {params.get('node', '')} is lit.")
@@ -412,8 +403,7 @@ def _lit(facts: FleetFacts, params: Params) -> Known[tuple[BayFacts, ...]]:
     bays = need(facts.nodes[params.get("node", "")].bays)
     shelf = [b for b in bays if b.enclosure_id == params.get("enclosure", "")]
     for one in shelf:
-        if not known(one.locate):
-            return Unknown(f"Whether bay {one.slot} of enclosure {params.get('enclosure', '')} is lit is not known: {one.locate.reason}")
+        need(one.locate, f"Whether bay {one.slot} of enclosure {params.get('enclosure', '')} is lit is not known")
     return tuple(b for b in shelf if b.locate)
 
 

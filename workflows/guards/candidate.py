@@ -20,10 +20,9 @@ BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elim
 def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
     for path in disk.paths:
-        if not known(path.state):
-            return unknown(f"The state of {path.name} is not known: {path.state.reason}")
-        if path.state not in RUNNING:
-            return refuse(f"The kernel calls {path.name} {path.state}. Check the disk and its cable, or choose another one.")
+        state = need(path.state, f"The state of {path.name} is not known")
+        if state not in RUNNING:
+            return refuse(f"The kernel calls {path.name} {state}. Check the disk and its cable, or choose another one.")
     return ok(f"{name_of(disk)} is running.") if disk.paths else unknown(f"{name_of(disk)} has no device.")
 
 
@@ -50,9 +49,7 @@ def nothing_contradicts_who_the_disk_is(facts: FleetFacts, params: Params) -> Ve
     silent = _silent_witness(facts, params, disk)
     if silent:
         return unknown(silent)
-    found = identify(facts, params["node"], disk)
-    if not known(found):
-        return unknown(f"Whether all sources mean {name_of(disk)} is not known: {found.reason}")
+    found = need(identify(facts, params["node"], disk), f"Whether all sources mean {name_of(disk)} is not known")
     if found.verdict == "agreed":
         return ok(f"All sources mean {name_of(disk)}: {found.reason}")
     if found.verdict == "unknown":
@@ -100,13 +97,10 @@ def no_other_node_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
-    if not known(disk.in_use):
-        return unknown(f"Whether something uses {name_of(disk)} is not known: {disk.in_use.reason}")
-    if disk.in_use:
+    in_use = need(disk.in_use, f"Whether something uses {name_of(disk)} is not known")
+    if in_use:
         link = by_id_path(params["wwid"]) or f"/dev/{disk.names[0]}"
-        return refuse(
-            f"{name_of(disk)} is in use: {', '.join(disk.in_use)}. Choose another disk, or end that. {ways_on(disk.in_use, link)}"
-        )
+        return refuse(f"{name_of(disk)} is in use: {', '.join(in_use)}. Choose another disk, or end that. {ways_on(in_use, link)}")
     return ok(f"{name_of(disk)} is not mounted, not swap, and no other driver holds it.")
 
 
@@ -126,29 +120,24 @@ def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
 def the_disk_is_large_enough(facts: FleetFacts, params: Params) -> Verdict:
     """Compared with the smallest sibling in the vdev, which is stricter than ZFS. One sector less is too small."""
     disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
-    if not known(disk.size_bytes):
-        return unknown(f"The size of {name_of(disk)} is not known: {disk.size_bytes.reason}")
+    size_bytes = need(disk.size_bytes, f"The size of {name_of(disk)} is not known")
     needed = need(_smallest_sibling(target))
-    if disk.size_bytes < needed:
-        return refuse(
-            f"{name_of(disk)} has {disk.size_bytes} bytes; the smallest disk of {target.top.name} has {needed}. Choose a larger disk."
-        )
-    return ok(f"{name_of(disk)} has {disk.size_bytes} bytes; {needed} are needed.")
+    if size_bytes < needed:
+        return refuse(f"{name_of(disk)} has {size_bytes} bytes; the smallest disk of {target.top.name} has {needed}. Choose a larger disk.")
+    return ok(f"{name_of(disk)} has {size_bytes} bytes; {needed} are needed.")
 
 
 @guard
 def the_disk_block_size_fits(facts: FleetFacts, params: Params) -> Verdict:
     disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
-    if not known(disk.logical_block_bytes):
-        return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
-    if not known(target.top.ashift):
-        return unknown(f"The ashift of {target.top.name} is not known: {target.top.ashift.reason}")
-    block = 1 << target.top.ashift
-    if disk.logical_block_bytes > block:
+    logical_block_bytes = need(disk.logical_block_bytes, f"The block size of {name_of(disk)} is not known")
+    ashift = need(target.top.ashift, f"The ashift of {target.top.name} is not known")
+    block = 1 << ashift
+    if logical_block_bytes > block:
         return refuse(
-            f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}. Choose a disk with smaller blocks."
+            f"{name_of(disk)} has blocks of {logical_block_bytes} bytes; {target.top.name} writes {block}. Choose a disk with smaller blocks."
         )
-    return ok(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes; {target.top.name} writes {block}.")
+    return ok(f"{name_of(disk)} has blocks of {logical_block_bytes} bytes; {target.top.name} writes {block}.")
 
 
 @guard
@@ -157,13 +146,12 @@ def the_disk_sits_in_a_known_bay(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
     if not known(disk.bay) and params.get("scanned_serial") and names(params["scanned_serial"], disk):
         return ok(f"No source gives the bay of {name_of(disk)}; its serial number was scanned at the rack.")
-    if not known(disk.bay):
-        return unknown(f"The bay of {name_of(disk)} is not known: {disk.bay.reason}")
-    if disk.bay.conflict:
-        return unknown(f"The bay of {name_of(disk)} is in dispute: {disk.bay.conflict}. Light bay {disk.bay.slot} and look at it first.")
-    if disk.bay.evidence > BAY_EVIDENCE_MAX:
+    bay = need(disk.bay, f"The bay of {name_of(disk)} is not known")
+    if bay.conflict:
+        return unknown(f"The bay of {name_of(disk)} is in dispute: {bay.conflict}. Light bay {bay.slot} and look at it first.")
+    if bay.evidence > BAY_EVIDENCE_MAX:
         return unknown(f"The bay of {name_of(disk)} is only guessed. Light the bay and look at it first.")
-    return ok(f"{name_of(disk)} sits in bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}.")
+    return ok(f"{name_of(disk)} sits in bay {bay.slot} of enclosure {bay.enclosure_id}.")
 
 
 @guard
@@ -172,9 +160,8 @@ def the_disk_can_be_found_at_the_rack(facts: FleetFacts, params: Params) -> Verd
     disk = need(the_disk(facts, params))
     if known(disk.bay):
         return the_disk_sits_in_a_known_bay(facts, params)
-    if not known(disk.serial):
-        return unknown(f"Neither the bay of {name_of(disk)} nor its serial number is known: {disk.serial.reason}")
-    return ok(f"No source gives the bay of {name_of(disk)}. Its serial number {disk.serial} is scanned at the rack next.")
+    serial = need(disk.serial, f"Neither the bay of {name_of(disk)} nor its serial number is known")
+    return ok(f"No source gives the bay of {name_of(disk)}. Its serial number {serial} is scanned at the rack next.")
 
 
 @guard

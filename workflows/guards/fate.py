@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.analysis import pool_fate
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, known, need
+from workflows.facts import FleetFacts, need
 from workflows.guards.subject import the_pool
 from workflows.situations import gates_of
 
@@ -27,10 +27,8 @@ def nothing_of_the_pool_comes_first(facts: FleetFacts, params: Params) -> Verdic
     afterwards, or the way back.
     """
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    if not known(pool.suspended):
-        return unknown(f"Whether {pool.name} is suspended is not known: {pool.suspended.reason}")
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
+    need(pool.suspended, f"Whether {pool.name} is suspended is not known")
     node = facts.nodes[params["node"]]
     found = pool_fate.fate(node, pool, facts)
     if found.verdict == "unknown":
@@ -38,8 +36,7 @@ def nothing_of_the_pool_comes_first(facts: FleetFacts, params: Params) -> Verdic
     if found.gates:
         return refuse(f"{found.reason} {FIRST.get(found.verdict, READ_ONLY)}")
     read_only = pool_fate.is_read_only(pool)
-    if not known(read_only):
-        return unknown(f"Whether {pool.name} is imported read-only is not known: {read_only.reason}")
+    need(read_only, f"Whether {pool.name} is imported read-only is not known")
     return _of_situations(FleetFacts({node.node: node}, at=facts.at), params, pool.name)
 
 

@@ -10,13 +10,11 @@ from workflows.guards.subject import name_of, the_disk
 @guard
 def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
-    if not known(disk.health):
-        return unknown(f"The health of {name_of(disk)} is not known: {disk.health.reason}")
-    if not disk.health.passed:
-        return refuse(f"{name_of(disk)} says of itself: {disk.health.text}. Choose another disk.")
-    if not known(disk.condition):
-        return unknown(f"What {name_of(disk)} logged is not known: {disk.condition.reason}")
-    return _by_its_logs(disk, disk.health, disk.condition)
+    health = need(disk.health, f"The health of {name_of(disk)} is not known")
+    if not health.passed:
+        return refuse(f"{name_of(disk)} says of itself: {health.text}. Choose another disk.")
+    condition = need(disk.condition, f"What {name_of(disk)} logged is not known")
+    return _by_its_logs(disk, health, condition)
 
 
 def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts) -> Verdict:

@@ -44,9 +44,8 @@ def what_can_be_imported_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_pool_is_not_imported_here(facts: FleetFacts, params: Params) -> Verdict:
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.pools):
-        return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
-    for pool in node.pools:
+    pools = need(node.pools, f"Which pools {node.node} has imported is not known")
+    for pool in pools:
         if not known(pool.guid):
             return unknown(f"The guid of {pool.name} on {node.node} is not known: {pool.guid.reason}")
         if pool.guid == guid:
@@ -117,9 +116,8 @@ def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Ver
     for other in sharing:
         if other.brought:
             return unknown(f"{other.node} sees disks of it. {ONE_MOMENT.format(node=other.node, seconds=other.age_seconds)}")
-        if not known(other.cached):
-            return unknown(f"{other.node} sees disks of it, and what it imports at its next boot is not known: {other.cached.reason}")
-        if any(pool.guid == guid for pool in other.cached):
+        cached = need(other.cached, f"{other.node} sees disks of it, and what it imports at its next boot is not known")
+        if any(pool.guid == guid for pool in cached):
             return refuse(f"{other.node} has it in its cache file and imports it at its next boot. Take it out there first.")
     return ok("No other node that sees its disks imports it by itself.")
 
@@ -127,9 +125,8 @@ def no_other_node_imports_it_by_itself(facts: FleetFacts, params: Params) -> Ver
 @guard
 def no_imported_pool_has_its_name(facts: FleetFacts, params: Params) -> Verdict:
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.pools):
-        return unknown(f"Which pools {node.node} has imported is not known: {node.pools.reason}")
-    if any(pool.name == params.get("pool") and known(pool.guid) and pool.guid != guid for pool in node.pools):
+    pools = need(node.pools, f"Which pools {node.node} has imported is not known")
+    if any(pool.name == params.get("pool") and known(pool.guid) and pool.guid != guid for pool in pools):
         return refuse(f"Another pool named {params.get('pool')} is imported on {node.node}. The two cannot be imported together.")
     return ok(f"No other pool named {params.get('pool', '')} is imported on {node.node}.")
 
@@ -157,11 +154,10 @@ def this_software_can_read_it(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_node_has_a_hostid(facts: FleetFacts, params: Params) -> Verdict:
     node = need(lookup.node(facts, params.get("node", "")))
-    if not known(node.hostid):
-        return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
-    if int(node.hostid, 16) == 0:
+    hostid = need(node.hostid, f"The hostid of {node.node} is not known")
+    if int(hostid, 16) == 0:
         return refuse(f"{node.node} has no hostid, so no other system could see that it has the pool imported. Run `zgenhostid` first.")
-    return ok(f"{node.node} has the hostid {node.hostid}.")
+    return ok(f"{node.node} has the hostid {hostid}.")
 
 
 @guard
@@ -208,10 +204,8 @@ def a_rewind_is_offered(facts: FleetFacts, params: Params) -> Verdict:
 @derived
 def diverging(facts: FleetFacts, params: Params) -> Known[tuple[Suspect, ...]]:
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.disks):
-        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
-    if not known(node.timelines):
-        return Unknown(f"The uberblocks of its disks are not known: {node.timelines.reason}")
+    need(node.disks, f"The disks of {node.node} are not known")
+    need(node.timelines, "The uberblocks of its disks are not known")
     listed = listed_pool(facts, params)
     return tuple(s for s in suspects(node, guid, listed if known(listed) else None) if s.diverges)
 

@@ -93,17 +93,14 @@ def the_link_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def every_disk_behind_it_is_there(facts: FleetFacts, params: Params) -> Verdict:
     link = need(the_link(facts, params))
-    if not known(link.node.disks):
-        return unknown(f"The disks of {link.node.node} are not known: {link.node.disks.reason}")
-    for disk in link.node.disks:
+    disks = need(link.node.disks, f"The disks of {link.node.node} are not known")
+    for disk in disks:
         bad = [p for p in disk.paths if known(p.link) and link.worst.far in (*p.link.expanders, p.link.end) and p.state != "running"]
         if bad:
             return refuse(
                 f"The kernel calls {bad[0].name} behind this link {bad[0].state if known(bad[0].state) else 'unreadable'}. Look at it first."
             )
-    trees = lookup.trees(link.node)
-    if not known(trees):
-        return unknown(f"The pools of {link.node.node} are not known: {trees.reason}")
+    trees = need(lookup.trees(link.node), f"The pools of {link.node.node} are not known")
     lost = [leaf for pool, _ in trees for _, leaf in lookup.pool_leaves(pool) if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED")]
     if lost:
         return refuse(f"{lost[0].name} is {lost[0].state}. Bring it back with many-disks-offline, or replace it.")

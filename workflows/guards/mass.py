@@ -6,7 +6,7 @@ from agents.collectors.block import RUNNING
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import REPAIRS, FleetFacts, Known, NodeFacts, PoolFacts, VdevFacts, derived, known, lookup, need
 from workflows.facts.lookup import wwid_of
 from workflows.guards.fresh import stale
 from workflows.guards.links import QUIET_SECONDS
@@ -32,8 +32,7 @@ def what_a_mass_event_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdi
 def the_groups(facts: FleetFacts, params: Params) -> Known[tuple[Group, ...]]:
     """What was lost together on the node, with a member of this pool among it."""
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
     node = facts.nodes[params["node"]]
     lost = list(many_disks_offline.left(FleetFacts({node.node: node})))
     return tuple(group for group in groups(lost) if any(each.pool.guid == pool.guid for each in group.lost))
@@ -70,11 +69,9 @@ def is_back(node: NodeFacts, leaf: VdevFacts) -> bool:
 def the_disks_are_back(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
     node = facts.nodes[params["node"]]
-    if not known(pool.tops):
-        return unknown(f"Which members of {pool.name} are away is not known: {pool.tops.reason}")
-    if not known(node.disks):
-        return unknown(f"Which members of {pool.name} are away is not known: {node.disks.reason}")
-    untold = next((leaf.gone for _, top in pool.tops for leaf in top.leaves() if not known(leaf.gone)), None)
+    tops = need(pool.tops, f"Which members of {pool.name} are away is not known")
+    need(node.disks, f"Which members of {pool.name} are away is not known")
+    untold = next((leaf.gone for _, top in tops for leaf in top.leaves() if not known(leaf.gone)), None)
     if untold is not None:
         return unknown(untold.reason)
     gone = [leaf for _, leaf in away(pool) if not is_back(node, leaf)]
@@ -93,8 +90,7 @@ def everything_is_quiet(facts: FleetFacts, params: Params) -> Verdict:
         return refuse("Cables and disks were not looked at yet since the change.")
     if quiet.seconds < QUIET_SECONDS:
         return refuse(f"Cables and disks are quiet for {quiet.seconds} s; {QUIET_SECONDS} s are needed.")
-    if not known(node.disks):
-        return unknown(f"Whether a disk came or went since is not known: {node.disks.reason}")
+    need(node.disks, "Whether a disk came or went since is not known")
     if why := stale(node, ("sas_phys", "block") if known(node.fabric) else ("block",)):
         return unknown(why)  # what was not read again is the same as before, which proves nothing
     if fingerprint(paths_and_phys(node)) != quiet.counts:
@@ -130,8 +126,7 @@ def it_was_suspended_by_io_errors(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def some_members_are_away(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
     found = away(pool)
     return (
         ok(f"{plural(len(found), 'member')} of {pool.name} {'is' if len(found) == 1 else 'are'} away.")
@@ -172,17 +167,15 @@ def every_member_serves(facts: FleetFacts, params: Params) -> Verdict:
 def every_member_that_went_is_back(facts: FleetFacts, params: Params) -> Verdict:
     """A member set OFFLINE with `zpool offline` is listed but not waited for."""
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return unknown(f"How {pool.name} stands is not known: {pool.tops.reason}")
-    if not known(pool.scans):
-        return unknown(f"How {pool.name} stands is not known: {pool.scans.reason}")
+    need(pool.tops, f"How {pool.name} stands is not known")
+    scans = need(pool.scans, f"How {pool.name} stands is not known")
     gone = [leaf for _, leaf in away(pool)]
     if gone:
         return refuse(f"Members of {pool.name} that still do not serve: {_names(gone)}.")
     strange = [leaf for leaf in _leaves(pool) if leaf.state not in (*lookup.IN_SERVICE, *lookup.LOST_STATES)]
     if strange:
         return unknown(f"Whether {_names(strange)} of {pool.name} serves is not known: its state reads “{strange[0].state}”.")
-    if any(s.function in REPAIRS and s.state in ("running", "paused") for s in pool.scans):
+    if any(s.function in REPAIRS and s.state in ("running", "paused") for s in scans):
         return refuse(f"{pool.name} is resilvering: its members catch up.")
     off = _switched_off(pool)
     but = f" Still OFFLINE, by `zpool offline`: {_names(off)}." if off else ""

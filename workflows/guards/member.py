@@ -16,22 +16,16 @@ SERVING = ("ONLINE", "DEGRADED")
 def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verdict:
     """The label on that disk is read: names and stored device ids prove nothing."""
     target = need(the_target(facts, params))
-    if not known(target.leaf.wwid):
-        return unknown(f"Which disk carries the label of {params.get('vdev_guid', '')} is not known: {target.leaf.wwid.reason}")
-    if target.leaf.wwid != params.get("old_wwid", ""):
-        return refuse(
-            f"{params.get('vdev_guid', '')} sits on {target.leaf.wwid}, not on {params.get('old_wwid', '')}. Begin again from the situation."
-        )
+    wwid = need(target.leaf.wwid, f"Which disk carries the label of {params.get('vdev_guid', '')} is not known")
+    if wwid != params.get("old_wwid", ""):
+        return refuse(f"{params.get('vdev_guid', '')} sits on {wwid}, not on {params.get('old_wwid', '')}. Begin again from the situation.")
     disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(disk) or disk is None:
         return unknown(f"{params.get('node', '')} does not see {params.get('old_wwid', '')} now. Have the node look again.")
-    if not known(disk.serial):
-        return unknown(f"The serial number of {title(disk)} is not known: {disk.serial.reason}")
-    if disk.serial != params.get("old_serial", ""):
-        return refuse(
-            f"{title(disk)} has the serial number {disk.serial}, not {params.get('old_serial', '')}. Begin again from the situation."
-        )
-    return ok(f"{params.get('vdev_guid', '')} sits on {title(disk)}, serial number {disk.serial}.")
+    serial = need(disk.serial, f"The serial number of {title(disk)} is not known")
+    if serial != params.get("old_serial", ""):
+        return refuse(f"{title(disk)} has the serial number {serial}, not {params.get('old_serial', '')}. Begin again from the situation.")
+    return ok(f"{params.get('vdev_guid', '')} sits on {title(disk)}, serial number {serial}.")
 
 
 @guard

@@ -27,8 +27,7 @@ def what_the_audit_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
 def the_leaf(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, str, VdevFacts]]:
     """The member or hot spare the run is about, with the class it has in its pool."""
     pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
     found = [(role, leaf) for role, leaf in lookup.pool_leaves(pool) if leaf.guid == guid]
     if len(found) != 1:
         return Unknown(f"{pool.name} shows {guid} {len(found)} times. Look at the pool again.")
@@ -47,8 +46,7 @@ def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
     found, disk = need(the_leaf(facts, params)), need(the_disk_meant(facts, params))
     leaf = found[2]
     for value in (leaf.wwid, disk.serial):
-        if not known(value):
-            return unknown(f"Whether {leaf.guid} sits on {name_of(disk)} is not known: {value.reason}")
+        need(value, f"Whether {leaf.guid} sits on {name_of(disk)} is not known")
     if leaf.wwid != params["old_wwid"]:
         return refuse(f"{leaf.guid} sits on {leaf.wwid}, not on {params['old_wwid']}. Begin again from the situation.")
     if disk.serial != params["old_serial"]:
@@ -111,9 +109,8 @@ def nothing_is_lost_together(facts: FleetFacts, params: Params) -> Verdict:
 def no_scan_runs_on_the_pool(facts: FleetFacts, params: Params) -> Verdict:
     """Taking a disk out and back begins a resilver, and would restart one that runs."""
     pool = need(the_pool(facts, params))
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    running = [s for s in pool.scans if s.state in ("running", "paused")]
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    running = [s for s in scans if s.state in ("running", "paused")]
     return (
         refuse(f"A {running[0].function} of {pool.name} is {running[0].state}. Wait until it ends.")
         if running
@@ -177,9 +174,8 @@ def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
     pool, _, leaf = found
     if leaf.state not in SERVING:
         return refuse(f"{leaf.guid} is {leaf.state}. Check its disk, and bring it back with `zpool online`.")
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    if not redundancy.leaf_counts(leaf) or any(s.function in REPAIRS and s.state in ("running", "paused") for s in pool.scans):
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    if not redundancy.leaf_counts(leaf) or any(s.function in REPAIRS and s.state in ("running", "paused") for s in scans):
         return refuse(f"{leaf.guid} is {leaf.state} and still catches up.")
     return ok(f"{leaf.guid} is {leaf.state} in {pool.name} and holds its share.")
 
@@ -187,17 +183,15 @@ def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_kernel_flushes_what_the_disk_caches(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk_meant(facts, params))
-    if not known(disk.modes):
-        return unknown(f"The modes of {name_of(disk)} are not known: {disk.modes.reason}")
-    if not known(disk.modes.kernel_believes):
-        return unknown(disk.modes.kernel_believes.reason)
-    if not known(disk.modes.write_cache):
-        return unknown(f"Whether {name_of(disk)} caches writes is not known: {disk.modes.write_cache.reason}")
-    if disk.modes.is_never_flushed:
+    modes = need(disk.modes, f"The modes of {name_of(disk)} are not known")
+    if not known(modes.kernel_believes):
+        return unknown(modes.kernel_believes.reason)
+    need(modes.write_cache, f"Whether {name_of(disk)} caches writes is not known")
+    if modes.is_never_flushed:
         return refuse(
             f"{name_of(disk)} caches writes and the kernel assumes it does not. Switch the cache off before the disk serves again."
         )
-    return ok(f"The kernel assumes: {disk.modes.kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
+    return ok(f"The kernel assumes: {modes.kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
 
 
 def _on(value: bool) -> str:

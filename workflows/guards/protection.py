@@ -11,22 +11,20 @@ from workflows.guards.subject import name_of, the_disk, the_target
 @guard
 def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Params) -> Verdict:
     disk, target = need(the_disk(facts, params)), need(the_target(facts, params))
-    if not known(disk.logical_block_bytes):
-        return unknown(f"The block size of {name_of(disk)} is not known: {disk.logical_block_bytes.reason}")
-    if disk.logical_block_bytes not in PLAIN_BLOCKS:
-        return refuse(f"{name_of(disk)} has blocks of {disk.logical_block_bytes} bytes, made for a RAID controller. Take another disk.")
+    logical_block_bytes = need(disk.logical_block_bytes, f"The block size of {name_of(disk)} is not known")
+    if logical_block_bytes not in PLAIN_BLOCKS:
+        return refuse(f"{name_of(disk)} has blocks of {logical_block_bytes} bytes, made for a RAID controller. Take another disk.")
     wwids = {leaf.wwid for leaf in target.top.leaves() if known(leaf.wwid) and leaf.wwid != params.get("wwid", "")}
     siblings = [d for d in (target.node.disks if known(target.node.disks) else ()) if known(d.wwid) and d.wwid in wwids]
     if siblings and all(map(_is_nvme, (disk, *siblings))):
         return ok(f"{name_of(disk)} and the other disks of {target.top.name} are NVMe disks, which have no SCSI protection type.")
-    if not known(disk.protection_type):
-        return unknown(f"The protection type of {name_of(disk)} is not known: {disk.protection_type.reason}")
+    protection_type = need(disk.protection_type, f"The protection type of {name_of(disk)} is not known")
     types = {d.protection_type for d in siblings if known(d.protection_type)}
     if not types:
         return unknown(f"The protection type of no other disk of {target.top.name} is known.")
-    if types != {disk.protection_type}:
+    if types != {protection_type}:
         return refuse(_differs(disk, types))
-    return ok(f"{name_of(disk)} has the protection type {disk.protection_type}, as the other disks of {target.top.name}.")
+    return ok(f"{name_of(disk)} has the protection type {protection_type}, as the other disks of {target.top.name}.")
 
 
 def _is_nvme(disk: DiskFacts) -> bool:

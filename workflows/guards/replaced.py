@@ -118,11 +118,10 @@ REPLACED_GUARDS = (
 def the_new_line(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, ...]]:
     """From the top-level vdev down to the one leaf that sits on the chosen disk."""
     pool, wwid = need(the_pool(facts, params)), params.get("wwid", "")
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    tops = need(pool.tops, f"The vdevs of {pool.name} are not known")
     if not wwid:
         return Unknown("No disk is chosen yet.")
-    found = [line for _, top in pool.tops for line in lines_to(top, wwid)]
+    found = [line for _, top in tops for line in lines_to(top, wwid)]
     if len(found) > 1:
         return Unknown(f"{wwid} is {len(found)} members of {pool.name} at once. Look at the labels before anything else.")
     return found[0] if found else Unknown(_not_seen(pool, wwid))

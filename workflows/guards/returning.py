@@ -71,9 +71,8 @@ def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
 def it_caught_up_without_errors(facts: FleetFacts, params: Params) -> Verdict:
     """Where nothing was written meanwhile, ZFS has nothing to resilver and prints no line."""
     target = need(the_target(facts, params))
-    if not known(target.pool.scans):
-        return unknown(f"How it caught up is not known: {target.pool.scans.reason}")
-    bad = [scan for scan in target.pool.scans if scan.function in REPAIRS and scan.state == "finished" and scan.errors != 0]
+    scans = need(target.pool.scans, "How it caught up is not known")
+    bad = [scan for scan in scans if scan.function in REPAIRS and scan.state == "finished" and scan.errors != 0]
     if bad and bad[0].errors is None:
         return unknown(f"With how many errors the {bad[0].function} of {target.pool.name} ended is not known.")
     if bad:

@@ -41,13 +41,12 @@ def it_does_not_come_in_as_it_is(facts: FleetFacts, params: Params) -> Verdict:
 def no_force_is_needed(facts: FleetFacts, params: Params) -> Verdict:
     """No import for writing and no rewind is forced (`-f`) from here."""
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.hostid):
-        return unknown(f"The hostid of {node.node} is not known: {node.hostid.reason}")
+    hostid = need(node.hostid, f"The hostid of {node.node} is not known")
     table = rows(node, guid)
     if not table:
         return unknown(f"No disk of {node.node} is known to carry a label of {params.get('pool', guid)}.")
     if last_used_elsewhere(facts, params):
-        hosts = ", ".join(sorted({row.label.hostname or "an unknown host" for row in table if row.label.hostid != int(node.hostid, 16)}))
+        hosts = ", ".join(sorted({row.label.hostname or "an unknown host" for row in table if row.label.hostid != int(hostid, 16)}))
         return refuse(f"{hosts} used {params.get('pool', '')} last and never exported it. Do this on that host; it is not forced here.")
     return ok(f"{node.node} used {params.get('pool', '')} last, or it was exported.")
 
@@ -76,8 +75,7 @@ def no_checkpoint_stands(facts: FleetFacts, params: Params) -> Verdict:
 def this_zfs_can_go_back(facts: FleetFacts, params: Params) -> Verdict:
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
     version = release_numbers(node.zfs_module)
-    if not known(version):
-        return unknown(f"The ZFS version of {node.node} is not known: {version.reason}")
+    version = need(version, f"The ZFS version of {node.node} is not known")
     text = ".".join(map(str, version))
     if version >= LABELS_ARE_RETRIED_SINCE:
         return ok(f"OpenZFS {text} tries again without the limit where a label is newer than the point in time.")
@@ -267,9 +265,7 @@ def _of_the_point(facts: FleetFacts, params: Params, judged: Callable[[Point, Ti
 @derived
 def _taken(facts: FleetFacts, params: Params) -> Known[int]:
     pool = need(the_pool(facts, params))
-    loads = facts.nodes[params["node"]].loads
-    if not known(loads):
-        return Unknown(f"From which txg {pool.name} came in is not known: {loads.reason}")
+    loads = need(facts.nodes[params["node"]].loads, f"From which txg {pool.name} came in is not known")
     return loads.get(pool.name, Unknown(f"ZFS's own log does not say any more from which txg {pool.name} came in."))
 
 

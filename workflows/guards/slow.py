@@ -28,12 +28,11 @@ def what_triage_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
 def the_subject(facts: FleetFacts, params: Params) -> Known[slowness.Subject]:
     found, disk = need(the_leaf(facts, params)), need(the_disk_meant(facts, params))
     pool, _, leaf = found
-    if not known(pool.latency):
-        return Unknown(f"How long I/O waits on {pool.name} is not known: {pool.latency.reason}")
-    one = next((x for x in pool.latency.leaves if x.leaf.guid == leaf.guid), None)
+    latency = need(pool.latency, f"How long I/O waits on {pool.name} is not known")
+    one = next((x for x in latency.leaves if x.leaf.guid == leaf.guid), None)
     if one is None:
         return Unknown(f"How long I/O waits on {leaf.guid} is not known.")
-    return slowness.Subject(facts.nodes[params["node"]], pool, pool.latency, one, disk)
+    return slowness.Subject(facts.nodes[params["node"]], pool, latency, one, disk)
 
 
 @guard

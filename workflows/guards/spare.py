@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.engine.core import Params, Verdict, guard, ok, refuse
 from workflows.facts import DiskFacts, FleetFacts, known, need
 from workflows.guards.bay import NOT_LIT, disks_in, has_no_bay, words
 from workflows.guards.scanned import names
@@ -30,11 +30,10 @@ def _by_its_serial_number(disk: DiskFacts, params: Params) -> Verdict:
 @guard
 def the_new_disk_is_the_one_planned(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
-    if not known(disk.serial):
-        return unknown(f"The serial number of {name_of(disk)} is not known: {disk.serial.reason}")
+    serial = need(disk.serial, f"The serial number of {name_of(disk)} is not known")
     if not names(params.get("spare_serial", ""), disk):
         return refuse(
-            f"{name_of(disk)} has the serial number {disk.serial}; the disk planned is {params.get('spare_serial', '')}. "
+            f"{name_of(disk)} has the serial number {serial}; the disk planned is {params.get('spare_serial', '')}. "
             "Put that one in, or scan the new disk again."
         )
     return ok(f"{name_of(disk)} has the serial number that was planned.")

@@ -76,8 +76,7 @@ def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
         return unknown(f"Which vdev of {pool.name} {title(disk)} belongs to is not known.")
     others = [leaf for leaf in top.leaves() if leaf.name.rsplit("/", 1)[-1] not in names]
     spoken_of = _members_by_label(facts.nodes[params["node"]], pool.guid, {leaf.name.rsplit("/", 1)[-1] for leaf in others})
-    if not known(spoken_of):
-        return unknown(f"How many disks {top.name} has is not known: {spoken_of.reason}")
+    spoken_of = need(spoken_of, f"How many disks {top.name} has is not known")
     if spoken_of != len(top.leaves()):
         return unknown(
             f"The listing shows {len(top.leaves())} disks of {top.name}, and the labels name {spoken_of}. "
@@ -137,8 +136,7 @@ def it_is_gone_from_the_kernel(facts: FleetFacts, params: Params) -> Verdict:
 def members_here(facts: FleetFacts, params: Params) -> Known[frozenset[int]]:
     """Guids of the members whose disks are here, by their labels, without the one that is taken away."""
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.disks):
-        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    need(node.disks, f"The disks of {node.node} are not known")
     return frozenset(row.label.guid for row in rows(node, guid) if str(row.label.guid) != params.get("vdev_guid", ""))
 
 
@@ -237,9 +235,8 @@ def it_is_back_or_out(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_pool_lacks_exactly_this_disk(facts: FleetFacts, params: Params) -> Verdict:
     pool, guid = need(the_pool(facts, params)), need(number(params, "vdev_guid"))
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    lost = [leaf for _, top in pool.tops for leaf in top.leaves() if leaf.state not in lookup.IN_SERVICE]
+    tops = need(pool.tops, f"The vdevs of {pool.name} are not known")
+    lost = [leaf for _, top in tops for leaf in top.leaves() if leaf.state not in lookup.IN_SERVICE]
     if not all(known(leaf.guid) for leaf in lost):
         return unknown(f"Which members {pool.name} lacks is not known.")
     if [leaf.guid for leaf in lost] == [guid]:

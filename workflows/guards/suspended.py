@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, derived, known, lookup, need
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, derived, known, lookup, need
 from workflows.facts.read.past import disks_in_trouble, last_suspension
 from workflows.guards.fresh import OF_OTHERS, ONE_MOMENT, stale, stale_elsewhere
 from workflows.guards.margin import left
@@ -45,10 +45,9 @@ def suspects(facts: FleetFacts, params: Params) -> Known[dict[str, tuple[DiskFac
     """WWID -> the disk and what is held against it: by the kernel's log, by the HBA's driver, by the multihost history."""
     pool = need(the_pool(facts, params))
     node = facts.nodes[params["node"]]
-    if not known(node.disks):
-        return Unknown(f"The disks of {node.node} are not known: {node.disks.reason}")
+    disks = need(node.disks, f"The disks of {node.node} are not known")
     found: dict[str, tuple[DiskFacts, list[str]]] = {}
-    for disk in node.disks:
+    for disk in disks:
         sentences = [*_by_log(node, pool, disk), *_by_history(node, pool, disk)]
         if sentences and known(disk.wwid):
             found[disk.wwid] = (disk, sentences)
@@ -81,9 +80,8 @@ def the_pool_can_do_without_the_sick_disk(facts: FleetFacts, params: Params) -> 
     pool, sick = need(the_pool(facts, params)), params.get("sick", "")
     if sick == NO_DISK:
         return ok("No disk was named, so none has to be taken out.")
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    for _, top in pool.tops:
+    tops = need(pool.tops, f"The vdevs of {pool.name} are not known")
+    for _, top in tops:
         leaf = next((v for v in top.leaves() if known(v.wwid) and v.wwid == sick), None)
         margin = redundancy.top_margin(pool, top)
         if leaf is not None:
@@ -180,9 +178,8 @@ def the_partners_are_named(facts: FleetFacts, params: Params, answer: str) -> tu
 @derived
 def other_pools(facts: FleetFacts, params: Params) -> Known[tuple[PoolFacts, ...]]:
     node = need(lookup.node(facts, params.get("node", "")))
-    if not known(node.pools):
-        return Unknown(f"What else lives on {node.node} is not known: {node.pools.reason}")
-    return tuple(pool for pool in node.pools if pool.name != params.get("pool"))
+    pools = need(node.pools, f"What else lives on {node.node} is not known")
+    return tuple(pool for pool in pools if pool.name != params.get("pool"))
 
 
 def the_other_pools_are_named(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
@@ -263,10 +260,9 @@ def both_nodes_are_set_alike(facts: FleetFacts, params: Params) -> Verdict:
             continue  # a person answers for it
         if other.brought:
             return unknown(ONE_MOMENT.format(node=name, seconds=other.age_seconds))
-        if not known(other.tunables):
-            return unknown(f"How {name} is set is not known: {other.tunables.reason}")
+        tunables = need(other.tunables, f"How {name} is set is not known")
         for tunable in MULTIHOST:
-            mine, theirs = here.tunables.get(tunable), other.tunables.get(tunable)
+            mine, theirs = here.tunables.get(tunable), tunables.get(tunable)
             if (mine.value if mine else None) != (theirs.value if theirs else None):
                 return refuse(
                     f"{tunable} is {mine.value if mine else 'not there'} on {here.node} and {theirs.value if theirs else 'not there'} on {name}. "

@@ -42,9 +42,8 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
 @guard
 def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.suspended):
-        return unknown(f"Whether {pool.name} is suspended is not known: {pool.suspended.reason}")
-    if pool.suspended:
+    suspended = need(pool.suspended, f"Whether {pool.name} is suspended is not known")
+    if suspended:
         return refuse(f"{pool.name} is suspended; a command to it would hang. Find out why its I/O stopped first.")
     return ok(f"{pool.name} is not suspended.")
 
@@ -88,8 +87,7 @@ def the_lost_member_has_not_come_back(facts: FleetFacts, params: Params) -> Verd
     if target.leaf.state == "FAULTED" and target.leaf.was is None:
         return ok(f"{target.leaf.guid} is still there and FAULTED: a sick disk in its place, not one that came back.")
     disks = target.node.disks
-    if not known(disks):
-        return unknown(f"The disks of {target.node.node} are not known: {disks.reason}")
+    disks = need(disks, f"The disks of {target.node.node} are not known")
     for disk in disks:
         if known(disk.labels) and any((label.pool_guid, label.guid) == (target.pool.guid, target.leaf.guid) for label in disk.labels):
             return refuse(
@@ -125,9 +123,7 @@ def no_mass_event_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     together = many_disks_offline.detect(FleetFacts({target.node.node: target.node}))
     if together:
         return refuse(f"{together[0].title}. Mend that first; replacing disks now makes it worse.")
-    changes = target.node.leaf_changes
-    if not known(changes):
-        return unknown(f"Which disks of {target.node.node} changed lately is not known: {changes.reason}")
+    changes = need(target.node.leaf_changes, f"Which disks of {target.node.node} changed lately is not known")
     lost = {(c.pool_guid, c.vdev_guid) for c in changes if c.after != "ONLINE" and c.age_seconds <= MASS_EVENT_SECONDS}
     allowed = max(MASS_EVENT_LEAVES_MIN, target.top.parity - 1)
     if len(lost) > allowed:
@@ -143,10 +139,9 @@ def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
     ZFS attaches nothing. The rule is the node's own, and stands with it: `agents/operations/_resilver.py`."""
     target = need(the_target(facts, params))
     pool, top = target.pool, target.top
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    here, elsewhere = redundancy.being_rebuilt(top, pool.scans), _elsewhere(target)
-    outcome, reason = _resilver.in_the_way(pool.name, top.name, _resilver.not_over(pool.scans), here, elsewhere, lambda: _defers(target))
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    here, elsewhere = redundancy.being_rebuilt(top, scans), _elsewhere(target)
+    outcome, reason = _resilver.in_the_way(pool.name, top.name, _resilver.not_over(scans), here, elsewhere, lambda: _defers(target))
     if outcome == "refuse" and target.parent is not None and target.parent.kind == "spare":
         # Before 2.3.0 the pull of a disk that is OFFLINE may start one.
         reason = (
@@ -191,9 +186,8 @@ def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
 def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """ZFS copies one vdev onto the others: meanwhile no member of those is taken out and none is added."""
     pool = need(the_pool(facts, params))
-    if not known(pool.removing):
-        return unknown(f"Whether {pool.name} has a device removal is not known: {pool.removing.reason}")
-    if pool.removing:
+    removing = need(pool.removing, f"Whether {pool.name} has a device removal is not known")
+    if removing:
         return refuse(f"{pool.name} has a device removal under way. Wait until it ends; `zpool remove -s {pool.name}` calls it off.")
     return ok(f"No vdev is being removed from {pool.name}.")
 
@@ -202,9 +196,8 @@ def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
 def no_expansion_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """An expansion pauses while a member is out of service, so none is taken out. A lost member may be replaced."""
     pool = need(the_pool(facts, params))
-    if not known(pool.expanding):
-        return unknown(f"Whether a raidz of {pool.name} is being expanded is not known: {pool.expanding.reason}")
-    if pool.expanding:
+    expanding = need(pool.expanding, f"Whether a raidz of {pool.name} is being expanded is not known")
+    if expanding:
         return refuse(f"A raidz of {pool.name} is being expanded, and stands still while a member is out. Wait until it ends.")
     return ok(f"No raidz of {pool.name} is being expanded.")
 
@@ -227,8 +220,7 @@ def the_pool_asks_for_no_larger_blocks(facts: FleetFacts, params: Params) -> Ver
     if not known(pool.properties) or not pool.properties.get("ashift", "").isdecimal():
         why = "" if known(pool.properties) else f" {pool.properties.reason}"
         return unknown(f"Which ashift {pool.name} gives to new disks is not known.{why}")
-    if not known(ashift):
-        return unknown(f"The ashift of {target.top.name} is not known: {ashift.reason}")
+    ashift = need(ashift, f"The ashift of {target.top.name} is not known")
     asked = int(pool.properties["ashift"])
     if asked > ashift:
         return refuse(
@@ -244,8 +236,7 @@ def its_siblings_read_true(facts: FleetFacts, params: Params) -> Verdict:
     target = need(the_target(facts, params))
     others = [leaf for leaf in target.top.leaves() if leaf.guid != target.leaf.guid and leaf.state in lookup.IN_SERVICE]
     for leaf in others:
-        if not known(leaf.errors):
-            return unknown(f"How many wrong checksums {leaf.name} counts is not known: {leaf.errors.reason}")
+        need(leaf.errors, f"How many wrong checksums {leaf.name} counts is not known")
     wrong = [leaf for leaf in others if known(leaf.errors) and leaf.errors[2]]
     if len(wrong) > WRONG_SIBLINGS_MAX:
         names = ", ".join(leaf.name.rsplit("/", 1)[-1] for leaf in wrong[:WRONG_NAMED])

@@ -51,9 +51,8 @@ def the_setting(params: Params) -> Known[Setting]:
 @derived
 def the_tunables(facts: FleetFacts, params: Params) -> Known[TunablesFacts]:
     node = need(lookup.node(facts, params.get("node", "")))
-    if not known(node.tunables):
-        return Unknown(f"The tunables of {node.node} are not known: {node.tunables.reason}")
-    return node.tunables
+    tunables = need(node.tunables, f"The tunables of {node.node} are not known")
+    return tunables
 
 
 @derived
@@ -78,19 +77,17 @@ def what_tuning_reads_is_fresh(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def a_scan_is_running(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.progress):
-        return unknown(f"Whether {pool.name} is scanned is not known: {pool.progress.reason}")
-    if not pool.progress:
+    progress = need(pool.progress, f"Whether {pool.name} is scanned is not known")
+    if not progress:
         return refuse(f"No scrub and no resilver runs on {pool.name}, so there is nothing to speed up.")
-    return ok(f"A {pool.progress[0].function} runs on {pool.name}.")
+    return ok(f"A {progress[0].function} runs on {pool.name}.")
 
 
 @guard
 def no_single_disk_holds_it_up(facts: FleetFacts, params: Params) -> Verdict:
     """One slow disk limits the whole scan, and more load makes it slower."""
     pool = need(the_pool(facts, params))
-    if not known(pool.latency):
-        return unknown(f"Whether one disk of {pool.name} is slower than its peers is not known: {pool.latency.reason}")
+    need(pool.latency, f"Whether one disk of {pool.name} is slower than its peers is not known")
     node = facts.nodes[params["node"]]
     found = [s for s in slow_disk.detect(FleetFacts({node.node: node})) if s.subject.get("pool") == pool.name and s.severity == "act"]
     if found:
@@ -120,8 +117,7 @@ def nothing_else_is_tuned(facts: FleetFacts, params: Params) -> Verdict:
             "Put it back, or write it down for the boot if it is meant to stay."
         )
     for other in others:
-        if not known(other.differs):
-            return unknown(f"Whether {other.name} was changed is not known: {other.differs.reason}")
+        need(other.differs, f"Whether {other.name} was changed is not known")
     return ok("No other tunable of scans was changed.")
 
 

@@ -474,3 +474,12 @@ def test_a_guard_that_needs_what_is_not_known_answers_so():
     assert asks(FleetFacts({}), {"value": "5"}) == ok("It is 5.")
     assert asks(FleetFacts({}), {"value": Unknown("nobody answered")}) == unknown("nobody answered")
     assert asks.__name__ == "asks"
+
+
+def test_a_guard_says_what_it_needs_and_why_that_is_not_known():
+    @guard
+    def asks(facts, params):
+        return ok(f"It is {need(params['value'], 'The bay is not known')}.")
+
+    assert asks(FleetFacts({}), {"value": "5"}) == ok("It is 5.")
+    assert asks(FleetFacts({}), {"value": Unknown("nobody answered")}) == unknown("The bay is not known: nobody answered")

@@ -1,4 +1,4 @@
-"""What a guard says when it does not pass, read from the guard itself: the words of its `refuse` and `unknown`, and of the functions it asks.
+"""What a guard says when it does not pass, read from the guard itself: the words of its `refuse`, `unknown` and `need`, and of the functions it asks.
 
 What is only known in a case stands as "…"; a sentence of which nothing else is left is left out.
 """
@@ -11,7 +11,7 @@ from functools import cache
 
 from workflows.engine.core import Guard
 
-AGAINST = ("refuse", "unknown")
+AGAINST, NEED = ("refuse", "unknown"), "need"
 _WORD = re.compile("[a-z]{2}", re.IGNORECASE)
 DEPTH_MAX = 3  # a guard that asks a function that asks another
 
@@ -28,11 +28,14 @@ def _of(function, depth: int) -> tuple[str, ...]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):  # a lambda within an expression, or made without a source
         return ()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        if not isinstance(node.func, ast.Name):
             continue
         if node.func.id in AGAINST and node.args:
             found += filter(None, [_text(node.args[0])])
+        elif node.func.id == NEED and len(node.args) > 1:
+            found.append(f"{_text(node.args[1])}: …")
         elif depth and (other := _asked(function, node.func.id)) is not None:
             found += _of(other, depth - 1)
     return tuple(found)

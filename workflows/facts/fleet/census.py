@@ -100,10 +100,9 @@ def candidate_case(fleet: FleetFacts, node: str, pool_guid: int, vdev_guid: int,
     disk = need(lookup.disk(fleet, node, wwid))
     if disk is None:
         return Unknown(f"{node} does not see a disk {wwid}.")
-    if not known(disk.labels):
-        return Unknown(f"The labels of {title(disk)} are not known: {disk.labels.reason}")
+    labels = need(disk.labels, f"The labels of {title(disk)} are not known")
     need(lookup.vdev(fleet, node, pool_guid, vdev_guid))  # without the tree a former and a current member look alike
-    cases = [_by_label(fleet, disk, label, pool_guid, vdev_guid) for label in disk.labels] + _by_owner(fleet, disk, pool_guid, vdev_guid)
+    cases = [_by_label(fleet, disk, label, pool_guid, vdev_guid) for label in labels] + _by_owner(fleet, disk, pool_guid, vdev_guid)
     return min(cases, key=lambda case: _WORST.index(case.code), default=Case("A0", f"{title(disk)} carries no label."))
 
 

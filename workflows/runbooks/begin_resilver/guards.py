@@ -45,13 +45,11 @@ def _missing(pool: PoolFacts) -> list[str]:
 @guard
 def something_may_miss_data(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
     if missing := _missing(pool):
         return ok(f"Data is missing in {pool.name}: {'; '.join(missing)}.")
-    if any(scan.function in REPAIRS and scan.state == "canceled" for scan in pool.scans):
+    if any(scan.function in REPAIRS and scan.state == "canceled" for scan in scans):
         return ok(f"The last resilver of {pool.name} was cancelled, so a disk may miss data.")
     return refuse(f"Nothing shows that a disk of {pool.name} misses data. End this run; to read all that it holds, scrub it.")
 
@@ -60,9 +58,7 @@ def something_may_miss_data(facts: FleetFacts, params: Params) -> Verdict:
 def no_disk_comes_and_goes(facts: FleetFacts, params: Params) -> Verdict:
     """A resilver begins anew each time, and never ends."""
     pool = need(the_pool(facts, params))
-    changes = facts.nodes[params["node"]].leaf_changes
-    if not known(changes):
-        return unknown(f"Which disks of {params['node']} changed lately is not known: {changes.reason}")
+    changes = need(facts.nodes[params["node"]].leaf_changes, f"Which disks of {params['node']} changed lately is not known")
     lately = [change.vdev_guid for change in changes if change.pool_guid == pool.guid and change.age_seconds <= LATELY_SECONDS]
     restless = sorted({str(guid) for guid in lately if lately.count(guid) > CHANGES_MAX})
     if restless:
@@ -76,10 +72,9 @@ def no_disk_comes_and_goes(facts: FleetFacts, params: Params) -> Verdict:
 def zfs_begins_one_when_asked(facts: FleetFacts, params: Params) -> Verdict:
     """The kernel refuses `zpool resilver` where the feature resilver_defer is not enabled (spa_scan, module/zfs/spa.c)."""
     pool = need(the_pool(facts, params))
-    if not known(pool.properties):
-        return unknown(f"Whether the feature resilver_defer of {pool.name} is enabled is not known: {pool.properties.reason}")
+    properties = need(pool.properties, f"Whether the feature resilver_defer of {pool.name} is enabled is not known")
     numbers = release_numbers(facts.nodes[params["node"]].zfs_module)
-    found = pool.properties.get(DEFERS)
+    found = properties.get(DEFERS)
     feature = found if found is not None else _resilver.before_it(numbers if known(numbers) else None)
     if feature is None:
         return unknown(f"Whether the feature resilver_defer of {pool.name} is enabled is not known. Have the node look again.")
@@ -95,9 +90,8 @@ def zfs_begins_one_when_asked(facts: FleetFacts, params: Params) -> Verdict:
 def the_resilver_goes_well(facts: FleetFacts, params: Params) -> Verdict:
     """Asked all the time while it is waited for."""
     pool = need(the_pool(facts, params))
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    for scan in (scan for scan in pool.scans if scan.function in REPAIRS):
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    for scan in (scan for scan in scans if scan.function in REPAIRS):
         if scan.errors:
             return refuse(
                 f"The {scan.function} of {pool.name} counts {scan.errors} errors. Read `zpool status -v`, restore what it names, and scrub; detach nothing."
@@ -127,11 +121,9 @@ def _seconds(params: Params) -> int:
 @guard
 def nothing_misses_data(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    unread = [top.name for _, top in pool.tops if not known(top.ashift)]
+    tops = need(pool.tops, f"The vdevs of {pool.name} are not known")
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    unread = [top.name for _, top in tops if not known(top.ashift)]
     if unread:
         return unknown(
             f"No label of {', '.join(unread)} could be read, so whether a disk misses data is not known. Have the node look again."
@@ -142,7 +134,7 @@ def nothing_misses_data(facts: FleetFacts, params: Params) -> Verdict:
         if _seconds(params) < BEGINS_SECONDS:
             return refuse(f"The resilver of {pool.name} was cancelled. One begins within seconds where data is missing; wait a little.")
         return ok(f"ZFS was asked and began no resilver of {pool.name}: by its own record no disk in service misses data.")
-    for scan in (scan for scan in pool.scans if scan.function != "none"):
+    for scan in (scan for scan in scans if scan.function != "none"):
         if scan.state != "finished" or scan.errors is None or scan.errors:
             errors = f" with {scan.errors} errors" if scan.state == "finished" else ""
             return refuse(f"The {scan.function} of {pool.name} is {scan.state}{errors}.")

@@ -132,12 +132,11 @@ def margin_after(facts: FleetFacts, params: Params) -> Known[int]:
     A scan that was cancelled, or runs, was for the new disk where that one goes, and so says nothing of the rest.
     """
     stays, holder, target = need(the_one_that_stays(facts, params)), need(the_holder(facts, params)), need(the_target(facts, params))
-    if not known(target.pool.scans):
-        return Unknown(f"The scan lines of {target.pool.name} are not known: {target.pool.scans.reason}")
+    scans = need(target.pool.scans, f"The scan lines of {target.pool.name} are not known")
     others = tuple(child for child in holder.children if str(child.guid) != params.get("goes_guid", ""))
     after = stays if others == (stays,) else replace(holder, children=others)
     top = _with(target.top, holder, after)
-    return redundancy.counted(top, target.pool.scans, False, params.get("way") == UNDO)
+    return redundancy.counted(top, scans, False, params.get("way") == UNDO)
 
 
 def _with(vdev: VdevFacts, old: VdevFacts, new: VdevFacts) -> VdevFacts:
@@ -200,12 +199,11 @@ def its_vdev_has_lost_nothing(facts: FleetFacts, params: Params) -> Verdict:
     pool, line = need(the_pool(facts, params)), need(the_line_that_stays(facts, params))
     if not line:
         return unknown("The disk that was to stay is not in the pool.")
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    margin = need(redundancy.counted(line[0], pool.scans, False, params.get("way") == UNDO))  # see `margin_after`
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    margin = need(redundancy.counted(line[0], scans, False, params.get("way") == UNDO))  # see `margin_after`
     if margin < 0:
         return refuse(f"{line[0].name} has lost more disks than it can rebuild. Get help before anything else.")
-    lacks = redundancy.explain(line[0], pool.scans) if redundancy.not_counting(line[0], pool.scans) else ""
+    lacks = redundancy.explain(line[0], scans) if redundancy.not_counting(line[0], scans) else ""
     return left(margin, line[0].name, lacks)
 
 

@@ -76,9 +76,8 @@ def _tops(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts], ...]]:
 def nothing_blocks_a_removal(facts: FleetFacts, params: Params) -> Verdict:
     """The kernel removes nothing while a checkpoint stands (spa_vdev_remove, module/zfs/vdev_removal.c)."""
     pool = need(the_pool(facts, params))
-    if not known(pool.checkpoint):
-        return unknown(f"Whether {pool.name} has a checkpoint is not known: {pool.checkpoint.reason}")
-    if pool.checkpoint:
+    checkpoint = need(pool.checkpoint, f"Whether {pool.name} has a checkpoint is not known")
+    if checkpoint:
         return refuse(
             f"{pool.name} has a checkpoint, and ZFS removes nothing while it stands. Whoever made it decides: `zpool checkpoint -d {pool.name}` gives it up."
         )

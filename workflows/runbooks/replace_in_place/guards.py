@@ -62,9 +62,8 @@ class Halves:
 def the_halves(facts: FleetFacts, params: Params) -> Known[Halves]:
     """The old one by its guid. A disk that is a top-level vdev by itself gets another guid in a replacement, so each is known by its WWID too."""
     pool = need(the_pool(facts, params))
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    lines = [line for _, top in pool.tops for line in lookup.lineages(top) if not line[-1].children]
+    tops = need(pool.tops, f"The vdevs of {pool.name} are not known")
+    lines = [line for _, top in tops for line in lookup.lineages(top) if not line[-1].children]
     if any(not known(line[-1].guid) for line in lines):
         return Unknown(f"The guid of a member of {pool.name} is not known. Have the node look again.")
     old = [line for line in lines if str(line[-1].guid) == params.get("vdev_guid", "") or _sits_on(line, params.get("old_wwid", ""))]

@@ -80,15 +80,14 @@ BY_HAND = "Get help: the pool can be taken over by hand alone, by whoever stands
 def its_serials(facts: FleetFacts, params: Params) -> Known[Mapping[str, str]]:
     """Those that are of this head alone."""
     head = need(dead(facts, params))
-    if not known(head.firmware):
-        return Unknown(f"The serial numbers of {head.node} are not known: {head.firmware.reason}")
+    firmware = need(head.firmware, f"The serial numbers of {head.node} are not known")
     others = {
         serial
         for other in facts.nodes.values()
         if other.node != head.node and known(other.firmware)
         for serial in other.firmware.genuine.values()
     }
-    return {kind: serial for kind, serial in head.firmware.genuine.items() if serial not in others}
+    return {kind: serial for kind, serial in firmware.genuine.items() if serial not in others}
 
 
 def _listed(serials: Mapping[str, str]) -> str:
@@ -213,8 +212,7 @@ def _moment(params: Params, name: str, otherwise: str) -> Known[float]:
 def its_hostid_is_another(facts: FleetFacts, params: Params) -> Verdict:
     node, head = need(lookup.node(facts, params.get("node", ""))), need(dead(facts, params))
     for one in (node, head):
-        if not known(one.hostid):
-            return unknown(f"The hostid of {one.node} is not known: {one.hostid.reason}")
+        need(one.hostid, f"The hostid of {one.node} is not known")
     if node.hostid == head.hostid:
         return refuse(f"{node.node} and {head.node} have the same hostid {node.hostid}, so no label says which of them wrote it. {BY_HAND}")
     return ok(f"{node.node} has the hostid {node.hostid}, {head.node} had {head.hostid}.")
@@ -227,8 +225,7 @@ def every_label_names_the_dead_node(facts: FleetFacts, params: Params) -> Verdic
     if not table:
         return unknown(f"No disk of {node.node} is known to carry a label of {params.get('pool', '')}.")
     for value, what in ((head.hostid, "hostid"), (head.hostname, "hostname")):
-        if not known(value):
-            return unknown(f"The {what} of {head.node} is not known: {value.reason}")
+        need(value, f"The {what} of {head.node} is not known")
     others = sorted({_writer(row) for row in table if not _wrote(head, row)})
     if others:
         return refuse(
@@ -275,9 +272,8 @@ def every_member_is_here_and_can_be_read(facts: FleetFacts, params: Params) -> V
 @derived
 def rings_now(facts: FleetFacts, params: Params) -> Known[tuple[_uberblocks.RingOf, ...]]:
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.timelines):
-        return Unknown(f"The uberblocks of its disks are not known: {node.timelines.reason}")
-    timeline = next((one for one in node.timelines if one.pool_guid == guid), None)
+    timelines = need(node.timelines, "The uberblocks of its disks are not known")
+    timeline = next((one for one in timelines if one.pool_guid == guid), None)
     if timeline is None:
         return Unknown(f"The uberblocks of {params.get('pool', guid)} were not read. Have {node.node} look again.")
     for disk in timeline.disks:
@@ -373,9 +369,8 @@ def the_head_cannot_import_it(facts: FleetFacts, params: Params) -> Verdict:
     here = the_head_does_not_have_it_too(facts, params)
     if here.outcome != "pass":
         return here
-    if not known(head.cached):
-        return unknown(f"What {head.node} imports at its next boot is not known: {head.cached.reason}")
-    if any(pool.guid == guid for pool in head.cached):
+    cached = need(head.cached, f"What {head.node} imports at its next boot is not known")
+    if any(pool.guid == guid for pool in cached):
         return refuse(
             f"{head.node} has {params.get('pool', guid)} in its cache file, and imports it at its next boot. Take it out: `zpool set cachefile=none`, or remove /etc/zfs/zpool.cache."
         )

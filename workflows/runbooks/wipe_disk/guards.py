@@ -166,11 +166,10 @@ def only_zfs_made_its_partitions(facts: FleetFacts, params: Params) -> Verdict:
 def the_disk_has_the_serial_number_of_the_run(facts: FleetFacts, params: Params) -> Verdict:
     """It is what two people type and accept, so it must be what the disk says now."""
     disk = need(the_disk(facts, params))
-    if not known(disk.serial):
-        return unknown(f"The serial number of {name_of(disk)} is not known: {disk.serial.reason}")
-    if not same_serial(params.get("serial", ""), disk.serial):
-        return refuse(f"{name_of(disk)} has the serial number {disk.serial}, and this run is about {params.get('serial', '')}. {STAYS}")
-    return ok(f"{name_of(disk)} has the serial number {disk.serial}.")
+    serial = need(disk.serial, f"The serial number of {name_of(disk)} is not known")
+    if not same_serial(params.get("serial", ""), serial):
+        return refuse(f"{name_of(disk)} has the serial number {serial}, and this run is about {params.get('serial', '')}. {STAYS}")
+    return ok(f"{name_of(disk)} has the serial number {serial}.")
 
 
 @guard
