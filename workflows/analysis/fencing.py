@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from workflows.facts.model import Known, Unknown
+from workflows.facts.unknown import Known, Unknown
 
 NEVER_BY_ITSELF, ANY = "always-off", "any"
 SERIAL_KINDS = ("chassis", "product", "board", ANY)

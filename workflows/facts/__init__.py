@@ -12,21 +12,15 @@ from workflows.facts.model import (
     Gone,
     HealthFacts,
     ImportableFacts,
-    Known,
     LabelFacts,
     LeafChange,
     NodeFacts,
-    NotKnown,
     PathFacts,
     PoolFacts,
     PortFacts,
     ScanFacts,
-    Unknown,
     UnreadLine,
     VdevFacts,
-    derived,
-    known,
-    need,
 )
 from workflows.facts.read.disk_condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts
 from workflows.facts.read.disk_modes import ModeFacts, Switch
@@ -42,6 +36,7 @@ from workflows.facts.read.slots import BayWitness
 from workflows.facts.read.smart_reports import ReportFacts
 from workflows.facts.read.tunables import TunableFacts, TunablesFacts
 from workflows.facts.read.uberblocks import DiskTimeline, Moment, PoolTimeline
+from workflows.facts.unknown import Known, NotKnown, Unknown, derived, known, need
 
 __all__ = [
     "REPAIRS",

@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.collectors.base import Capture
 from agents.domain.wwid import normalise, strip_partition
-from workflows.facts.model import NO_AGES, Known, LeafChange, NodeFacts, Unknown, derived, known, need
+from workflows.facts.model import NO_AGES, LeafChange, NodeFacts
 from workflows.facts.read.bays import read_bays
 from workflows.facts.read.disk_service import read_service
 from workflows.facts.read.disks import by_disk, label_names, mapped, read_disks, read_links
@@ -34,6 +34,7 @@ from workflows.facts.read.suspended_trees import with_gone
 from workflows.facts.read.tunables import read_tunables
 from workflows.facts.read.uberblocks import read_timelines
 from workflows.facts.read.used_twice import with_used_twice
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 
 def node_facts(

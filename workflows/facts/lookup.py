@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from agents.collectors.enclosure import PORTS
 from agents.domain.wwid import by_id_path, normalise, strip_partition
-from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
+from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
 LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing

@@ -12,7 +12,8 @@ from itertools import chain
 
 from agents.collectors.base import UnreadLine
 from agents.collectors.zpool_events import Event
-from workflows.facts.model import DiskFacts, ImportableFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts.model import DiskFacts, ImportableFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.unknown import known
 from workflows.vocabulary import devices, happenings, notes, sentences, states
 from workflows.vocabulary._words import Meaning, Vocabulary
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from agents.collectors.zdb_label import DESTROYED
 from workflows.facts import lookup
 from workflows.facts.lookup import Member
-from workflows.facts.model import DiskFacts, FleetFacts, Known, LabelFacts, Unknown, derived, known, need
+from workflows.facts.model import DiskFacts, FleetFacts, LabelFacts
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 LABEL_STATES = {0: "in use or not exported", 1: "exported", 2: "destroyed", 3: "a hot spare", 4: "a cache device"}
 

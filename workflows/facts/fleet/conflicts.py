@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from workflows.facts import lookup
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.identity import Identity, plain
-from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, known
+from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts
+from workflows.facts.unknown import known
 
 RECENT_SECONDS = 60  # nodes that reported within this time report one moment; a disk is not carried over faster
 SERIAL_DIGITS_MIN = 4

@@ -14,9 +14,10 @@ from typing import Any
 from agents.domain.wwid import strip_partition
 from workflows.facts.fleet.census import LabelSeen
 from workflows.facts.fleet.label_timelines import Outlier, at_rest, siblings
-from workflows.facts.model import DiskFacts, ImportableFacts, LabelFacts, NodeFacts, known
+from workflows.facts.model import DiskFacts, ImportableFacts, LabelFacts, NodeFacts
 from workflows.facts.read.hanging_disks import hanging
 from workflows.facts.read.uberblocks import PoolTimeline
+from workflows.facts.unknown import known
 
 ALL_COPIES = (0, 1, 2, 3)
 PEERS_MIN = 2  # two that agree against one

@@ -9,7 +9,8 @@ from workflows.facts import lookup
 from workflows.facts.fleet.census import LABEL_STATES, Census, LabelSeen, census
 from workflows.facts.fleet.label_damage import damages
 from workflows.facts.fleet.label_timelines import disk_key, disk_name, outliers
-from workflows.facts.model import FleetFacts, known
+from workflows.facts.model import FleetFacts
+from workflows.facts.unknown import known
 
 TITLES = {
     "guid": "sources disagree on the pool's guid",

@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Literal
 
 from workflows.facts import lookup
-from workflows.facts.model import DiskFacts, FleetFacts, Known, known
+from workflows.facts.model import DiskFacts, FleetFacts
+from workflows.facts.unknown import Known, known
 
 KINDS = {
     "wwid": "WWID",

@@ -6,7 +6,8 @@ was let go of is older; of one that was let go of while it served the txg is 0.
 
 from __future__ import annotations
 
-from workflows.facts.model import LabelFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts.model import LabelFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.unknown import known
 
 
 def top_of_label(pool: PoolFacts, label: LabelFacts) -> VdevFacts | None:

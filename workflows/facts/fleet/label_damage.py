@@ -13,8 +13,9 @@ from agents.collectors.zdb_label import DESTROYED
 from agents.domain.wwid import normalise
 from workflows.facts import lookup
 from workflows.facts.fleet.census import Census, census, imported_pools, title
-from workflows.facts.model import DiskFacts, FleetFacts, LabelFacts, NodeFacts, VdevFacts, known
+from workflows.facts.model import DiskFacts, FleetFacts, LabelFacts, NodeFacts, VdevFacts
 from workflows.facts.read.labels import Copies, Expected
+from workflows.facts.unknown import known
 
 END = (2, 3)  # the two copies at the end of a partition
 EVEN, ODD = (0, 2), (1, 3)  # ZFS writes the even copies, then the uberblock, then the odd ones

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from workflows.facts import lookup
 from workflows.facts.fleet.census import Census, LabelSeen
 from workflows.facts.fleet.label_timelines import disk_key
-from workflows.facts.model import PoolFacts, VdevFacts, known
+from workflows.facts.model import PoolFacts, VdevFacts
+from workflows.facts.unknown import known
 
 ALL_COPIES = 4
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from workflows.facts import lookup
 from workflows.facts.fleet.census import Census, LabelSeen
-from workflows.facts.model import FleetFacts, VdevFacts, known
+from workflows.facts.model import FleetFacts, VdevFacts
+from workflows.facts.unknown import known
 
 
 @dataclass(frozen=True)

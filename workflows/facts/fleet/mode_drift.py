@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workflows.facts.model import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, known
+from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts
 from workflows.facts.read.disk_modes import Switch
+from workflows.facts.unknown import Known, Unknown, known
 
 LIKE_MIN = 3  # of two that differ, which is right is not known
 Kind = tuple[str, str, str]  # vendor, model, firmware

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from agents.domain.wwid import normalise, strip_partition
 from workflows.facts.lookup import pool_leaves
-from workflows.facts.model import DiskFacts, NodeFacts, PoolFacts, known
+from workflows.facts.model import DiskFacts, NodeFacts, PoolFacts
+from workflows.facts.unknown import known
 
 BLIND = "any disk"  # what a node may touch that does not say which disks it sees
 NAMELESS = "a disk of any size"  # the same for one disk that reports neither its name nor its size

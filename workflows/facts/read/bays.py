@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workflows.facts.model import BayFacts, Known, Unknown, derived, known, need
+from workflows.facts.model import BayFacts
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 KERNEL_LINK = 1  # evidence level; the best there is
 

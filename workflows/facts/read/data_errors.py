@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workflows.facts.model import PoolFacts, VdevFacts, known
+from workflows.facts.model import PoolFacts, VdevFacts
+from workflows.facts.unknown import known
 
 NONE = "No known data errors"
 _COUNT = re.compile(r"([0-9]{1,20}) data errors?, use '-v' for a list")

@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from workflows.facts.model import Known, Unknown, known
 from workflows.facts.read.disk_health import Finding, findings
+from workflows.facts.unknown import Known, Unknown, known
 
 if TYPE_CHECKING:
     from workflows.facts.read.sources import Sources

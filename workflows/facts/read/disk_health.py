@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agents.collectors import _asc
-from workflows.facts.model import known
 from workflows.facts.read import thresholds as at
+from workflows.facts.unknown import known
 
 if TYPE_CHECKING:
     from workflows.facts.read.disk_condition import ConditionFacts, SelfTestFacts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workflows.facts.model import Known, Unknown, derived, known, need
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
     from workflows.facts.read.sources import Sources

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from agents.collectors.io_counters import IoCounters
 from agents.collectors.zpool_iostat_w import Histogram
-from workflows.facts.model import Known, derived, known, need
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, derived, known, need
 
 LONG_NS = 1_000_000_000
 

@@ -10,7 +10,7 @@ from typing import Any
 from agents.collectors.lsscsi import ScsiDevice
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
-from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, Known, LabelFacts, PathFacts, PortFacts, Unknown, derived, known, need
+from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts, PortFacts
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
 from workflows.facts.read.disk_modes import read_modes
@@ -20,6 +20,7 @@ from workflows.facts.read.ports import of_one_disk, port_of, read_ports
 from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
 from workflows.facts.read.sources import Sources
 from workflows.facts.read.witnesses import Lists, identity, lists
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 BY_ID = "/dev/disk/by-id/"
 BY_UUID, MAPPER = f"{BY_ID}dm-uuid-", "/dev/mapper/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workflows.facts.model import known
+from workflows.facts.unknown import known
 
 if TYPE_CHECKING:
     from agents.collectors.ses import SesElement

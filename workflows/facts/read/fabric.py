@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agents.collectors.sas_topology import pci_of, way
-from workflows.facts.model import Known, Unknown, derived, known, need
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
     from workflows.facts.model import DiskFacts

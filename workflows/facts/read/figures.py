@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, derived, known, need
+from workflows.facts.model import DiskFacts, PoolFacts
 from workflows.facts.read.idle_replacements import Halves, read_idle
 from workflows.facts.read.latency import read_latency
 from workflows.facts.read.scan_progress import ScanProgress, read_progress
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 
 def with_figures(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workflows.facts.model import Known, Unknown, known
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, known
 
 SERIAL_LENGTH_MIN = 4
 # What vendors leave in the field, in small letters and without blanks and points.

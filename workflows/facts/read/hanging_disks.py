@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import strip_partition
-from workflows.facts.model import DiskFacts, NodeFacts, known
+from workflows.facts.model import DiskFacts, NodeFacts
+from workflows.facts.unknown import known
 
 PER_DISK = ("zdb_label", "zdb_uberblocks", "smart", "sg_logs", "drive_modes")
 GAVE_UP = re.compile(r": (?:timeout|stuck) after | has not answered[.;]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workflows.facts.model import Known, Unknown, known
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, known
 
 NONE = "00000000"
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workflows.facts.model import REPAIRS, Known, known
+from workflows.facts.model import REPAIRS
+from workflows.facts.unknown import Known, known
 
 Halves = tuple[str, ...]  # the names of what stands in one `replacing`, the old first
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from agents.collectors.kstat_pools import Importing, KernelPool
 from agents.collectors.kstat_txgs import MultihostWrite, PoolWrites
-from workflows.facts.model import Known, PoolFacts, Unknown, derived, known, need
+from workflows.facts.model import PoolFacts
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 SLOW_MULTIHOST_NS = 1_000_000_000  # as long as a whole default interval
 

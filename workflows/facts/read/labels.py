@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.domain.wwid import normalise
-from workflows.facts.model import Known, LabelFacts, Unknown, known
+from workflows.facts.model import LabelFacts
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, known
 
 SOURCE = "zdb_label"
 

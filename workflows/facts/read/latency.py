@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, need
+from workflows.facts.model import DiskFacts, PoolFacts, VdevFacts
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 FACTOR = 5  # domain.md 4.f: five times the median of its siblings; the averages are exact to a half only
 FACTOR_OF_ONE = 10  # of a disk with one peer: which of the two is as usual is not known, so twice as much, and only to watch it

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from agents.collectors.kernel_log import KernelEvent, KernelLog
 from agents.collectors.zpool_events import Event
 from agents.collectors.zpool_history import History
-from workflows.facts.model import Known, known
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, known
 
 SECOND = 1_000_000
 ABOUT_A_DISK = ("task-abort-begun", "task-abort", "command-failed", "io-error", "zio-error")

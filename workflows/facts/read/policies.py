@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agents.orders.policy import Policy, reported
-from workflows.facts.model import Known, Unknown, known
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, known
 
 LINE = "policy:"
 NOT_REPORTED = Unknown("Its agent does not report its policy; one of this release does.")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workflows.facts.model import Known, derived, need
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, derived, need
 
 _TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
 

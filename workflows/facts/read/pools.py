@@ -11,10 +11,11 @@ from agents.collectors import _scans as scans
 from agents.collectors._rows import NOT_READ
 from agents.collectors._vdevs import first_line
 from agents.collectors.base import UnreadLine
-from workflows.facts.model import ImportableFacts, Known, PoolFacts, ScanFacts, Unknown, VdevFacts, known
+from workflows.facts.model import ImportableFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.read.labels import LabelIndex, Written
 from workflows.facts.read.sources import Sources
 from workflows.facts.status_reasons import reason_of
+from workflows.facts.unknown import Known, Unknown, known
 
 CLASSES = {"special": "special", "dedup": "dedup", "logs": "log"}  # section heading -> class of its top-level vdevs
 IN_SERVICE = ("ONLINE", "DEGRADED")

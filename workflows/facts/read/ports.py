@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from agents.collectors.enclosure import PORTS, port_above
-from workflows.facts.model import Known, PortFacts, Unknown, derived, known, need
+from workflows.facts.model import PortFacts
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 
 def read_ports(sources: Sources) -> Known[tuple[PortFacts, ...]]:

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from workflows.facts.model import Known, ScanFacts, Unknown, known
+from workflows.facts.model import ScanFacts
+from workflows.facts.unknown import Known, Unknown, known
 
 Earlier = Known[tuple[Any, float]]  # the scans of an earlier look, and how many seconds before
 NO_EARLIER = Unknown("There is no earlier look to compare with.")

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workflows.facts.model import BayFacts, Known, Unknown, known
+from workflows.facts.model import BayFacts
+from workflows.facts.unknown import Known, Unknown, known
 
 if TYPE_CHECKING:
     from workflows.facts.model import DiskFacts

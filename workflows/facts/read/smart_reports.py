@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workflows.facts.model import known
 from workflows.facts.read.disk_condition import ConditionFacts, condition_of, is_about
+from workflows.facts.unknown import known
 
 if TYPE_CHECKING:
     from workflows.facts.read.sources import Sources

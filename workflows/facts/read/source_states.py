@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agents.collectors import COLLECTORS
-from workflows.facts.model import NodeFacts, known
+from workflows.facts.model import NodeFacts
+from workflows.facts.unknown import known
 
 SILENT_SECONDS = 90  # a node that missed six reports
 BROUGHT_SECONDS = 900  # how long what was brought of a node without an agent counts as what is so

@@ -15,7 +15,7 @@ from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Reading, Unparsed, left_asleep
 from agents.portal.wire import canonical
 from workflows.facts import source_names
-from workflows.facts.model import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, known
 
 TEXTS_REMEMBERED = 16384  # about a hundred full nodes
 AS_IT_IS = frozenset(("agent",))  # what an agent reports on itself is for people; of it only its policy is a fact

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from agents.collectors.block import RUNNING
 from workflows.facts.lookup import IN_SERVICE, wwid_of
-from workflows.facts.model import DiskFacts, Known, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts.model import DiskFacts, PoolFacts, VdevFacts
+from workflows.facts.unknown import Known, Unknown, known
 
 
 def with_gone(pools: Known[tuple[PoolFacts, ...]], disks: Known[tuple[DiskFacts, ...]]) -> Known[tuple[PoolFacts, ...]]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from agents.collectors.parameters import NAMES, BootOption, Parameters
 from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
-from workflows.facts.model import Known, Unknown, known
 from workflows.facts.read.sources import Sources
 from workflows.facts.read.versions import release_numbers
+from workflows.facts.unknown import Known, Unknown, known
 
 MIB = 1024 * 1024
 ALWAYS = (0,)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from workflows.facts.model import DiskFacts, Known, LabelFacts, Unknown, known
+from workflows.facts.model import DiskFacts, LabelFacts
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, Unknown, known
 
 SOURCE = "zdb_uberblocks"
 

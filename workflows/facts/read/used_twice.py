@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from workflows.facts.model import Known, PoolFacts, derived, need
+from workflows.facts.model import PoolFacts
+from workflows.facts.unknown import Known, derived, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED")
 HIDDEN = re.compile(r"[\[\]<>*?]|[xX]{4}|0{12}|\.{3}")  # what people put where the serial number was

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.zfs_releases import numbers, words
-from workflows.facts.model import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, known
 
 
 def release(version: Known[str]) -> Known[str]:

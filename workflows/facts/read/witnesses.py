@@ -11,9 +11,10 @@ from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.zdb_label import ACTIVE, DESTROYED, EXPORTED
 from agents.domain.wwid import normalise, scheme
 from workflows.facts.fleet.identity import Identity, Statement, plain, weigh
-from workflows.facts.model import Known, LabelFacts, known
+from workflows.facts.model import LabelFacts
 from workflows.facts.read.labels import Read
 from workflows.facts.read.sources import Sources
+from workflows.facts.unknown import Known, known
 
 BY_SERIAL = ("ser", "ata", "nvme")  # a disk may have such a name beside a WWN
 
