@@ -30,8 +30,9 @@ KINDS: Kinds = {
         unattended="it may fail again, and takes every disk behind it away at once.",
     ),
     "kernel-errors": Kind(
-        ("act", "watch"),
-        "lines of the last 24 hours of the kernel's log report errors of a disk, of memory, or of ZFS; watch where the member is ONLINE and counts none",
+        ("act", "watch", "info"),
+        "lines of the last 24 hours of the kernel's log report errors of a disk, of memory, or of ZFS; watch where the member is ONLINE and counts none; info "
+        "where a disk only refused TRIM or WRITE SAME, which it does not have",
         (
             advice(
                 "look", "See how the pools are today, and find the disk by WWID or serial number.", "zpool status -P -p", "lsscsi -i -g -s"

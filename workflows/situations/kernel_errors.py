@@ -24,7 +24,7 @@ SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
 WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed")
-OF_ITSELF = ("medium", "hardware")  # what a disk says of itself, whatever stands between
+OF_ITSELF = ("medium", "hardware", "optional")  # what a disk answers by itself, whatever stands between
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
 NO_DISK = re.compile(r"(?:fd|sr|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
@@ -45,6 +45,7 @@ OF_DISKS = {
     "link": "loses its link",
     "timeout": "did not answer in time",
     "io": "failed commands",
+    "optional": "refused a command that it need not have",
 }
 MEANINGS = {
     "medium": "The disk itself says that it cannot read these sectors, so it is neither the cable nor the HBA. ZFS mends such a block from the "
@@ -54,6 +55,7 @@ MEANINGS = {
     "link": "Resets of the link, and errors on it, come from the cable, the port or power more often than from the disk.",
     "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
     "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
+    "optional": "It, its bridge or its HBA does not have TRIM (UNMAP) or WRITE SAME, and the kernel asked for it. No data was read or written, and none is lost.",
 }
 CURES = {
     "medium": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path shows pending and reallocated sectors and the error log."),
@@ -66,6 +68,7 @@ CURES = {
     "link": (Cure("reseat", "Reseat or change the cable, then the port; compare the link's error counters before and after."), Cure("scrub", "Scrub afterwards, and look at the counters again.")),
     "timeout": (Cure("look", "Compare its latency with its peers': `zpool iostat -vl 5`, and its SMART error log."), Cure("reseat", "Reseat the disk and its cable.")),
     "io": (Cure("look", "See in the log whether other disks of the same HBA or shelf failed at that moment; then ask the disk: `smartctl -x`."), Cure("reseat", "Reseat the disk and its cable first.")),
+    "optional": (Cure("wait", "Nothing need be done. Where the lines fill the log, switch the trim of its pool off: `zpool get autotrim` shows it."),),
 }  # fmt: skip
 
 
@@ -86,7 +89,10 @@ def _is_farewell(event: KernelEvent) -> bool:
     return "Synchronize Cache" in event.line
 
 
+# A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
+_OPTIONAL = re.compile(r"critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)")
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
+    ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
@@ -273,7 +279,7 @@ def _of_disk(sick: Sick) -> Situation:
         slug=SLUG,
         key=f"{SLUG}:{log.node.node}:{subject.get('wwid', sick.name)}",
         node=log.node.node,
-        severity="watch" if well else "act",
+        severity="info" if sick.why == "optional" else "watch" if well else "act",
         title=f"{sick.name} {OF_DISKS[sick.why]}" + (f", sector {sectors[0]}" if sectors and sick.why == "medium" else ""),
         meaning=" ".join(part for part in meaning if part),
         evidence=log.evidence(sick.lines),

@@ -164,3 +164,22 @@ def test_a_tree_of_lsblk_in_another_encoding_is_read():
 def test_namespaces_below_a_path_of_nvme_list_subsys():
     text = "nvme-subsys2 - NQN=nqn.2014.08.org.nvmexpress:1b4b1b4bAB12  ACME\n\\\n  +- nvme2 pcie 0000:09:00.0 live\n  \\\n   +- nvme2n1\n"
     assert outcomes(text) == ["read"]
+
+
+REFUSED_TRIM = """[ 9000.000001] sd 2:0:7:0: [sdh] tag#40 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK cmd_age=0s
+[ 9000.000002] sd 2:0:7:0: [sdh] tag#40 Sense Key : Illegal Request [current]
+[ 9000.000003] sd 2:0:7:0: [sdh] tag#40 Add. Sense: Invalid field in cdb
+[ 9000.000004] sd 2:0:7:0: [sdh] tag#40 CDB: Unmap/Read sub-channel 42 00 00 00 00 00 00 00 18 00
+[ 9000.000005] critical target error, dev sdh, sector 4096 op 0x3:(DISCARD) flags 0x800 phys_seg 1 prio class 2
+"""
+
+
+def test_a_disk_that_does_not_take_trim_is_no_sick_disk():
+    (found,) = triage([("p", REFUSED_TRIM)]).situations
+    assert (found.slug, found.severity, found.cures[0].kind) == ("kernel-errors", "info", "wait")
+
+
+def test_beside_an_error_of_reading_it_is_not_what_counts():
+    assert told(
+        REFUSED_TRIM + "[ 9001.000001] critical medium error, dev sdh, sector 8192 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2\n"
+    ) == {"kernel-errors": "act"}
