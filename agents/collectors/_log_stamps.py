@@ -26,9 +26,10 @@ _DATED = (
     re.compile(rf"(?:[a-z]{{3,8}} {{0,5}}: ?[a-z]{{3,8}} {{0,5}}: ?)?\[{_DAY} {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"),  # dmesg -T
     re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?P<rest>.*)"),  # syslog, journald
     re.compile(
-        rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})-(?P<mm>\d{{2}})-(?P<day>\d{{2}})[T ]{_CLOCK}"
+        rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})[-/](?P<mm>\d{{2}})[-/](?P<day>\d{{2}})[T ]{_CLOCK}"
         r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? {1,8}(?P<rest>\S.*)"
     ),  # rsyslog, journald -o short-iso and short-full, dmesg --time-format=iso; a collector of logs parts the stamp by a tab
+    re.compile(rf"(?P<year>\d{{4}}) {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)"),  # a syslog server of an appliance
 )  # fmt: skip
 # syslog in a language whose months are called otherwise; which month it is, is not known, so all of a text are taken for the same
 _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)")

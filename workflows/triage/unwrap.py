@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email import message_from_bytes
 
-from workflows.triage import markup, oneline, wrappers
+from workflows.triage import journal_json, markup, oneline, wrappers
 
 _MAIL = re.compile(rb"(?:From \S|[A-Za-z][A-Za-z0-9-]{0,70}: )")
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,70}:|[ \t]")
@@ -88,6 +88,8 @@ def lines(text: str) -> list[str]:
 def cleaned(text: str) -> Cleaned:
     """The text without its wrappers. Never raises."""
     found = [_WRITTEN_TABS.sub(_tabs, line) if line.startswith("\\t") else line for line in markup.without(_plain(text)).split("\n")]
+    if journal_json.SIGN in text:
+        found = [journal_json.spelt_out(line) for line in found]
     found, broken = oneline.rebuilt(found)
     turns = {
         beside: ""

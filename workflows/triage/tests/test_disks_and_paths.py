@@ -183,3 +183,11 @@ def test_beside_an_error_of_reading_it_is_not_what_counts():
     assert told(
         REFUSED_TRIM + "[ 9001.000001] critical medium error, dev sdh, sector 8192 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2\n"
     ) == {"kernel-errors": "act"}
+
+
+@pytest.mark.parametrize("stamp", ["2026 Mar  3 04:05:06", "2026/03/03 04:05:06", "2026-03-03 04:05:06.125"])
+def test_a_stamp_may_begin_with_the_year(stamp):
+    line = "nas2 kernel: blk_update_request: critical medium error, dev sdq, sector 123456 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 0"
+    answer = triage([("p", f"{stamp} {line}\n")])
+    assert [(one.slug, one.severity) for one in answer.situations] == [("kernel-errors", "act")]
+    assert "sector 123456" in answer.situations[0].title
