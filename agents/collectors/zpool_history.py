@@ -1,7 +1,8 @@
 """What was done to each pool and by whom: commands people gave, and what the pool did by itself (`-i`), newest last.
 
-The kernel keeps it inside the pool, so it is not asked of a suspended one. A long history is printed whole and costs time: it is
-asked seldom, and its end is kept.
+The kernel keeps it inside the pool and waits for the pool's next sync before it shows it, holding no lock meanwhile (spa_history_get in
+module/zfs/spa_history.c, 0.8 to 2.4). So it is not asked of a suspended pool, and where disks are slow it may take minutes while `zpool status` answers.
+A long history is printed whole and costs time: it is asked seldom, and its end is kept.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from agents.host.host import Host
 NAME = "zpool_history"
 EVERY_SECONDS = 600
 TIMEOUT_SECONDS = 60
+HANGS_ALONE = True
 KEPT = 150  # records
 
 

@@ -43,8 +43,9 @@ class Source:
 
     @property
     def group(self) -> str:
-        """Sources that hang together."""
-        return "zpool" if self.name.startswith(("zpool_", "zfs_")) else ""
+        """Sources that hang together; "" for one that hangs alone."""
+        alone = getattr(self.module, "HANGS_ALONE", False)
+        return "zpool" if self.name.startswith(("zpool_", "zfs_")) and not alone else ""
 
 
 @dataclass

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from agents.collectors import COLLECTORS, zdb_label
+from agents.collectors import COLLECTORS, zdb_label, zpool_history
 from agents.collectors.base import Capture, ask
 from agents.host.worker_pool import BULK_MAX, WORKERS
 from agents.operations import zpool_replace
@@ -123,6 +123,17 @@ def test_while_one_zpool_command_hangs_no_other_is_started(make, machine, clock)
     clock.now += RETRY_SECONDS
     schedule.round()
     assert {kept.outcome for kept in schedule.captures()} == {"data"}
+
+
+def test_a_history_that_waits_for_a_slow_pool_keeps_no_other_question_back(make, machine, clock):
+    schedule = make(source("zpool_status"), per_disk("zpool_history", ["tank"], HANGS_ALONE=zpool_history.HANGS_ALONE))
+    machine.hangs["tank"] = "stuck"
+    for _ in range(3):
+        schedule.round()
+        clock.now += 10.0
+    assert reported(schedule, "zpool_history", "tank").outcome == "failed"
+    assert reported(schedule, "zpool_status").outcome == "data"
+    assert (machine.asked.count("tool zpool_status"), machine.asked.count("tool tank")) == (3, 1)
 
 
 def test_while_zpool_hangs_no_other_source_runs_it_either(make, machine, clock):
