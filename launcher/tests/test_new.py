@@ -44,6 +44,15 @@ def test_what_is_written_follows_the_style(copy):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_calls_what_is_there(kind, copy):
+    """The type checker finds a function that was renamed or takes more arguments since."""
+    (copy / "mypy.ini").write_text("[mypy]\nstrict = true\nfollow_imports = silent\nignore_missing_imports = true\n")
+    files = [file for file in written(kind) if "/test" not in file]
+    done = python(copy, "-m", "mypy", "--config-file=mypy.ini", *files)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_until_it_is_filled_in_its_test_fails_and_says_what_is_left(kind, copy):
     files = written(kind)
     done = python(copy, "-m", "pytest", "-q", "-p", "no:django", "-p", "no:cacheprovider", files[-1])
