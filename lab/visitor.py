@@ -1,6 +1,7 @@
 """A person at the portal without JavaScript: reads pages, follows links, fills in forms and presses their buttons."""
 
 import http.client
+import re
 import socket
 import ssl
 import time
@@ -17,6 +18,7 @@ PATIENCE_SECONDS = 480.0  # of a person at a node that is short of CPU; what is 
 ANSWER_SECONDS = 60
 LOOK_AGAIN_SECONDS = 3  # each look costs CPU that the node is waiting for
 INLINE = {"a", "abbr", "b", "code", "em", "i", "small", "span", "strong", "time"}  # after any other element there is a blank to see
+REFUSED = re.compile(r"(?:\brefused|Not now:) (.{1,240})")
 VOID = {"input", "br", "img", "meta", "link", "hr", "path", "circle", "rect", "line", "polyline", "source", "wbr"}
 
 
@@ -208,11 +210,18 @@ class Visitor:
 
     def until(self, holds: Callable[[Page], object], what: str, path: str = "", seconds: float = PATIENCE_SECONDS) -> Page:
         """Load the page again until it is so."""
-        end = time.monotonic() + seconds
+        began = time.monotonic()
         path = path or self.page.path
+        refused: dict[
+            str, float
+        ] = {}  # reason -> when it was first shown: the one that stands at the end need not be the one that kept the walk waiting
         while not (self.go(path) and holds(self.page)):
-            if time.monotonic() > end:
-                raise NotThere(f"{path} never showed {what}. It shows: {self.page.text}")
+            waited = time.monotonic() - began
+            for reason in REFUSED.findall(self.page.text):
+                refused.setdefault(reason, waited)
+            if waited > seconds:
+                meanwhile = "".join(f"\nAfter {at:.0f} s: {reason}" for reason, at in refused.items())
+                raise NotThere(f"{path} never showed {what}. It shows: {self.page.text}{meanwhile}")
             time.sleep(LOOK_AGAIN_SECONDS)
         return self.page
 

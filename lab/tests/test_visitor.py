@@ -1,6 +1,11 @@
 """A page as the lab's visitor reads it."""
 
-from lab.visitor import Page, Reader
+from types import SimpleNamespace
+
+import pytest
+
+from lab import visitor
+from lab.visitor import NotThere, Page, Reader, Visitor
 
 RUN = """
 <html><head><title>x</title><style>.a{}</style></head><body><a href="/runs/">Runs</a>
@@ -33,3 +38,20 @@ def test_the_current_step_and_what_is_to_be_typed_are_found():
     assert page.codes == ["A2001X tank"]
     assert page.links == [("Runs", "/runs/")]
     assert ".a{}" not in page.text
+
+
+def test_what_never_came_is_said_with_each_reason_that_was_shown_meanwhile(monkeypatch):
+    shown = iter(("the choice is refused The disk is late.", "the choice is refused The scan has ended."))
+    one = Visitor.__new__(Visitor)
+
+    def go(path: str) -> Page:
+        one.page = Page(200, path, text=next(shown))
+        return one.page
+
+    monkeypatch.setattr(one, "go", go, raising=False)
+    clock = iter((0.0, 0.0, 9.0))
+    monkeypatch.setattr(visitor, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=lambda seconds: None))
+    with pytest.raises(NotThere) as never:
+        one.until(lambda page: False, "that it fits", "/runs/1/", seconds=5)
+    assert "After 0 s: The disk is late." in str(never.value)
+    assert "The scan has ended." in str(never.value)
