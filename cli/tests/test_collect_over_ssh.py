@@ -62,6 +62,7 @@ def sshd(tmp_path) -> Iterator[dict[str, str]]:
 def wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + SECONDS
     while time.monotonic() < until and server.poll() is None:
+        # Refused while it does not listen yet; what does not come in time is the error below.
         with contextlib.suppress(OSError), contextlib.closing(socket.create_connection(("127.0.0.1", port), 1)):
             return
         time.sleep(0.1)

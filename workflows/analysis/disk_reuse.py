@@ -62,6 +62,8 @@ def _beside(disk: DiskFacts, node: NodeFacts, pool: PoolFacts) -> Iterator[str]:
 
 
 def _not_known(disk: DiskFacts) -> Iterator[str]:
+    if not known(disk.logical_block_bytes):
+        yield f"the size of its blocks is not known ({disk.logical_block_bytes.reason.rstrip('.')})"
     if not known(disk.health):
         yield f"it gives no verdict of its own ({disk.health.reason.rstrip('.')})"
     if not known(disk.condition):

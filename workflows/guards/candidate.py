@@ -99,7 +99,7 @@ def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
     in_use = need(disk.in_use, f"Whether something uses {name_of(disk)} is not known")
     if in_use:
-        link = by_id_path(params["wwid"]) or f"/dev/{disk.names[0]}"
+        link = by_id_path(params["wwid"]) or "/dev/disk/by-id/ITS_LINK"  # never its kernel name, which the commands would then write to
         return refuse(f"{name_of(disk)} is in use: {', '.join(in_use)}. Choose another disk, or end that. {ways_on(in_use, link)}")
     return ok(f"{name_of(disk)} is not mounted, not swap, and no other driver holds it.")
 

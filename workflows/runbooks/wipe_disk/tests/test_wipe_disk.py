@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from twin.scenarios import superseded
+from workflows.analysis import disk_reuse
 from workflows.engine import events as ev
 from workflows.engine.core import warnings
 from workflows.engine.decide import Refused
+from workflows.facts import Unknown, known, lookup
 from workflows.runbooks.wipe_disk.tests.stories import FIRST
 from workflows.situations import former_member
 from workflows.tests.walks import ANN, BOB, Stages, Stuck
@@ -201,3 +205,13 @@ def test_of_a_disk_that_is_well_the_plan_has_the_age_of_its_last_self_test(stage
     again = stages.at("confirm").state.plan["used_again"]
     assert again.startswith("Nothing that it reports speaks against using it again.")
     assert "of use ago" in again
+
+
+def test_a_disk_whose_block_size_is_not_known_is_not_called_fit(stages):
+    walk = stages.at("confirm")
+    disk = lookup.disk(walk.facts(), walk.state.params["node"], walk.state.params["wwid"])
+    assert known(disk)
+    unread = replace(disk, logical_block_bytes=Unknown("It was not read."))
+    assert disk_reuse.sentence(unread, None, None).startswith(
+        "Whether it may go back into a pool is not known: the size of its blocks is not known"
+    )
