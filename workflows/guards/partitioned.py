@@ -37,6 +37,11 @@ def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
                     f"{leaf.name}, of the same vdev as {target.leaf.guid}, is a partition of a disk with {', '.join(others)} beside it, so the disk of "
                     f"{target.leaf.guid} is one with other partitions too. {_way(target, number, params)}"
                 )
+    if not any(_of(leaf, target, disks) for leaf in target.top.leaves()):
+        return unknown(
+            f"Whether {target.leaf.guid} shares its disk with other partitions is not known: no disk of {target.node.node} could be matched with a member of "
+            f"{target.top.name}. Have the node look again."
+        )
     return ok(f"{target.leaf.guid} has its disk alone, as far as its name and the disks of {target.top.name} show.")
 
 

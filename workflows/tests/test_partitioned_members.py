@@ -66,3 +66,8 @@ def test_a_disk_elsewhere_with_other_partitions_does_not_matter():
         for one in DISKS
     )
     assert the_member_has_its_disk_alone(fleet(replace(NODE, disks=disks)), PARAMS).outcome == "pass"
+
+
+def test_where_no_disk_of_the_vdev_is_matched_it_is_not_known():
+    away = fleet(replace(NODE, disks=()))
+    assert the_member_has_its_disk_alone(away, PARAMS).outcome == "unknown"
