@@ -70,6 +70,8 @@ _WAYS = (  # a use -> what to save, and what ends it; {0} is the name that was f
         "{0}: `lsblk -f {link}` shows where on the disk. Mount it read-only and save what is in it. Where its owner needs nothing, `wipefs --all --backup DEVICE` takes it off.",
     ),
 )
+# What the Filesystem Hierarchy Standard 3.0 needs to boot or run the system, and the EFI system partition where distributions mount it.
+_SYSTEM = re.compile(r"mounted on (/|/boot(?:/.+?)?|/efi|/usr|/var|/etc)(?: \([a-z0-9-]+\))?")
 _PATTERNS = tuple((re.compile(pattern), text) for pattern, text in _WAYS)
 OTHER = "`lsblk {link}` shows what uses it. Save what is needed, and end it with the tool that made it."
 DEVICE = "DEVICE is {link}, or its partition {link}-partN as `lsblk {link}` shows it; compare the serial number before."
@@ -99,7 +101,11 @@ def _map(link: str) -> str:
 
 
 def ways_on(uses: Iterable[str], link: str) -> str:
-    """How each is ended, one after the other, and what DEVICE means in it."""
+    """How each is ended, one after the other, and what DEVICE means in it; of a disk that the node itself runs from only that it must stay."""
+    uses = tuple(uses)
+    system = next((match[1] for use in uses if (match := _SYSTEM.fullmatch(use))), None)
+    if system:
+        return f"The node runs from this disk ({system} is on it), so nothing on it may be ended: only another disk will do."
     ways = [way_on(use, link) for use in uses]
     text = " ".join(f"{way[0].upper()}{way[1:]}" for way in ways)
     return f"{text} {DEVICE.format(link=link)}" if "DEVICE" in text else text

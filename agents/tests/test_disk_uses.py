@@ -58,3 +58,11 @@ def test_what_device_means_is_told_once_behind_all_of_them():
 
 def test_nothing_is_told_where_nothing_uses_it():
     assert ways_on((), LINK) == ""
+
+
+@pytest.mark.parametrize("mount", ["/", "/boot", "/boot/efi", "/efi", "/usr", "/var"])
+def test_of_the_disk_that_the_node_runs_from_nothing_is_ended(mount):
+    text = ways_on(("swap (sda3)", f"mounted on {mount} (sda1)"), LINK)
+    assert f"({mount} is on it)" in text
+    assert "umount" not in text
+    assert "swapoff" not in text
