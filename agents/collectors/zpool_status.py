@@ -35,6 +35,7 @@ from agents.host.host import Host
 NAME = "zpool_status"
 EVERY_SECONDS = 10
 HISTORY_SECONDS = 1800  # how far a resilver came in half an hour says whether it moves at all
+LATELY_SECONDS = 240  # and how fast one is that began since
 ARGV = ("zpool", "status", "-P", "-p")
 TIMEOUT_SECONDS = 20
 EXACT_SINCE = (0, 8)  # before, there is no -p; a text with rounded counters is then refused

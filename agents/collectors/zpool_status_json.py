@@ -22,6 +22,7 @@ from agents.host.host import Host
 NAME = "zpool_status_json"
 EVERY_SECONDS = 60
 HISTORY_SECONDS = 1800  # how far a resilver came in half an hour, to the byte
+LATELY_SECONDS = 240  # and how fast one is that began since
 ARGV = ("zpool", "status", "-j", "--json-int", "-p")
 SINCE = (2, 3)
 

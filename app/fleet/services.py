@@ -6,7 +6,7 @@ A process remembers what it parsed last, within bounds; a fleet of a thousand no
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -17,13 +17,12 @@ from django.utils import timezone
 
 from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, among
 from app.fleet.ingest import earlier_captures, history, related_nodes
+from app.fleet.ingest.earlier_captures import HISTORY_SECONDS, LATELY_SECONDS, Picked
 from app.fleet.models import Node, Report
 from app.ledger.models import Blob
 from workflows.facts import FleetFacts, LeafChange, NodeFacts, node_facts
 from workflows.facts.fleet.related_nodes import doubts, named_in, questions, touches
 from workflows.facts.read.sources import Memory
-
-Picked = Mapping[str, tuple[int, float]]
 
 
 @dataclass(frozen=True)
@@ -128,10 +127,10 @@ def parsed(node: Node, at: datetime, captures: Mapping[str, str] | None = None) 
             captures, *which = Report.objects.values_list("captures", "node__report_digest", "node__set_at").get(node=node)
             name = _name_of(*which)
         known = replace(_latest(node.name), set=name, captures=captures, facts=None, spans=earlier_captures.spans(node))
-    picked = earlier_captures.pick(known.spans, node.asked, at.timestamp())
-    wanted = frozenset(pk for pk, _ in picked.values())
+    looks = [earlier_captures.pick(known.spans, node.asked, at.timestamp(), ago) for ago in (HISTORY_SECONDS, LATELY_SECONDS)]
+    wanted = frozenset(pk for picked in looks for pk, _ in picked.values())
     if known.facts is None or known.spans_read != wanted:
-        known = _parse(node, known, picked, wanted)
+        known = _parse(node, known, looks, wanted)
         _remember(node.name, known)
     return known
 
@@ -205,15 +204,17 @@ def _name_of(digest: str, at: datetime | None) -> str:
     return f"{digest} {at}"
 
 
-def _parse(node: Node, known: Parsed, picked: Picked, wanted: frozenset[int]) -> Parsed:
+def _parse(node: Node, known: Parsed, looks: Sequence[Picked], wanted: frozenset[int]) -> Parsed:
     before = earlier_captures.captures_of(wanted)
     needed = set(known.captures.values()).union(*(captures.values() for captures in before.values()))
     texts = {digest: known.bodies[digest] for digest in needed if digest in known.bodies}
     texts |= bodies(needed - texts.keys())
     current = {where: texts[digest] for where, digest in known.captures.items()}
-    then = {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before[pk].items()}
+    earlier, lately = (
+        {where: (texts[digest], seconds) for pk, seconds in picked.values() for where, digest in before[pk].items()} for picked in looks
+    )
     memory = dict(known.memory)  # others may be reading what stood before
-    facts = node_facts(node.name, current, 0.0, (), earlier=then, digests=known.captures, memory=memory)
+    facts = node_facts(node.name, current, 0.0, (), earlier=earlier, lately=lately, digests=known.captures, memory=memory)
     return replace(known, bodies=texts, facts=facts, touches=touches(facts), doubts=doubts(facts), spans_read=wanted, memory=memory)
 
 

@@ -7,7 +7,6 @@ that needed it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from agents.collectors.base import Capture
@@ -29,7 +28,7 @@ from workflows.facts.read.pool_loads import read_failed_loads, read_loads
 from workflows.facts.read.pools import Resolve, read_importable, read_pools
 from workflows.facts.read.ports import read_ports
 from workflows.facts.read.smart_reports import read_reports
-from workflows.facts.read.sources import Memory, Sources
+from workflows.facts.read.sources import NO_BEFORE, Before, Memory, Sources
 from workflows.facts.read.suspended_trees import with_gone
 from workflows.facts.read.tunables import read_tunables
 from workflows.facts.read.uberblocks import read_timelines
@@ -44,17 +43,19 @@ def node_facts(
     leaf_changes: Known[tuple[LeafChange, ...]],
     *,
     ages: Known[Mapping[str, float]] = NO_AGES,
-    earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
+    earlier: Mapping[str, Before] = NO_BEFORE,
+    lately: Mapping[str, Before] = NO_BEFORE,
     digests: Mapping[str, str] | None = None,
     memory: Memory | None = None,
 ) -> NodeFacts:
     """Join what one node said. `captures` is by "source" or "source/key"; the portal adds ages and history.
 
     `ages`: source -> how many seconds ago it was asked. `earlier`: place -> (body, how many seconds before what it says now).
+    `lately`: the same of some minutes ago, of a source that is compared with what began since, too.
     `digests`: place -> digest, where they need not be computed again. `memory`: this node's own, empty at first; most of a node
     does not change from report to report, and what was joined from the same texts is taken from there.
     """
-    sources = Sources(captures, earlier, digests, memory)
+    sources = Sources(captures, earlier, digests, memory, lately)
     disks, carried, kstats = read_disks(sources), _carried(sources), read_kstats(sources)
     listed = read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources)))
     pools = with_used_twice(with_figures(with_gone(with_kernel(listed.pools, kstats), disks), sources, disks))

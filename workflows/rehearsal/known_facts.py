@@ -123,13 +123,16 @@ class Stage:
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
         booted = seen.host.view().node.boot_id != seen.made.node.boot_id
         captured = merged(seen.report.bodies, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
-        earlier = {}
+        earlier, lately = {}, {}
         for when, bodies in sorted(seen.history, key=lambda entry: -entry[0]):
             earlier |= {where: (body, at - when) for where, body in bodies.items() if 0 < at - when <= _memory(where)}
+            lately |= {
+                where: (body, at - when) for where, body in bodies.items() if where not in lately and at - when >= _lately(where) > 0
+            }
         seen.history.append((at, {where: body for where, body in captured.items() if _memory(where)}))
         digests = {where: digest_of(body) for where, body in captured.items()}
         ages = dict.fromkeys(COLLECTORS, AGE_SECONDS)
-        return node_facts(name, captured, AGE_SECONDS, (), ages=ages, earlier=earlier, digests=digests, memory=seen.memory)
+        return node_facts(name, captured, AGE_SECONDS, (), ages=ages, earlier=earlier, lately=lately, digests=digests, memory=seen.memory)
 
 
 def merged(real: Mapping[str, Body], first: Mapping[str, Body], now: Mapping[str, Body], own: frozenset[str] = LOGS) -> dict[str, Body]:
@@ -163,6 +166,10 @@ def _same(one: Body, other: Body) -> bool:
 def _collected(host: TwinHost) -> dict[str, Body]:
     captures = (capture for collector in COLLECTORS.values() for capture in collector.collect(host))
     return {f"{c.source}/{c.key}" if c.key else c.source: c.body() for c in captures}
+
+
+def _lately(where: str) -> float:
+    return getattr(COLLECTORS.get(where.partition("/")[0]), "LATELY_SECONDS", 0)
 
 
 def _memory(where: str) -> float:

@@ -16,6 +16,8 @@ from app.fleet.models import Earlier, Node
 PARTS = 8  # of the history; about as many spans are kept, and a few that are longer
 
 HISTORY_SECONDS = {name: seconds for name, module in COLLECTORS.items() if (seconds := getattr(module, "HISTORY_SECONDS", 0))}
+LATELY_SECONDS = {name: seconds for name, module in COLLECTORS.items() if (seconds := getattr(module, "LATELY_SECONDS", 0))}
+Picked = Mapping[str, tuple[int, float]]  # source -> a span's key, and how many seconds before the last text it said so
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,15 @@ def _captures(spans):
     return Earlier.objects.filter(among("id", spans)).values_list("pk", "captures")
 
 
-def pick(kept: tuple[Span, ...], asked: Mapping[str, float], at: float) -> dict[str, tuple[int, float]]:
-    """For each source the span that covers HISTORY_SECONDS ago, or of as long ago as is known: (its key, seconds before the last text)."""
-    return {source: found for source in HISTORY_SECONDS if source in asked and (found := _pick(kept, source, asked[source], at))}
+def pick(kept: tuple[Span, ...], asked: Mapping[str, float], at: float, ago: Mapping[str, float] = HISTORY_SECONDS) -> Picked:
+    """For each source of `ago` the span that covers so many seconds ago, or of as long ago as is known."""
+    return {
+        source: found for source, seconds in ago.items() if source in asked and (found := _pick(kept, source, asked[source], at - seconds))
+    }
 
 
-def _pick(kept: tuple[Span, ...], source: str, asked: float, at: float) -> tuple[int, float] | None:
+def _pick(kept: tuple[Span, ...], source: str, asked: float, wanted: float) -> tuple[int, float] | None:
     mine = [span for span in kept if span.source == source]
-    wanted = at - HISTORY_SECONDS[source]
     span = next((span for span in mine if span.since <= wanted), mine[-1] if mine else None)
     if span is None:
         return None

@@ -50,27 +50,30 @@ def _properties(sources: Sources, name: str) -> Known[Mapping[str, str]]:
 
 def _progress(sources: Sources, pool: PoolFacts) -> tuple[ScanProgress, ...]:
     """Of every scan that was understood and runs."""
-    exact, earlier = _exact(sources.read("zpool_status_json"), pool.name), _earlier(sources, "zpool_status", pool.name)
-    return read_progress(pool.scans_read, exact, earlier, _earlier(sources, "zpool_status_json", pool.name))
+    exact = _exact(sources.read("zpool_status_json"), pool.name)
+    return read_progress(
+        pool.scans_read, exact, _looks(sources, "zpool_status", pool.name), _looks(sources, "zpool_status_json", pool.name)
+    )
 
 
 def _idle(sources: Sources, name: str) -> Known[Mapping[Halves, float]]:
     reading = sources.read("zpool_status")
     now = reading if not known(reading) else _named(reading, name, lambda p: p.name, "zpool status")
-    return read_idle(now, _before(sources, "zpool_status", name)) if known(now) else now
+    return read_idle(now, _before(sources.earlier("zpool_status"), name)) if known(now) else now
 
 
-def _earlier(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
-    before = _before(sources, source, name)
-    return (before[0].scans, before[1]) if known(before) else before
+def _looks(sources: Sources, source: str, name: str) -> tuple[Known[tuple[Any, float]], ...]:
+    """The pool's scans at earlier looks, the oldest first."""
+    found = [_before(look, name) for look in (sources.earlier(source), sources.lately(source))]
+    return tuple((before[0].scans, before[1]) if known(before) else before for before in found)
 
 
 @derived
-def _before(sources: Sources, source: str, name: str) -> Known[tuple[Any, float]]:
+def _before(look: Known[tuple[Any, float]], name: str) -> Known[tuple[Any, float]]:
     """The pool at an earlier look, and how many seconds before the last one that was."""
-    earlier = need(sources.earlier(source))
-    pool = next((pool for pool in earlier[0] if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
-    return (pool, earlier[1]) if known(pool) else pool
+    pools, seconds = need(look)
+    pool = next((pool for pool in pools if pool.name == name), Unknown(f"{name} was not imported when it was looked at before."))
+    return (pool, seconds) if known(pool) else pool
 
 
 def _exact(pools: Known[Any], name: str) -> Any:

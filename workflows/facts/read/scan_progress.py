@@ -64,19 +64,19 @@ class ScanProgress:
 def read_progress(
     scans: tuple[ScanFacts, ...],
     exact: Any = None,
-    earlier: Earlier = NO_EARLIER,
-    exactly_earlier: Earlier | None = None,
+    looks: tuple[Earlier, ...] = (),
+    exact_looks: tuple[Earlier, ...] = (),
 ) -> tuple[ScanProgress, ...]:
-    """Every running scan. `exact` is the scan as the JSON gives it, if it does; `exactly_earlier` is what the JSON said before."""
+    """Every running scan. `looks` are earlier ones, the oldest first. `exact` is the scan as the JSON gives it, if it does; `exact_looks` are of the JSON."""
     running = [scan for scan in scans if scan.state == "running"]
     if exact is None or exact.state != "running" or len(running) != 1:
-        return tuple(_progress(scan, scan, earlier) for scan in running)
-    if exactly_earlier is not None and known(exactly_earlier):
-        return (_progress(running[0], exact, exactly_earlier),)
-    return (_progress(running[0], exact, earlier, running[0]),)
+        return tuple(_progress(scan, scan, looks) for scan in running)
+    if any(map(known, exact_looks)):
+        return (_progress(running[0], exact, exact_looks),)
+    return (_progress(running[0], exact, looks, running[0]),)
 
 
-def _progress(scan: ScanFacts, shown: Any, earlier: Earlier, compared: Any = None) -> ScanProgress:
+def _progress(scan: ScanFacts, shown: Any, looks: tuple[Earlier, ...], compared: Any = None) -> ScanProgress:
     figures = _figures(shown.text)
     return ScanProgress(
         function=scan.function,
@@ -85,11 +85,17 @@ def _progress(scan: ScanFacts, shown: Any, earlier: Earlier, compared: Any = Non
         issued=figures.issued,
         total=figures.total,
         average=_figures(scan.text).average,
-        advance=_advance(compared or shown, earlier),
+        advance=_advance(compared or shown, looks),
     )
 
 
-def _advance(scan: Any, earlier: Earlier) -> Known[Advance]:
+def _advance(scan: Any, looks: tuple[Earlier, ...]) -> Known[Advance]:
+    """Since the oldest look at which it ran. One that began since then is compared with a younger look."""
+    found = [_since(scan, look) for look in looks] or [NO_EARLIER]
+    return next(filter(known, found), found[0])
+
+
+def _since(scan: Any, earlier: Earlier) -> Known[Advance]:
     """Two looks in the same words: both of the text, or both of the JSON."""
     if not known(earlier):
         return earlier

@@ -22,6 +22,8 @@ AS_IT_IS = frozenset(("agent",))  # what an agent reports on itself is for peopl
 
 T = TypeVar("T")
 Asked = tuple[str, str]  # ("read", "smart/sda"), ("keys", "smart"), ("earlier", "sas_phys")
+Before = tuple[Mapping[str, Any], float]  # a body, and how many seconds before what the same place says now
+NO_BEFORE: Mapping[str, Before] = MappingProxyType({})
 Memory = MutableMapping[str, tuple[Any, Mapping[Asked, object]]]  # name -> (value, what it was made from)
 
 
@@ -31,16 +33,18 @@ class Sources:
     def __init__(
         self,
         captures: Mapping[str, Capture | Mapping[str, Any]],
-        earlier: Mapping[str, tuple[Mapping[str, Any], float]] = MappingProxyType({}),
+        earlier: Mapping[str, Before] = NO_BEFORE,
         digests: Mapping[str, str] | None = None,
         memory: Memory | None = None,
+        lately: Mapping[str, Before] = NO_BEFORE,
     ):
-        """`earlier` holds what some captures said before, with how many seconds before; `digests` where they are known already.
+        """`earlier` holds what some captures said before, with how many seconds before, and `lately` what they said some minutes ago; `digests` where they
+        are known already.
 
         `memory` is what `once` worked out for the same node before; it needs the digests.
         """
         self._bodies = {where: c.body() if isinstance(c, Capture) else c for where, c in captures.items()}
-        self._earlier, self._digests = earlier, digests
+        self._earlier, self._lately, self._digests = earlier, lately, digests
         self._memory = memory if digests is not None else None
         self._keyed: dict[str, tuple[str, ...]] = {}
         self._noting: list[dict[Asked, object]] = []
@@ -148,10 +152,17 @@ class Sources:
 
         The portal keeps earlier texts of sources whose collector has HISTORY_SECONDS, and picks the one about so old.
         """
+        return self._before(self._earlier, where)
+
+    def lately(self, where: str) -> Known[tuple[Any, float]]:
+        """The same of some minutes ago, of a source whose collector has LATELY_SECONDS."""
+        return self._before(self._lately, where)
+
+    def _before(self, looks: Mapping[str, Before], where: str) -> Known[tuple[Any, float]]:
         self._note("earlier", where)
-        if where not in self._earlier:
+        if where not in looks:
             return Unknown(f"What {source_names.of(where)} said before is not known yet.")
-        body, seconds = self._earlier[where]
+        body, seconds = looks[where]
         value = _value(where, body)
         return (value, seconds) if known(value) else Unknown(f"At the look before: {value.reason}")
 

@@ -24,11 +24,15 @@ from workflows.tests.incident import MEMBERS, by_id, fleet, leaf, vdev, with_lea
 BOTH = ("disk-removed", "disk-removed-zfs2.3")
 
 
-def then(now: str, before: str, seconds: float) -> FleetFacts:
-    """The step `now`, told together with what the node said in `before`, `seconds` earlier."""
+def then(now: str, before: str, seconds: float, lately: str = "", seconds_lately: float = 0.0) -> FleetFacts:
+    """The step `now`, told together with what the node said in `before`, `seconds` earlier, and in `lately`."""
+    looks = {"earlier": look(before, seconds), "lately": look(lately, seconds_lately) if lately else {}}
+    return FleetFacts({"oss01": node_facts("oss01", captures(now), 1.0, (), **looks)})
+
+
+def look(step: str, seconds: float):
     sources = ("zpool_status", "zpool_status_json")
-    earlier = {where: (capture.body(), seconds) for where, capture in captures(before).items() if where in sources}
-    return FleetFacts({"oss01": node_facts("oss01", captures(now), 1.0, (), earlier=earlier)})
+    return {where: (capture.body(), seconds) for where, capture in captures(step).items() if where in sources}
 
 
 def resilver(facts: FleetFacts):
@@ -42,6 +46,14 @@ def test_the_rate_is_what_was_done_between_two_looks(scenario):
     assert (advance.unchanged, advance.restarted) == (False, False)
     assert advance.issued.low <= 126_000_000 <= advance.issued.high or advance.issued.low == advance.issued.high == 126615552
     assert "In the last 60 s it went 2.0 MiB/s." in resilver_running.detect(facts)[0].meaning
+
+
+@pytest.mark.parametrize("scenario", BOTH)
+def test_one_that_began_since_the_old_look_is_compared_with_a_younger_one(scenario):
+    facts = then(f"{scenario}/7-resilver-later", f"{scenario}/3-new-disk-in-slot", 1800.0, f"{scenario}/6-resilver-running", 60.0)
+    assert resilver(facts).advance == resilver(then(f"{scenario}/7-resilver-later", f"{scenario}/6-resilver-running", 60.0)).advance
+    alone = then(f"{scenario}/7-resilver-later", f"{scenario}/3-new-disk-in-slot", 1800.0)
+    assert resilver(alone).advance == Unknown("No resilver ran when it was looked at 1800 s before.")
 
 
 def test_the_json_of_2_3_is_exact_to_the_byte():
@@ -99,7 +111,7 @@ def test_the_percentage_tells_what_the_amounts_of_a_large_pool_hide(done, stuck)
     from workflows.facts.read.scan_progress import read_progress
 
     before, now = (ScanFacts("resilver", "running", LARGE.format("120", "20.8", p), p) for p in ("33.33", done))
-    (progress,) = read_progress((now,), None, ((before,), 1800.0))
+    (progress,) = read_progress((now,), None, (((before,), 1800.0),))
     facts = with_pool(progress=(progress,), scans=(now,))
     assert bool(resilver_stuck.detect(facts)) is stuck
 
