@@ -308,7 +308,17 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
     "zpool_import_rewind": (_STATUS, _CLAIM_REFUSES),
     "zpool_import_txg": (_STATUS, _CLAIM_IS_LEFT_OUT),
     "zpool_import_ordinary": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
-    "zpool_import_without_log": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
+    "zpool_import_without_log": (
+        _STATUS,
+        Entry(
+            WARNED,
+            "the pool forgets its spares and cache devices with it (mended in 2.1.12, OpenZFS #14794): note which it has, and add them again",
+            "module/zfs/spa.c:spa_tryimport, zfs-2.1.11, zfs-2.1.12",
+            until=("2.1.12", "2.2.0"),
+        ),
+        _CLAIM_IS_BROKEN,
+        _CLAIM_IS_WRITTEN,
+    ),
     "zpool_import_writable": (_STATUS, _CLAIM_IS_BROKEN, _CLAIM_IS_WRITTEN),
     "zpool_import_fenced": (
         _STATUS,

@@ -15,8 +15,8 @@ from agents.collectors.zdb_label import DESTROYED
 from twin import disk_names
 from twin.answer import Answer, refused
 from twin.figures import ctime
-from twin.importing import is_damaged, last_user, was_elsewhere
-from twin.model import Node, Pool
+from twin.importing import LISTED_WITHOUT_LOGS, is_damaged, last_user, was_elsewhere
+from twin.model import Node, Pool, Vdev
 from twin.tables import RINGS, TXG_SECONDS, WRITTEN_AT
 from twin.vdevs import pool_state, state_of
 
@@ -131,7 +131,7 @@ def _elsewhere(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
 
 def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
     open_members(node, pool)
-    if "-m" not in wanted.flags and any(top.cls == "log" and state_of(top) == "UNAVAIL" for top in pool.tops):
+    if "-m" not in wanted.flags and any(map(is_lost, pool.tops)):
         _close(pool)
         return _log_is_lost(node, pool)
     if pool_state(pool) == "UNAVAIL":
@@ -153,6 +153,10 @@ def _unreadable(node: Node, pool: Pool, wanted: Wanted) -> Answer | None:
     if rewinds:
         return refused(1, f"cannot import '{pool.name}': one or more devices is currently unavailable")
     return Answer(1, DESTROY, f"cannot import '{pool.name}': I/O error\n")
+
+
+def is_lost(top: Vdev) -> bool:
+    return top.cls == "log" and state_of(top) == "UNAVAIL"
 
 
 def _log_is_lost(node: Node, pool: Pool) -> Answer:
@@ -200,6 +204,8 @@ def _imported(node: Node, pool: Pool, wanted: Wanted, now: float) -> Answer:
     pool.imported, pool.readonly, pool.altroot = True, wanted.options.get("readonly") == "on", wanted.altroot
     pool.cachefile, pool.cached = wanted.options.get("cachefile", ""), False
     pool.loaded_txg = min(wanted.txg or readable(pool), readable(pool))
+    if "-m" in wanted.flags and node.release < LISTED_WITHOUT_LOGS and any(is_lost(top) for top in pool.tops):
+        pool.spares, pool.caches = [], []  # they are not in the configuration that spa_tryimport returns before 2.1.12 (OpenZFS #14794)
     if wanted.folder == BY_ID:
         _names_from_there(node, pool)
     if not pool.readonly:

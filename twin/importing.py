@@ -21,6 +21,10 @@ DAMAGED = "The pool cannot be imported due to damaged devices or data.\n"
 MAY_BE_ACTIVE = "\tThe pool may be active on another system, but can be imported using\n\tthe '-f' flag.\n"
 ELSEWHERE = "The pool was last accessed by another system.\n"
 TOO_FEW = "insufficient replicas"
+LISTED_WITHOUT_LOGS = (2, 1, 12)  # since then the listing is made with -m: spa_tryimport in module/zfs/spa.c
+LACKS = "One or more devices are missing from the system.\n"
+ATTACH = "The pool cannot be imported. Attach the missing\n\tdevices and try again.\n"
+MORE = "\n\tAdditional devices are known to be part of this pool, though their\n\texact configuration cannot be determined.\n"
 
 Row = tuple[int, str, str]  # depth, name, state
 
@@ -51,6 +55,8 @@ def _pool(view: View, pool: Pool) -> str:
         return _damaged(view, pool, present)
     state = _worst(["DEGRADED" if is_lost_log(top, present) else _state(top, present) for top in pool.tops])
     status, action, msgid = _advice(view.node, pool, state)
+    if state != "UNAVAIL" and view.node.release < LISTED_WITHOUT_LOGS and any(is_lost_log(top, present) for top in pool.tops):
+        return _listing(view, pool, present, "UNAVAIL", "UNAVAIL  missing device", LACKS, ATTACH, "ZFS-8000-6X") + MORE
     return _listing(view, pool, present, state, f"{state}  {TOO_FEW}" if state == "UNAVAIL" else state, status, action, msgid)
 
 
@@ -118,7 +124,7 @@ def _state(vdev: Vdev, present: set[int]) -> str:
 
 
 def is_lost_log(top: Vdev, present: set[int]) -> bool:
-    """Makes the pool DEGRADED and no more in the listing, which is made with -m (spa_tryimport in module/zfs/spa.c)."""
+    """Makes the pool DEGRADED and no more, but for the listing of before 2.1.12."""
     return top.cls == "log" and _state(top, present) in DOWN
 
 

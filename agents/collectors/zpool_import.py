@@ -24,6 +24,7 @@ TIMEOUT_SECONDS = 300
 WAKES_ALL = True
 DOUBT_SECONDS = 20
 NONE = "no pools available to import"
+MISSING = "missing device"  # VDEV_AUX_BAD_GUID_SUM, behind the pool's own row
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ class Importable:
     features: tuple[tuple[str, str], ...] = ()  # not supported here: name, and what it does as printed, "" where that is not printed
     hostname: str = ""  # of the host that has it, or had it last, where the text says so
     hostid: int | None = None
+
+    @property
+    def lacks_a_log(self) -> bool:
+        """Whether it is called UNAVAIL because a log is not there. So listed before 2.1.12, with the words of `more_devices`, though the tree is the pool's own and
+        whole: spa_tryimport passes no ZFS_IMPORT_MISSING_LOG, and spa_ld_open_vdevs (module/zfs/spa.c, 0.8.6, 2.0.7, 2.1.11) gives the root VDEV_AUX_BAD_GUID_SUM."""
+        return self.vdevs.note == MISSING and any(
+            log.state == "UNAVAIL" for section, vdevs in self.sections if section == "logs" for log in vdevs
+        )
 
     @property
     def readonly_possible(self) -> bool:

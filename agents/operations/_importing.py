@@ -146,7 +146,7 @@ def absent(listed: Importable) -> str:
 
 def held(listed: Importable, wanted: Callable[[str], bool]) -> tuple[Vdev, ...]:
     """The root of the plain vdevs, which stand in the section "", and the vdevs of each other section that is wanted. Raises Unread."""
-    if listed.unread or listed.more_devices or not listed.vdevs.children:
+    if listed.unread or (listed.more_devices and not listed.lacks_a_log) or not listed.vdevs.children:
         raise Unread("the listing does not show every vdev of the pool")
     sections = (("", (listed.vdevs,)), *listed.sections)
     return tuple(vdev for name, vdevs in sections if wanted(name) for vdev in vdevs)

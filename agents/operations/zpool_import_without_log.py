@@ -27,7 +27,7 @@ PARAMS = _ordinary.PARAMS
 TIMEOUT_SECONDS = _writing.TIMEOUT_SECONDS
 HERE = ("ONLINE", "DEGRADED")
 LOGS, LOST = "logs", "UNAVAIL"  # a log whose device was opened and holds something else reads FAULTED
-OF_ITS_OWN = ("import.absent", "import.lost_logs")
+OF_ITS_OWN = ("import.absent", "import.lost_logs", "import.state_without_logs")
 FACTS = (*_writing.FACTS, *OF_ITS_OWN)
 
 check, probe = _ordinary.check, _writing.probe
@@ -47,11 +47,19 @@ def lost_logs(listed: Importable) -> str:
     return "; ".join(_importing.named_absent((log,)) for log in logs if log.state == LOST) or NONE
 
 
+def state_without_logs(listed: Importable) -> str:
+    """As the listing has it since 2.1.12, which is made with -m: a lost log makes the pool DEGRADED there. Before, the log alone makes it UNAVAIL."""
+    return "DEGRADED" if listed.lacks_a_log else listed.state
+
+
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     return {
-        **_importing.preconditions(host, params, {"import.absent": absent_beside_the_logs, "import.lost_logs": lost_logs}),
+        **_importing.preconditions(host, params, OWN),
         "uberblocks.newest": known(lambda: _uberblocks.newest(_uberblocks.rings(host, params))),
     }
+
+
+OWN = {"import.absent": absent_beside_the_logs, "import.lost_logs": lost_logs, "import.state_without_logs": state_without_logs}
 
 
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
@@ -68,5 +76,5 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
     nothing = (("refuse", f"Every log of {pool} is there, so nothing has to be lost. Import it with import-pool."),) if lost == NONE else ()
     away = f"Of {pool} more than a log is not there: {{}}. Bring that back first; -m passes over lost logs alone."
     down = f"{pool} is listed as {{}}, so it does not come in without its log either. Look at the rows of the listing."
-    own = _member.judge((("import.absent", (NONE,), away), ("import.state", HERE, down)), pre, OF_ITS_OWN)
+    own = _member.judge((("import.absent", (NONE,), away), ("import.state_without_logs", HERE, down)), pre, OF_ITS_OWN)
     return (*_writing.guards(NAME, pre, params), *own, *nothing)

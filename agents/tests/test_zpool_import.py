@@ -6,7 +6,9 @@ from agents.collectors import zpool_import
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_import import Importable, parse
 from agents.host.host import Ran
+from agents.operations import zpool_import_without_log
 from agents.operations._importing import FORCE, status_of
+from agents.operations._tree import Unread
 from agents.tests.scenarios import step, texts
 
 CAPTURES = Path(__file__).parent / "captures" / "zpool_import"
@@ -131,3 +133,15 @@ def test_a_diverged_disk_of_another_host_looks_like_a_damaged_pool_with_all_disk
     assert (pool.state, pool.vdevs.note, pool.status) == ("FAULTED", "corrupted data", "The pool was last accessed by another system.")
     assert {leaf.state for leaf in pool.vdevs.children[0].children} == {"ONLINE"}
     assert status_of(pool) == FORCE
+
+
+def test_a_lost_log_alone_hides_nothing_although_more_devices_are_spoken_of():
+    (pool,) = parse((Path(__file__).parent / "captures" / "zpool_import" / "zpool-import-2.1.11--lost-log.txt").read_text())
+    assert (pool.state, pool.more_devices, pool.lacks_a_log) == ("UNAVAIL", True, True)
+    assert zpool_import_without_log.absent_beside_the_logs(pool) == "none"
+    assert zpool_import_without_log.lost_logs(pool) == "wwn-0x5000c50090700043"
+    assert zpool_import_without_log.state_without_logs(pool) == "DEGRADED"
+    (other,) = parse(MADE_UP)
+    assert not other.lacks_a_log
+    with pytest.raises(Unread):
+        zpool_import_without_log.lost_logs(other)

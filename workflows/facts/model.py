@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agents.collectors.base import Unparsed, UnreadLine
+from agents.collectors.zpool_import import MISSING
 from workflows.facts.read.fragments import Fragments
 from workflows.facts.source_names import not_read
 from workflows.facts.unknown import Known, Unknown, known
@@ -326,7 +327,7 @@ class ImportableFacts:
     note: str = ""  # of the row of the pool itself: "corrupted data", "missing device"
     see: str = ""  # as printed: a URL that ends in the id of the message
     comment: str = ""
-    more_devices: bool = False  # whole top-level vdevs are missing: the listing cannot show them
+    more_devices: bool = False  # as printed; see `hides_devices`
     features: tuple[tuple[str, str], ...] = ()  # not supported on this node: name, and what it does ("" where not printed)
     readonly_possible: bool = False  # the listing itself offers a read-only import
     hostname: str = ""  # of the host that has it or had it last, where the listing says so
@@ -334,6 +335,16 @@ class ImportableFacts:
     caches: tuple[str, ...] = ()  # names; the listing prints no state of them
     spares: tuple[str, ...] = ()
     unread: tuple[UnreadLine, ...] = ()
+
+    @property
+    def lacks_a_log(self) -> bool:
+        """Whether it is called UNAVAIL because a log is not there, as before 2.1.12; see `lacks_a_log` in agents/collectors/zpool_import.py."""
+        return self.note == MISSING and any(role == "log" and top.state == "UNAVAIL" for role, top in self.tops)
+
+    @property
+    def hides_devices(self) -> bool:
+        """Whether whole top-level vdevs are missing that the listing cannot show."""
+        return self.more_devices and not self.lacks_a_log
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def _by_rows(pool: ImportableFacts) -> Why | Literal[""]:
         return "missing-log"  # whatever the listing says of the pool: an ordinary import refuses then (spa_check_for_missing_logs)
     if logs or any(note in f"{pool.note} {pool.status}" for note in BAD_LOG):
         return "missing-log" if down else ""
-    if down and (pool.more_devices or "missing device" in pool.note):
+    if down and (pool.hides_devices or "missing device" in pool.note):
         return "missing-top"
     if down and lost:
         return "half-missing"

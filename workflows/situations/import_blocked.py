@@ -81,7 +81,9 @@ def _answers(one: Blocked) -> tuple[Answer, ...]:
 
 def _is_only_the_log(one: Blocked) -> bool:
     """A log of which nothing was found, of a pool that comes in without it. A log that was found and cannot be read is looked at first."""
-    tops = one.listed.tops if one.listed and one.listed.state in ("ONLINE", "DEGRADED") and not one.listed.more_devices else ()
+    listed = one.listed
+    comes_in = listed is not None and not listed.hides_devices and (listed.state in ("ONLINE", "DEGRADED") or listed.lacks_a_log)
+    tops = listed.tops if listed is not None and comes_in else ()
     logs = [top for kind, top in tops if kind == "log" and top.state == "UNAVAIL"]
     return bool(logs) and not any(lost_of(top) for kind, top in tops if kind != "log")
 

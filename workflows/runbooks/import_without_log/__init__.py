@@ -13,7 +13,8 @@ from typing import Any
 
 from agents.operations import zpool_export_unused, zpool_import_without_log
 from workflows.engine.core import CheckStep, ConfirmStep, ManualStep, Params, Runbook
-from workflows.facts import FleetFacts
+from workflows.facts import FleetFacts, known, lookup
+from workflows.facts.read.versions import release_numbers
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     enough_of_its_disks_are_here,
@@ -57,8 +58,15 @@ IMPORT_WHY = (
 )
 
 
+FORGOTTEN = "With this release {pool} also forgets its spares and cache devices (OpenZFS #14794, mended in 2.1.12): note which it has, and add them again afterwards."
+KEPT_SINCE = (2, 1, 12)
+
+
 def what_is_lost(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"given_up": LOSS.format(pool=params["pool"])}
+    node = lookup.node(facts, params["node"])
+    numbers = release_numbers(node.zfs_module) if known(node) else node
+    forgets = not known(numbers) or numbers < KEPT_SINCE  # where the release is not known, it may
+    return {"given_up": " ".join(text.format(pool=params["pool"]) for text in (LOSS, *([FORGOTTEN] if forgets else ())))}
 
 
 def the_pool_and_the_log(params: Params, plan: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ WHERE_IT_WAS = "Say where the log was looked for, and why it does not come back.
 @guard
 def only_a_log_of_it_is_lost(facts: FleetFacts, params: Params) -> Verdict:
     listed = need(listed_pool(facts, params))
-    if not listed.tops or listed.more_devices or listed.unread:
+    if not listed.tops or listed.hides_devices or listed.unread:
         return unknown(
             f"The listing of {listed.name} does not show every vdev, and what it does not show may hold data. Find the missing disks first."
         )
@@ -25,7 +25,7 @@ def only_a_log_of_it_is_lost(facts: FleetFacts, params: Params) -> Verdict:
         f"{leaf.name} ({leaf.state})" for role, top in listed.tops if role != LOG for leaf in top.leaves() if leaf.state != "ONLINE"
     ]:
         return refuse(f"Of {listed.name} more than a log is missing: {', '.join(away)}. Bring that back first: power, cable, HBA, shelf.")
-    if listed.state not in HERE:
+    if listed.state not in HERE and not listed.lacks_a_log:
         return refuse(
             f"{listed.name} is listed as {listed.state}, so it does not come in without its log either. Look at the rows of the listing."
         )

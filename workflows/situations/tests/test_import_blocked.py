@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+import agents.tests
 from agents.collectors.base import Capture
 from agents.tests.scenarios import step
 from workflows.facts import FleetFacts, node_facts, suspects
@@ -296,8 +298,9 @@ def test_the_cause_is_decided_by_what_the_listing_shows(why, how, cure):
     found = caused(**how)
     assert found.subject["why"] == why
     assert cure in [one.kind for one in found.cures]
+    only_the_log = "logs" in how.get("more", "")
     if why != "damage":
-        assert not found.answers
+        assert [answer.runbook for answer in found.answers] == ["import-without-log"] * only_the_log
         assert NO_CURE not in found.meaning
         assert "rewind" not in found.meaning
 
@@ -352,3 +355,25 @@ def test_each_reason_has_words_and_cures_of_its_own(why):
     assert found.cures[0].kind in ("look", "reseat", "wait", "zgenhostid", "upgrade")
     for argv in (argv for cure in found.cures for argv in cure.argv):
         assert not {"-f", "-F", "-X", "-T"} & set(argv)
+
+
+LOST_LOG = Path(agents.tests.__file__).parent / "captures" / "zpool_import" / "zpool-import-2.1.11--lost-log.txt"
+
+
+def test_before_2_1_12_a_lost_log_alone_makes_the_listing_unavailable_and_is_still_answered():
+    """Genuine. "Additional devices" is printed of it although every vdev is shown."""
+    text = LOST_LOG.read_text()
+    found = of_a_text(text)
+    assert (found.subject["why"], found.severity) == ("missing-log", "act")
+    assert [answer.runbook for answer in found.answers] == ["import-without-log"]
+    more_is_lost = of_a_text(text.replace("wwn-0x5000c50090700053  ONLINE", "wwn-0x5000c50090700053  UNAVAIL"))
+    assert more_is_lost.answers == ()
+    without_the_row = of_a_text(text.replace("\tlogs\t\n\t  wwn-0x5000c50090700043    UNAVAIL\n", ""))
+    assert (without_the_row.subject["why"], without_the_row.answers) == ("missing-top", ())
+
+
+def of_a_text(text: str):
+    (found,) = import_blocked.detect(
+        FleetFacts({"pasted": node_facts("pasted", {"zpool_import": Capture("zpool_import", "", "data", text)}, 1.0, ())})
+    )
+    return found
