@@ -283,6 +283,16 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
             since=("2.3.0",),
         ),
     ),
+    "zpool_add": (
+        _TREE,
+        Entry(
+            ORDERED,
+            "a log whose ashift differs from that of the data vdevs is refused",
+            "module/zfs/spa.c:spa_vdev_add, zfs-2.2.4",
+            since=("2.2.4",),
+        ),
+        _PREPARES,
+    ),
     "zpool_add_class": (
         _TREE,
         Entry(
@@ -302,16 +312,6 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         Entry(
             ORDERED,
             "a special or dedup vdev whose ashift differs from that of the data vdevs is refused; here the ashift is always given",
-            "module/zfs/spa.c:spa_vdev_add, zfs-2.2.4",
-            since=("2.2.4",),
-        ),
-        _PREPARES,
-    ),
-    "zpool_add": (
-        _TREE,
-        Entry(
-            ORDERED,
-            "a log whose ashift differs from that of the data vdevs is refused",
             "module/zfs/spa.c:spa_vdev_add, zfs-2.2.4",
             since=("2.2.4",),
         ),

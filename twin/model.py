@@ -160,6 +160,7 @@ class Vdev:
     ndata: int = 0  # of a draid: disks of data in a group, and distributed spares
     nspares: int = 0
     cls: str = "data"  # of a top-level vdev: "data", "special", "dedup", "log"
+    used_percent: int = 0  # of a special or dedup vdev that is fuller than the data; 0: as full as the pool
     metaslab_array: int = 0
     metaslab_shift: int = 0
     ashift: int = 0

@@ -89,6 +89,7 @@ def space(view: View, pool: Pool, row: tuple[str, ...]) -> str:
         lines += [_section(heading, width, view.node)] if heading else []
         for top in tops:
             alloc = 0 if top.cls == "log" else pool.alloc_bytes * usable(top) // total
+            alloc = usable(top) * top.used_percent // 100 if top.used_percent else alloc
             lines += _space(view, top, alloc, True)
     if pool.caches:
         lines.append(_section("cache", width, view.node))

@@ -40,7 +40,7 @@ DRY_RUN_SECONDS = 60.0
 ROLES = ("special", "dedup")
 FEATURE = "feature@allocation_classes"
 ENABLED = ("enabled", "active")
-OF_THE_POOL = (
+FACTS = (
     *("pool.guid", "pool.state", "pool.removal", "pool.expansion", "pool.checkpoint", "pool.members"),
     *("pool.feature", "pool.ashift", "pool.mirrors", "pool.tree_after"),
 )
@@ -118,7 +118,12 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         *_new_disks.questions(params),
         ("pool.tree_after", (_dry_run.AS_MEANT,), "`zpool add -n` does not print the tree that is meant: {}. Add nothing; find out why."),
     )
-    return (*_member.judge(questions, pre, (*OF_THE_POOL, *_new_disks.names(params))), *_released.verdicts(NAME, pre))
+    return (*_member.judge(questions, pre, asked(params)), *_released.verdicts(NAME, pre))
+
+
+def asked(params: Mapping[str, str]) -> tuple[str, ...]:
+    """Every fact, those of each disk under its number."""
+    return (*FACTS, *_new_disks.names(params))
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
@@ -146,7 +151,7 @@ def _concluded(scene: Scene) -> tuple[str, str]:
         raise Unread(f"{len(found)} of {len(tops)} disks are in {pool.name}, in {', '.join(sorted(set(found)))}")
     labels = {_candidate.labels(scene.host, one.disk()) for one in scene.each}
     if labels == {NONE}:
-        return "did_not", f"None of the disks is in {pool.name}, and none carries a label."
+        return "did_not", f"{pool.name} has none of the disks, and none of them carries a label."
     raise Unread(f"none of the disks is in {pool.name}, and their labels are: {'; '.join(sorted(labels))}")
 
 

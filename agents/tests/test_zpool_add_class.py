@@ -170,9 +170,7 @@ def test_some_of_the_disks_in_the_pool_is_neither_did_nor_did_not(tmp_path):
     assert (probe.result, "1 of 3 disks are in ost_0" in probe.reason) == ("cannot_tell", True)
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*operation.OF_THE_POOL, "disk_1.labels", "disk_2.state", "disk_3.bay", "disks.blocks", "zfs.module"})
-)
+@pytest.mark.parametrize("name", sorted({*operation.FACTS, "disk_1.labels", "disk_2.state", "disk_3.bay", "disks.blocks", "zfs.module"}))
 def test_no_fact_may_be_missing(tmp_path, name):
     host = host_of(tmp_path, rehearsal.beside_a_raidz(2))
     given = params(host)

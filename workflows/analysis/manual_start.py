@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.collectors.enclosure import PORTS
-from agents.operations._new_disks import DISKS_MIN
 from agents.operations.zpool_add import ROLES
-from agents.operations.zpool_add_class import ROLES as CLASSES_OF_MIRRORS
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis.fit_disks import beside, free
 from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
-from workflows.runbooks.add_special.guards import mirror_width
 from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
+from workflows.situations._redundancy import classes_for_more
 
 
 @dataclass(frozen=True)
@@ -140,9 +138,7 @@ def _more_aside(here: NodeFacts, pool: PoolFacts) -> Found:
 
 def _classes(here: NodeFacts, pool: PoolFacts) -> Found:
     """A special and a dedup vdev, where the node has blank disks enough for a mirror that fits beside the data; whether they may go in the run asks."""
-    width = mirror_width(pool)
-    enough = len(free(here, scanned=True)) >= max(width if known(width) else DISKS_MIN, DISKS_MIN)
-    for role in CLASSES_OF_MIRRORS if enough else ():
+    for role in classes_for_more(here, pool):
         yield _pool(here, pool) | {"role": role}, f"a {role} vdev for {pool.name}, a mirror of new disks"
 
 

@@ -15,6 +15,9 @@ def key(name: str, number: int, mark: str = "_") -> str:
     return name if number == 1 else f"{name}{mark}{number}"
 
 
+CHOSEN = tuple(key("wwid", number) for number in NUMBERS)  # run parameters that name a disk which is taken into a pool
+
+
 def chosen(params: Params) -> tuple[str, ...]:
     """The WWIDs in the order in which they were chosen."""
     return tuple(params[key("wwid", number)] for number in numbers_chosen(params))

@@ -6,10 +6,10 @@ from agents.operations.zpool_add_class import ROLES
 from workflows.analysis.disk_reuse import PLAIN_BLOCKS
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, PoolFacts, Unknown, derived, known, need
-from workflows.guards.replaced import full_margin, the_new_line
+from workflows.guards.replaced import the_new_line
 from workflows.guards.several import NUMBERS, about, chosen, numbers_chosen
 from workflows.guards.subject import name_of, the_disk, the_pool
-from workflows.situations._redundancy import data_tops
+from workflows.situations._redundancy import data_tops, mirror_width
 
 PARITY = ("raidz", "draid")
 FUZZ_BYTES = 16 * 1024 * 1024  # ZPOOL_FUZZ in cmd/zpool/zpool_vdev.c: zpool refuses a mirror of disks that differ by more
@@ -24,15 +24,6 @@ def it_is_a_class_that_holds_data(facts: FleetFacts, params: Params) -> Verdict:
             f"A mirror is added as {' or '.join(ROLES)}, and not as {role or 'nothing'}. End this run; add-auxiliary adds the others."
         )
     return ok(f"The disks are to be a {role} vdev of {params.get('pool', '')}.")
-
-
-@derived
-def mirror_width(pool: PoolFacts) -> Known[int]:
-    """Of how many disks a mirror is made that survives as many losses as the best protected data vdev. zpool itself compares this only where all vdevs of the
-    pool are protected alike (check_replication in cmd/zpool/zpool_vdev.c)."""
-    need(pool.tops, f"The vdevs of {pool.name} are not known")
-    margins = [need(full_margin(top)) for top in data_tops(pool)]
-    return max(margins) + 1 if margins else Unknown(f"{pool.name} shows no vdev that holds data.")
 
 
 @derived

@@ -7,27 +7,29 @@ from collections.abc import Callable, Mapping
 from twin.build import guid_of, member, partition, top
 from twin.disk_kinds import nvme, turned
 from twin.model import Disk, Label, Node, Vdev
-from twin.scenarios import tiny
+from twin.scenarios import take_away, tiny
 from workflows.guards.several import NUMBERS, key
 from workflows.rehearsal.hand import Hand, scan_of
 
-BLANKS = 5  # one more than the widest mirror needs
+BAYS = 12
+USED_PERCENT = 92
+LATER = 9  # of the disks, the one that is on the shelf elsewhere: it is no blank disk here
 
 
-def beside_a_raidz(parity: int) -> Node:
-    """One raidz that survives so many losses, and blank disks in other bays."""
-    node = _node()
+def beside_a_raidz(parity: int, full: str = "") -> Node:
+    """One raidz that survives so many losses, and blank disks in other bays; with a class that is nearly full."""
+    node = _node(full, parity + 1)
     node.pool("ost_0").tops[0].nparity = parity
     return node
 
 
-def beside_mirrors(width: int) -> Node:
+def beside_mirrors(width: int, full: str = "") -> Node:
     """Data on mirrors of so many disks; of 1, on single disks."""
-    node = _node()
-    pool = node.pool("ost_0")
-    for disk in node.disks[:6]:
+    node = _node(full, width)
+    pool, disks = node.pool("ost_0"), node.disks[:6]
+    for disk in disks:
         disk.partitions = []
-    pool.tops = [_top(node, node.disks[start : start + width]) for start in range(0, 6, width)]
+    pool.tops[:1] = [_top(node, disks[start : start + width]) for start in range(0, 6, width)]
     return node
 
 
@@ -41,9 +43,15 @@ def add_single(node: Node, disk: Disk) -> None:
     node.pool("ost_0").tops.append(_top(node, [disk]))
 
 
-def _node() -> Node:
-    node = tiny(blanks=BLANKS)
+def _node(full: str, width: int) -> Node:
+    node = tiny(blanks=BAYS - 6)
     node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    if full:
+        mirror = _top(node, node.disks[BAYS - width :])
+        mirror.cls, mirror.used_percent = full, USED_PERCENT
+        node.pool("ost_0").tops.append(mirror)
+    if not node.disks[LATER].partitions:
+        take_away(node, node.disks[LATER].wwid)
     return node
 
 
@@ -61,7 +69,7 @@ def _leaf(node: Node, disk: Disk) -> Vdev:
 
 
 NODES: Mapping[str, Callable[[float], Mapping[str, Node]]] = {
-    "add-special": lambda now: {"oss01": beside_a_raidz(2)},
-    "add-special-mirrors": lambda now: {"oss01": beside_mirrors(2)},
+    "add-special": lambda now: {"oss01": beside_a_raidz(2, "special")},
+    "add-special-mirrors": lambda now: {"oss01": beside_mirrors(2, "dedup")},
 }
 HANDS: Mapping[str, Hand] = {key("scan", number, "-"): scan_of(key("wwid", number)) for number in NUMBERS}

@@ -20,6 +20,16 @@ def kind_of_data(**changes: object) -> Bend:
     return bent
 
 
+def one_more_of_the_data(facts: FleetFacts, params: Params) -> FleetFacts:
+    """Beside the first vdev there is one like it that writes smaller blocks."""
+
+    def more(tops: tuple) -> tuple:
+        first = next(((role, top) for role, top in tops if role == "data" and known(top.ashift)), None)
+        return tops if first is None else (*tops, ("data", replace(first[1], guid=4711, name="one-more", ashift=9)))
+
+    return pool(tops=more)(facts, params)
+
+
 def in_one_bay(facts: FleetFacts, params: Params) -> FleetFacts:
     """The node shows the second disk where the first is."""
     node = facts.nodes.get(params.get("node", ""))
@@ -44,7 +54,8 @@ def among_the_data(facts: FleetFacts, params: Params) -> FleetFacts:
 REFUSED = (
     Bad("a_mirror_fits_beside_the_data", "add-redundancy does that", kind_of_data(kind="disk", children=(), parity=0)),
     Bad("a_mirror_fits_beside_the_data", "adds 4 at the most", kind_of_data(kind="raidz", parity=4)),
-    Bad("enough_disks_are_chosen", "Begin again", kind_of_data(kind="raidz", parity=0)),
+    Bad("enough_disks_are_chosen", "Begin again", kind_of_data(kind="raidz", parity=1)),
+    Bad("the_data_has_one_ashift", "with different ashifts", one_more_of_the_data),
     Bad("the_disks_are_apart", "look which is there", in_one_bay),
     Bad("the_disks_are_alike", "Choose disks that are alike", the_last(logical_block_bytes=4096)),
     Bad("the_disks_are_alike", "zpool refuses more than 16 MiB", the_last(size_bytes=1 << 42)),

@@ -9,6 +9,7 @@ from workflows.analysis import manual_start
 from workflows.facts import FleetFacts
 from workflows.guards.several import NUMBERS, key
 from workflows.runbooks.add_special import rehearsal
+from workflows.tests.stories_of_disks import answer
 from workflows.tests.walks import Story, Walk
 
 
@@ -17,34 +18,33 @@ def as_it_was(walk: Walk) -> None:
     assert walk.commands() == []
 
 
-def from_its_page(role: str) -> Callable[[FleetFacts], Mapping[str, str]]:
-    """No situation asks for such a vdev: a person begins it at the pool."""
-
-    def of(facts: FleetFacts) -> Mapping[str, str]:
-        offers = manual_start.of_pool(facts, "oss01", "ost_0")
-        return next(one.params for one in offers if one.runbook.slug == "add-special" and one.params["role"] == role)
-
-    return of
+def from_its_page(facts: FleetFacts) -> Mapping[str, str]:
+    """A pool without such a class: a person begins it at the pool."""
+    return next(one.params for one in manual_start.of_pool(facts, "oss01", "ost_0") if one.runbook.slug == "add-special")
 
 
 def scanned(number: int) -> Callable[[Walk], str]:
     return lambda walk: walk.node.disk(walk.state.params[key("wwid", number)]).serial
 
 
-def story(name: str, node: Callable[[], Node], role: str = "special") -> Story:
+def story(name: str, node: Callable[[], Node], params: Callable[[FleetFacts], Mapping[str, str]] = from_its_page) -> Story:
     return Story(
         runbook="add-special",
         twins=lambda: {"oss01": node()},
-        params=from_its_page(role),
+        params=params,
         hands={key("scan", number, "-"): scanned(number) for number in NUMBERS},
         restored=as_it_was,
         name=name,
     )
 
 
-SPECIAL = story("", lambda: rehearsal.beside_a_raidz(2))
+def answered(facts: FleetFacts) -> Mapping[str, str]:
+    return answer(facts, "add-special")
+
+
+SPECIAL = story("", lambda: rehearsal.beside_a_raidz(2, "special"), answered)
 WIDE = story("add-special, beside a raidz3", lambda: rehearsal.beside_a_raidz(3))
-MIRRORS = story("add-special, a dedup vdev beside mirrors", lambda: rehearsal.beside_mirrors(2), "dedup")
+MIRRORS = story("add-special, a dedup vdev beside mirrors", lambda: rehearsal.beside_mirrors(2, "dedup"), answered)
 NVME = story("add-special, on NVMe disks", lambda: rehearsal.beside_a_raidz_on_nvme(2))
 NVME_WIDE = story("add-special, on NVMe disks beside a raidz3", lambda: rehearsal.beside_a_raidz_on_nvme(3))
 STORIES = (SPECIAL, WIDE, MIRRORS, NVME, NVME_WIDE)

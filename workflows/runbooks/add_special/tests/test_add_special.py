@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from workflows.analysis import manual_start
+from workflows.by_hand import grounds, snippet
 from workflows.engine import plan_losses
 from workflows.engine.core import blockers
 from workflows.facts import FleetFacts
@@ -142,7 +143,7 @@ def test_the_node_refuses_what_changed_after_the_portal_asked(change, fact, stag
 
 
 def test_without_the_feature_the_node_plans_nothing(stages):
-    walk = stages(SPECIAL).at("plan-add")
+    walk = stages(WIDE).at("plan-add")
     with walk.changing() as node:
         node.pool("ost_0").classes = False
     with pytest.raises(Stuck, match="feature@allocation_classes=enabled"):
@@ -150,7 +151,7 @@ def test_without_the_feature_the_node_plans_nothing(stages):
 
 
 def test_a_pool_whose_vdevs_have_different_ashifts_is_left_to_a_person(tmp_path):
-    node = rehearsal.beside_mirrors(2)
+    node = rehearsal.beside_mirrors(2, "dedup")
     node.pool("ost_0").tops[0].ashift = 9
     story = STORIES[2]
     walk = Walk(type(story)(**{**vars(story), "twins": lambda: {"oss01": node}}), tmp_path)
@@ -208,6 +209,15 @@ def test_the_run_holds_every_disk_and_every_bay(stages):
     assert [one.partition(":")[0] for one in keys].count("disk") == [one.partition(":")[0] for one in keys].count("bay") == 3
     gone = disk("wwid_2", wwid=UNREAD)(walk.facts(), walk.state.params)
     assert walk.runbook.locks(gone, walk.state.params) == ()
+
+
+def test_by_hand_the_snippet_compares_every_disk_and_that_none_has_a_label(stages):
+    walk = stages(SPECIAL).at("confirm")
+    found = grounds.of(walk.facts(), "oss01", walk.state.plan)
+    assert [(one.wwid, one.label) for one in found.disks] == [(wwid, grounds.NONE) for wwid in chosen(walk.state.params)]
+    text = snippet.make({**walk.state.plan, "by_hand": found.to_plan()}, "0" * 32, 1795252000)
+    assert "zpool add -o ashift=12 ost_0 special mirror /dev/disk/by-id/" in text
+    assert all(text.count(f"  disk /dev/disk/by-id/wwn-0x{wwid.removeprefix('naa:')} ") == 1 for wwid in chosen(walk.state.params))
 
 
 def test_it_is_offered_where_the_node_has_disks_enough(stages):
