@@ -8,6 +8,7 @@ from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
 from workflows.facts import FleetFacts
 
 NUMBERS = (1, 2, 3, 4)
+OF_EACH = "for_each_disk_"  # before the name of a guard that is asked of all of them
 OF_A_DISK = ("wwid", "scanned_serial")  # run parameters that each disk has of its own
 
 
@@ -33,7 +34,7 @@ def about(params: Params, number: int) -> Params:
 
 
 def each(one: Guard) -> Guard:
-    """Asked of every disk that was chosen: it passes where all do, and the first that does not pass is the answer."""
+    """Asked of every disk that was chosen, under a name of its own: it passes where all do, and the first that does not pass is the answer."""
 
     @wraps(one)
     def of_every_disk(facts: FleetFacts, params: Params) -> Verdict:
@@ -43,11 +44,14 @@ def each(one: Guard) -> Guard:
         against = next((verdict for verdict in verdicts if verdict.outcome != "pass"), None)
         return against or ok(" ".join(verdict.reason for verdict in verdicts))
 
+    of_every_disk.__name__ = f"{OF_EACH}{one.__name__}"
     return of_every_disk
 
 
 def of_disk(one: Guard, number: int) -> Guard:
-    """Asked of one of them alone; it refuses where so many are not chosen."""
+    """Asked of one of them alone, under a name of its own; it refuses where so many are not chosen. The first is what it is asked of anyhow."""
+    if number == 1:
+        return one
 
     @wraps(one)
     def of_this_disk(facts: FleetFacts, params: Params) -> Verdict:
@@ -55,4 +59,5 @@ def of_disk(one: Guard, number: int) -> Guard:
             return refuse(f"No disk {number} is chosen for this mirror.")
         return one(facts, about(params, number))
 
+    of_this_disk.__name__ = f"for_disk_{number}_{one.__name__}"
     return of_this_disk

@@ -135,6 +135,7 @@ def choice(number: int) -> DecideStep:
 def scan(number: int) -> ManualStep:
     @wraps(the_chosen_disk)
     def judges(facts: FleetFacts, params: Params, answer: str) -> tuple[Verdict, ...]:
+        """The serial number on this disk, which no other one of the node may have too."""
         return the_chosen_disk(facts, about(params, number), answer)
 
     return replace(

@@ -59,6 +59,7 @@ def more_than(number: int) -> Guard:
             return refuse(f"A mirror of {wanted} disks is enough for {params.get('pool', '')}.")
         return ok(f"The mirror takes {wanted} disks.")
 
+    one_more_disk_is_needed.__name__ = f"disk_{number + 1}_is_needed"
     return one_more_disk_is_needed
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from workflows.engine.core import Params
 from workflows.facts import DiskFacts, FleetFacts, known
+from workflows.guards.several import NUMBERS, OF_EACH, about, numbers_chosen
+from workflows.runbooks.add_auxiliary.tests import bad as of_auxiliary
+from workflows.runbooks.add_special import DISK_GUARDS
+from workflows.tests import bad_disks
 from workflows.tests.bends import UNREAD, Bad, Bend, disk, in_a_node, over_disk, pool, vdevs
 
 LAST = ("wwid_4", "wwid_3", "wwid_2")
@@ -77,7 +82,37 @@ UNSURE = (
     Bad("the_pool_has_no_checkpoint", "has a checkpoint is not known", pool(checkpoint=UNREAD)),
     Bad("the_mirror_is_in_its_class", "are not known", pool(tops=UNREAD)),
 )
+
+
+def of_a_disk(bend: Bend, number: int) -> Bend:
+    """The same change to this disk; where so many are not chosen, to the last of them."""
+
+    def bent(facts: FleetFacts, params: Params) -> FleetFacts:
+        there = numbers_chosen(params)
+        return bend(facts, about(params, min(number, there[-1])) if there else params)
+
+    return bent
+
+
+def of_several(own: tuple[Bad, ...], shared: tuple[Bad, ...]) -> Iterator[Bad]:
+    """What is asked of each disk alike: made worse in the last one, which an answer about the first would not show."""
+    asked = {one.__name__ for one in DISK_GUARDS}
+    yield from own
+    for bad in shared:
+        if bad.guard in asked:
+            yield Bad(f"{OF_EACH}{bad.guard}", bad.expected, of_a_disk(bad.bend, NUMBERS[-1]))
+        if bad.guard == SCANNED:
+            yield from (Bad(f"for_disk_{number}_{bad.guard}", bad.expected, of_a_disk(bad.bend, number)) for number in NUMBERS[1:])
+
+
+SCANNED = "the_disk_is_seen_and_running"
+REFUSED = tuple(of_several(REFUSED, (*bad_disks.REFUSED, *of_auxiliary.REFUSED)))
+UNSURE = tuple(of_several(UNSURE, (*bad_disks.UNSURE, *of_auxiliary.UNSURE)))
 NEVER: dict[tuple[str, str], str] = {  # (guard, outcome) that cannot be -> why
+    (
+        f"{OF_EACH}the_disk_sits_in_a_known_bay",
+        "refuse",
+    ): "It asks whether something can be told at all: there is no wrong answer, only none.",
     ("it_is_a_class_that_holds_data", "refuse"): "What a run is begun with is special or dedup; a test gives it another word.",
 }
 ANSWERS: dict[str, str] = {}  # what judges an answer at the rack -> a phrase with which it refuses a wrong one
