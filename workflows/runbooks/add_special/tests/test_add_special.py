@@ -211,6 +211,26 @@ def test_the_run_holds_every_disk_and_every_bay(stages):
     assert walk.runbook.locks(gone, walk.state.params) == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "words"),
+    [("disk 1", "wwid", "the disk that comes"), ("disk 2", "serial", "its serial"), ("disk 3", "bay", "its bay")],
+)
+def test_a_plan_that_means_another_disk_is_not_taken(name, field, words, stages):
+    walk = stages(SPECIAL).at("confirm")
+    plan, agrees = walk.state.plan, walk.runbook.step("plan-add").agrees
+    assert not blockers(agrees(walk.facts(), walk.state.params, plan))
+    other = {**plan, name: {**plan[name], field: "another"}}
+    assert any(words in verdict.reason for verdict in blockers(agrees(walk.facts(), walk.state.params, other)))
+    fewer = {key: value for key, value in plan.items() if key != name}
+    assert blockers(agrees(walk.facts(), walk.state.params, fewer))
+
+
+def test_a_plan_with_the_disks_in_another_order_is_not_taken(stages):
+    walk = stages(SPECIAL).at("confirm")
+    plan = {**walk.state.plan, "argv": [*walk.state.plan["argv"][:-2], *reversed(walk.state.plan["argv"][-2:])]}
+    assert blockers(walk.runbook.step("plan-add").agrees(walk.facts(), walk.state.params, plan))
+
+
 def test_by_hand_the_snippet_compares_every_disk_and_that_none_has_a_label(stages):
     walk = stages(SPECIAL).at("confirm")
     found = grounds.of(walk.facts(), "oss01", walk.state.plan)
