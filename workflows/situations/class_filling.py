@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agents.operations.zpool_add_class import ROLES
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Answer, Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.read.scan_progress import size
 from workflows.situations import _cures, _pools, _words
@@ -54,7 +54,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, role: str, tops: tuple[VdevFact
         (_words.evidence(node, "zpool_list", "  ".join((*(str(top.guid) for top in tops), str(used), str(free)))),),
         tuple(_cures_of(pool, role)),
     )
-    answers = ()
+    answers: tuple[Answer, ...] = ()
     if role in classes_for_more(node, pool) and not _pools.stands_still(pool):
         why = "It adds a mirror of blank disks of this node to the class, with as many disks as the data needs."
         answers = _words.pool_answers(node, pool, _cures.CLASS, why, role=role)

@@ -66,13 +66,13 @@ FIRST_GUARDS = (
     it_is_a_class_that_holds_data,
     a_mirror_fits_beside_the_data,
     the_data_has_one_ashift,
+    the_pool_has_no_checkpoint,
     nothing_of_the_pool_comes_first,
 )
 POOL_GUARDS = (
     *FIRST_GUARDS,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
-    the_pool_has_no_checkpoint,
     no_removal_is_under_way,
     no_expansion_is_under_way,
 )

@@ -43,7 +43,9 @@ def test_the_disks_are_one_mirror_and_no_situation_begins(title, count, stages):
     assert all(word.startswith("/dev/disk/by-id/") for word in command[7:])
     top = walk.node.pool("ost_0").tops[-1]
     assert (top.cls, top.type, len(top.children)) == (params["role"], "mirror", count)
-    assert not [one for one in detect_all(walk.facts()) if one.slug in ("top-without-redundancy", "aux-without-redundancy")]
+    assert not [
+        one for one in detect_all(walk.facts()) if one.slug in ("top-without-redundancy", "aux-without-redundancy", "class-filling")
+    ]
 
 
 def test_beside_a_raidz_it_is_for_good_and_both_people_accept_that(stages):
