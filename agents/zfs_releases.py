@@ -184,6 +184,13 @@ _REPLACES = (
     ),
     _PREPARES,
 )
+_TREE = Entry(
+    REFUSED,
+    "`zpool add -n` does not print the whole tree there (no spares, and a first log below no heading), so what would be added cannot be compared "
+    "before. Bring the node to 2.0.2 or newer first",
+    "cmd/zpool/zpool_main.c:zpool_do_add, zfs-2.0.1, zfs-2.0.2",
+    until=TREE_IS_WHOLE,
+)
 _ANY = ()  # they give no command of ZFS, and change nothing that a pool rests on
 
 TABLE: Mapping[str, tuple[Entry, ...]] = {
@@ -277,16 +284,34 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
         ),
     ),
     "zpool_add": (
-        Entry(
-            REFUSED,
-            "`zpool add -n` does not print the whole tree there (no spares, and a first log below no heading), so what would be added cannot be compared "
-            "before. Bring the node to 2.0.2 or newer first",
-            "cmd/zpool/zpool_main.c:zpool_do_add, zfs-2.0.1, zfs-2.0.2",
-            until=TREE_IS_WHOLE,
-        ),
+        _TREE,
         Entry(
             ORDERED,
             "a log whose ashift differs from that of the data vdevs is refused",
+            "module/zfs/spa.c:spa_vdev_add, zfs-2.2.4",
+            since=("2.2.4",),
+        ),
+        _PREPARES,
+    ),
+    "zpool_add_class": (
+        _TREE,
+        Entry(
+            ORDERED,
+            "a mirror that survives more or fewer losses than the other vdevs, and any mirror beside single disks, is refused as “mismatched replication "
+            "level”, and disks that differ by more than 16 MiB as “contains devices of different sizes”; nothing is compared where the vdevs of the pool "
+            "differ among themselves",
+            "cmd/zpool/zpool_vdev.c:check_replication, get_replication, zfs-0.8.0, zfs-2.0.2, zfs-2.1.11, zfs-2.2.4, zfs-2.3.9, zfs-2.4.4",
+            since=("0.8.0",),
+        ),
+        Entry(
+            ORDERED,
+            "without the feature allocation_classes the kernel refuses: “pool must be upgraded to add these vdevs”",
+            "module/zfs/vdev.c:vdev_alloc; lib/libzfs/libzfs_pool.c:zpool_add, zfs-2.0.2, zfs-2.4.4",
+            since=("0.8.0",),
+        ),
+        Entry(
+            ORDERED,
+            "a special or dedup vdev whose ashift differs from that of the data vdevs is refused; here the ashift is always given",
             "module/zfs/spa.c:spa_vdev_add, zfs-2.2.4",
             since=("2.2.4",),
         ),

@@ -37,8 +37,14 @@ PHRASES = (  # of a confirmation: words of its hint, what its parts are read fro
 )
 
 
+OF_EACH = "of each disk's serial number"  # in the hint of a confirmation that names several disks
+
+
 def _of_its_hint(page: Page, pool: str, hint: str) -> str:
-    """For the confirmations of `PHRASES`; "" for any other."""
+    """For the confirmations of `PHRASES`, and one of several disks; "" for any other."""
+    if OF_EACH in hint and (role := re.search(r"zpool add -o \S+ \S+ (\S+) mirror", page.current)):
+        serials = re.findall(r"\bDisk \d Serial (\S+)", page.current)
+        return f"{' '.join(serial[-6:] for serial in serials)} {role[1]} {pool}"
     for words, pattern, typed in PHRASES:
         if words in hint and (found := re.search(pattern, page.current)):
             parts = {name: value[-6:] if name in ("guid", "serial") else value for name, value in found.groupdict().items()}

@@ -196,7 +196,7 @@ def sg_ses(view: View, args: Sequence[str], now: float) -> Answer:
 
 
 def zpool_add_dry_run(view: View, args: Sequence[str], now: float) -> Answer:
-    wanted = adding.parse([word for word in args if word not in ("-n", "-P")])
+    wanted = adding.parse(args[2:])
     return unknown(("zpool", "add", *args)) if wanted is None or list(args[:2]) != ["-n", "-P"] else adding.dry_run(view, wanted)
 
 

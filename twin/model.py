@@ -160,6 +160,7 @@ class Vdev:
     ndata: int = 0  # of a draid: disks of data in a group, and distributed spares
     nspares: int = 0
     cls: str = "data"  # of a top-level vdev: "data", "special", "dedup", "log"
+    used_percent: int = 0  # of a special or dedup vdev that is fuller than the data; 0: as full as the pool
     metaslab_array: int = 0
     metaslab_shift: int = 0
     ashift: int = 0
@@ -273,6 +274,7 @@ class Pool:
     written_since: float = 0.0  # not 0: it goes on from a rewind since then, and its txgs run by the clock until `discarded_txg` is passed
     discarded_txg: int = 0  # the newest txg of the timeline that was left
     defers: bool = True  # its feature resilver_defer is enabled
+    classes: bool = True  # its feature allocation_classes is enabled
     datasets: dict[str, dict[str, str]] = field(default_factory=dict)  # name -> the properties that are not the default
     removal: str = ""  # the lines `remove:` of the last removal of a data vdev
     cached: bool = False  # not imported, and still in the cache file: it was never exported, and the import at boot did not work

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from agents.collectors.zpool_get import DEFERS, MULTIHOST
+from agents.operations.zpool_add_class import FEATURE
 from twin import tuning
 from twin.answer import Answer
 from twin.figures import ctime
@@ -88,6 +89,7 @@ def space(view: View, pool: Pool, row: tuple[str, ...]) -> str:
         lines += [_section(heading, width, view.node)] if heading else []
         for top in tops:
             alloc = 0 if top.cls == "log" else pool.alloc_bytes * usable(top) // total
+            alloc = usable(top) * top.used_percent // 100 if top.used_percent else alloc
             lines += _space(view, top, alloc, True)
     if pool.caches:
         lines.append(_section("cache", width, view.node))
@@ -124,7 +126,7 @@ def properties(view: View, args: Sequence[str], now: float) -> Answer | None:
     if len(args) != 3 or tuple(args[:2]) != ("-H", "-p"):
         return None
     wanted = args[2].split(",")
-    known = {"guid", MULTIHOST, DEFERS, *PROPERTIES}
+    known = {"guid", MULTIHOST, DEFERS, FEATURE, *PROPERTIES}
     if not known.issuperset(wanted):
         return None
     rows = (
@@ -138,6 +140,9 @@ def _of(pool: Pool, name: str) -> tuple[str, str]:
         return str(pool.guid), "-"
     if name == MULTIHOST:
         return ("on", "local") if pool.suspended == "mmp" else ("off", "default")
+    if name == FEATURE:
+        special = any(top.cls in ("special", "dedup") for top in pool.tops)
+        return ("active" if special else "enabled" if pool.classes else "disabled"), "local"
     if name == DEFERS:
         return ("enabled" if pool.defers else "disabled"), "local"
     return own_properties(pool).get(name, PROPERTIES[name])

@@ -12,14 +12,15 @@
     <tab>  /dev/disk/by-id/…
 
 Data stands below the pool's name, then come dedup, special, logs, cache and spares. A vdev that is there has the name that `zpool status -P` prints; the
-new disk has the name as it was given, as it has no partition yet. What is left of a removed vdev is printed here and by no `zpool status`. From 2.0.2 on
+new disk has the name as it was given, as it has no partition yet. Outside of the data a mirror is printed as `mirror`, without the number that
+`zpool status` gives it: the tree of the data alone is asked for with VDEV_NAME_TYPE_ID. What is left of a removed vdev is printed here and by no `zpool status`. From 2.0.2 on
 the whole tree is printed; before, spares are missing, and a first log stands below no heading.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Tuple
 
 from agents.operations._tree import Member, PoolTree, Unread
@@ -61,14 +62,14 @@ def parse(text: str, pool: str) -> Rows:
     return tuple(row for row in rows if _REMOVED.fullmatch(row.name) is None)
 
 
-def tree(pool: PoolTree, role: str = "", path: str = "") -> Rows:
-    """The rows of the pool as it is; with a role, the new disk at the end of its section. Raises Unread."""
+def tree(pool: PoolTree, role: str = "", *paths: str) -> Rows:
+    """The rows of the pool as it is; with a role, the new disk, or a mirror of several, at the end of its section. Raises Unread."""
     strange = next((top for top in pool.tops if top.role not in ("data", *HEADINGS)), None)
     if strange is not None:
         raise Unread(f"{pool.name} has a section {strange.role}, which is not known here")
     rows = [Row(0, pool.name), *_section(pool, "data")]
     for one, heading in HEADINGS.items():
-        found = (*_section(pool, one), *([Row(1, path)] if one == role else ()))
+        found = (*_section(pool, one), *(_new(paths) if one == role else ()))
         rows += [Row(0, heading), *found] if found else []
     return tuple(rows)
 
@@ -87,14 +88,20 @@ def compared(printed: Rows, meant: Rows) -> str:
     return AS_MEANT
 
 
+def _new(paths: Sequence[str]) -> list[Row]:
+    return [Row(1, path) for path in paths] if len(paths) == 1 else [Row(1, "mirror"), *(Row(2, path) for path in paths)]
+
+
 def _section(pool: PoolTree, role: str) -> Rows:
     return tuple(row for top in pool.tops if top.role == role for row in _rows(top, 1))
 
 
-def _rows(member: Member, depth: int) -> Iterator[Row]:
-    yield Row(depth, member.name)
+def _rows(member: Member, depth: int, role: str = "") -> Iterator[Row]:
+    """Only among the data a mirror or a raidz is printed with its number."""
+    role = role or member.role
+    yield Row(depth, member.kind if member.children and role != "data" else member.name)
     for child in member.children:
-        yield from _rows(child, depth + 1)
+        yield from _rows(child, depth + 1, role)
 
 
 def _quoted(row: Row) -> str:

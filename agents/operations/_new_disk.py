@@ -16,7 +16,7 @@ from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._member import Question
-from agents.operations._tree import Unread
+from agents.operations._tree import Status, Unread
 from agents.operations.base import UNKNOWN, check_wwid
 
 MEMBER = "zfs_member"  # as blkid calls what carries a label
@@ -45,8 +45,12 @@ def check(params: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 def survey(host: Host, params: Mapping[str, str]) -> Scene:
+    return seen(host, params, _member.survey(host, params).status)
+
+
+def seen(host: Host, params: Mapping[str, str], status: Status | Unread) -> Scene:
+    """With a status that was read already: several disks are looked at beside one tree."""
     candidate: Candidate | Unread
-    status = _member.survey(host, params).status
     try:
         candidate = _candidate.find(host, params["wwid"])
     except Unread as unread:
@@ -56,12 +60,19 @@ def survey(host: Host, params: Mapping[str, str]) -> Scene:
 
 def facts(scene: Scene, found: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     """`found` with what is so of the disk; of `names`, what neither has is not known."""
-    more = {
-        "zfs.prepares": next(iter(node.prepares(scene.host)), NONE),  # bound into the plan: who approves it approves the script
-        **_member.versions(scene.host),
-        **found,
-    }
+    more = {**of_zfs(scene.host), **found}
     return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in names if name not in more}, **more, **_disk_facts(scene)}
+
+
+def of_zfs(host: Host) -> dict[str, str]:
+    """The versions; and the script that ZFS runs on a new disk, bound into the plan: who approves it approves the script."""
+    return {"zfs.prepares": next(iter(node.prepares(host)), NONE), **_member.versions(host)}
+
+
+def of_the_disk(scene: Scene) -> dict[str, str]:
+    """What is so of the disk alone."""
+    names = [name for name in FACTS if name.startswith("disk.")]
+    return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in names}, **_disk_facts(scene)}
 
 
 def questions(params: Mapping[str, str]) -> tuple[Question, ...]:

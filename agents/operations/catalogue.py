@@ -13,6 +13,7 @@ from agents.operations import (
     zdb_without,
     zfs_destroy_snapshot,
     zpool_add,
+    zpool_add_class,
     zpool_attach,
     zpool_bring_back,
     zpool_clear,
@@ -84,5 +85,6 @@ CHANGING = {
         zpool_import_fenced,
         zpool_scrub_stop,
         zpool_remove_vdev,
+        zpool_add_class,
     )
 }

@@ -50,6 +50,7 @@ TOGETHER = {
         "zpool_detach_new_half",
         "zpool_remove",
         "zpool_add",
+        "zpool_add_class",
         "zpool_attach",
         "zfs_destroy_snapshot",
         "zpool_scrub_stop",

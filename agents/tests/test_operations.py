@@ -41,6 +41,10 @@ GOOD = {
     "zpool_resilver": {"pool": "p", "pool_guid": "1"},
     "zpool_attach": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
     "zpool_add": {"pool": "p", "pool_guid": "1", "role": "spare", "wwid": "naa:5000c500a65b207b"},
+    "zpool_add_class": {
+        **{"pool": "p", "pool_guid": "1", "role": "special", "ashift": "12"},
+        "wwids": "naa:5000c500a65b207b naa:5000c500a65b207c",
+    },
     "zpool_remove": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},
     "zpool_scrub_pause": {"pool": "p", "pool_guid": "1"},
     "zpool_scrub_stop": {"pool": "p", "pool_guid": "1"},

@@ -50,7 +50,9 @@ def test_what_came_to_several_series_is_in_each_from_its_own_patch_level_on(tags
 @pytest.mark.parametrize("operation", [name for name in TABLE if name not in ON_ANY and name != "set_tunable"])
 @pytest.mark.parametrize("release", OTHERS)
 def test_what_reaches_the_same_checks_is_ordered_from_0_8_on(operation, release):
-    wanted = numbers(release) >= {"zpool_set_path": (2, 2, 0), "zpool_add": (2, 0, 2)}.get(operation, (0, 8, 0))
+    wanted = numbers(release) >= {"zpool_set_path": (2, 2, 0), "zpool_add": (2, 0, 2), "zpool_add_class": (2, 0, 2)}.get(
+        operation, (0, 8, 0)
+    )
     assert (reasons_for(operation, release).outcome == "pass") == wanted
 
 

@@ -95,7 +95,7 @@ POOL = PoolTree(
 )
 HEAD = "would update 'tank' to the following configuration:\n\n"
 DATA = "\ttank\n\t  mirror-0\n\t    /dev/a-part1\n\t    /dev/b-part1\n"
-SPECIAL = "\tspecial\n\t  mirror-2\n\t    /dev/c-part1\n\t    /dev/d-part1\n"
+SPECIAL = "\tspecial\n\t  mirror\n\t    /dev/c-part1\n\t    /dev/d-part1\n"
 LOGS, SPARES = "\tlogs\n\t  /dev/e-part1\n", "\tspares\n\t  /dev/f-part1\n"
 
 

@@ -13,11 +13,12 @@ from app.core.compiled_queries import ModelsWrittenOnce
 from app.fleet.models import LabelSeen, Sighting, Situation
 from app.runs.models import Run
 from workflows.guards.bay import has_no_bay, place_of
+from workflows.guards.several import CHOSEN
 from workflows.runbooks import RUNBOOKS
 
 BEGINNING = 0x510755  # advisory lock: asking what is in hand and beginning a run on it must not interleave
 MEMBERS = ("vdev_guid", "spare_guid", "new_guid", "goes_guid", "keeps_guid")
-DISKS = ("old_wwid", "wwid", "keeps_wwid")
+DISKS = ("old_wwid", *CHOSEN, "keeps_wwid")
 BAYS = (("enclosure", "slot"), ("new_enclosure", "new_slot"))
 LEFT_TO_ANOTHER_RUN = frozenset({("spare-return", "wait")})  # what this step waits for is done in another run, on the same member
 

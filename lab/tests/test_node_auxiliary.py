@@ -1,4 +1,5 @@
-"""What stands beside the data: a cache device that died goes by its guid, a spare comes and goes again, a single log gets a mirror."""
+"""What stands beside the data: a cache device that died goes by its guid, a spare comes and goes again, a single log gets a mirror; and a special vdev,
+which is a mirror of two new disks, comes for good."""
 
 import re
 
@@ -6,11 +7,11 @@ import pytest
 
 from lab.walk import Walk
 
-NODE, DISKS = "oss17", 8
-MEMBERS, LOG, CACHE, SPARE, MIRROR = range(4), 4, 5, 6, 7
+NODE, DISKS = "oss17", 10
+MEMBERS, LOG, CACHE, SPARE, MIRROR, SPECIAL = range(4), 4, 5, 6, 7, (8, 9)
 POOL = "tank"
 PAGE = f"/nodes/{NODE}/pools/{POOL}/"
-REMOVE, ADD, ATTACH = "remove-auxiliary", "add-auxiliary", "add-redundancy"
+REMOVE, ADD, ATTACH, CLASS = "remove-auxiliary", "add-auxiliary", "add-redundancy", "add-special"
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def pool(stage, ann):
     machine.guest.create_pool(f"-o ashift=12 {POOL} raidz1 {members} log {machine.disk(LOG).by_id} cache {machine.disk(CACHE).by_id}")
     stage.sh(f"dd if=/dev/urandom of=/{POOL}/data bs=1M count=20 2>/dev/null; zpool sync")
     stage.enrol(ann)
-    stage.allow("zpool_add", "zpool_attach", "zpool_remove")
+    stage.allow("zpool_add", "zpool_add_class", "zpool_attach", "zpool_remove")
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +95,28 @@ def test_the_spare_goes_by_its_guid_and_nothing_else_with_it(stage, walk):
     assert [command.split()[0] for command in commands] == ["create", "remove", "add", "attach", "remove"]
     assert commands[-1] == f"remove {POOL} {guid}"
     assert not [command for command in commands if " -f" in command or "/dev/sd" in command]
+
+
+def test_a_special_vdev_is_added_as_a_mirror(stage, walk):
+    """Beside a raidz1 it has two disks. `zpool add -n` is asked first with a mirror of one more, which zpool refuses without -f."""
+    first, second = (stage.machine.disk(number) for number in SPECIAL)
+    spare = stage.machine.disk(SPARE).by_id
+    print(
+        stage.sh(
+            f"zpool labelclear -f {spare}-part1; zpool add -n -P {POOL} special mirror {first.by_id} {second.by_id} {spare} 2>&1 || true"
+        )
+    )
+    walk.begin_at(PAGE, offer(stage, CLASS, "special"))
+    walk.choose("Choose the first disk", first.serial)
+    walk.choose("Choose the second disk", second.serial)
+    walk.insist("Check now", "Check the pool and every disk")
+    walk.order("Add the mirror to the pool", "Confirm every disk and what the mirror is to be")
+    walk.until_done()
+    stage.keep("special-added")
+    special = stage.sh(f"zpool status -P {POOL}").partition("special")[2].partition("logs")[0]
+    assert re.search(rf"mirror-\d+ +ONLINE.*\n\t +{first.by_id}-part1 +ONLINE.*\n\t +{second.by_id}-part1 +ONLINE", special)
+    history = stage.sh(f"zpool history {POOL}").strip()
+    assert history.endswith(f"zpool add -o ashift=12 {POOL} special mirror {first.by_id} {second.by_id}")
+    printed = stage.sh(f"zpool add -n -P {POOL} log {spare}")
+    print(printed)
+    assert "\tspecial\n\t  mirror\n" in printed  # outside of the data without its number, as agents/operations/_dry_run.py compares it

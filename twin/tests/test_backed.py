@@ -50,6 +50,16 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "cannot restart resilver on",
         ),
     },
+    "No scene of the lab was refused a special vdev. After OpenZFS's source: check_replication in cmd/zpool/zpool_vdev.c, zpool_add in lib/libzfs/libzfs_pool.c at 2.1.11, 2.4.4.": {
+        "adding.py": (
+            *("-way mirror", "-way mirror and new vdev uses", "adding devices with different physical sector sizes is not allowed"),
+            *("and mirror vdevs,", "mirror contains devices of different sizes"),
+            "mismatched replication level: pool and new vdev with different redundancy,",
+            "mismatched replication level: pool uses",
+            "mismatched replication level: pool uses disk and new vdev is mirror",
+            "pool must be upgraded to add these vdevs",
+        ),
+    },
     "No scene of the lab removed a data vdev. After OpenZFS's source: zpool_vdev_remove in lib/libzfs/libzfs_pool.c, print_removal_status in cmd/zpool/zpool_main.c, at 2.1.16.": {
         "auxiliary.py": (
             "in 9h9m, completed on",

@@ -17,6 +17,7 @@ from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
+from workflows.situations._redundancy import classes_for_more
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,12 @@ def _more_aside(here: NodeFacts, pool: PoolFacts) -> Found:
         yield _pool(here, pool) | {"role": role}, f"another {KINDS[role]} for {pool.name}"
 
 
+def _classes(here: NodeFacts, pool: PoolFacts) -> Found:
+    """A special and a dedup vdev, where the node has blank disks enough for a mirror that fits beside the data; whether they may go in the run asks."""
+    for role in classes_for_more(here, pool):
+        yield _pool(here, pool) | {"role": role}, f"a {role} vdev for {pool.name}, a mirror of new disks"
+
+
 def _alone(here: NodeFacts, pool: PoolFacts) -> Found:
     """Each vdev of one disk, where a disk of the node fits beside it."""
     for role, top in pool.tops if known(pool.tops) else ():
@@ -180,6 +187,7 @@ OF_POOL: Mapping[str, Callable[..., Found]] = {
     "add-auxiliary": _more_aside,
     "remove-vdev": _data,
     "add-redundancy": _alone,
+    "add-special": _classes,
 }
 OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from workflows.engine.core import Guard, Params, Verdict, ask
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, known
+from workflows.guards.several import CHOSEN
 
 # Field of a node's facts -> the sources it is read from. What is not listed is the portal's own: how old a report is, what left service.
 OF_A_NODE: Mapping[str, tuple[str, ...]] = {
@@ -58,7 +59,7 @@ OF_A_DISK: Mapping[str, tuple[str, ...]] = {
     "condition": ("smart", "sg_logs"),
     "modes": ("drive_modes",),
 }
-NAMING_A_DISK = ("wwid", "old_wwid")  # run parameters
+NAMING_A_DISK = (*CHOSEN, "old_wwid")  # run parameters
 Read = tuple[str, str, tuple[str, ...]]  # node, source, kernel names of the disk it was read of
 
 

@@ -151,7 +151,7 @@ SENTENCES: tuple[Sentence, ...] = (
     _s("rebuild-where", r"only mirror and dRAID vdevs support sequential|device_rebuild feature must|doesn't support device rebuilds", "A sequential rebuild (-s) is for mirrors and dRAID, and needs the feature device_rebuild (2.0.0).",
        "Leave out -s; raidz resilvers in the ordinary way.", "useless"),
     _s("mismatched", r"mismatched replication level", "The new vdev has another redundancy than the pool's. Forced, one weak vdev makes the whole pool as weak as it is, and a raidz pool cannot remove it again.",
-       "Was `attach` or `replace` meant? Else give the new vdev the same layout as the others.", "harms"),
+       "Was `attach` or `replace` meant? Else give the new vdev the same layout as the others; a special or dedup vdev is a mirror of one disk more than a raidz has parity, and the runbook add-special adds it.", "harms"),
     _s("different-sizes", r"contains devices of different sizes", "The disks of the new vdev differ in size; the smallest counts for all.", "Compare them in bytes; where it is meant so, -f makes it.", "may"),
     # members
     _s("not-in-pool", r"no such device in pool|: no such device$|device not in pool|couldn't find device|not in pool",

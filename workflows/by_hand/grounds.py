@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.domain.wwid import by_id_path
+from agents.operations._new_disks import numbered
 from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
 
 IN_PLAN = "by_hand"  # the part of a plan that makes it one to be carried out by hand
@@ -90,14 +91,20 @@ def _members(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator[tupl
 def _disks(
     node: NodeFacts, operation: str, pre: Mapping[str, str], params: Mapping[str, str], members: tuple[tuple[str, str], ...]
 ) -> Iterator[Disk]:
-    wwid = params.get("wwid", "")
-    if path := by_id_path(wwid):
-        label = params.get("vdev_guid", ANY) if operation in _LABELLED else NONE if pre.get("disk.labels") == NONE else ANY
-        yield Disk(path, wwid, label)
+    named = {wwid: fact for wwid, fact in _named(params) if by_id_path(wwid)}
+    for wwid, fact in named.items():
+        label = params.get("vdev_guid", ANY) if operation in _LABELLED else NONE if pre.get(fact) == NONE else ANY
+        yield Disk(str(by_id_path(wwid)), wwid, label)
     if operation in _LABELLED:
         return
     for guid, _ in members:
-        yield from (disk for disk in _disks_of_member(node, params.get("pool_guid", ""), guid) if disk.wwid != wwid)
+        yield from (disk for disk in _disks_of_member(node, params.get("pool_guid", ""), guid) if disk.wwid not in named)
+
+
+def _named(params: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(WWID, fact of its labels) of each disk that the operation is given."""
+    yield params.get("wwid", ""), "disk.labels"
+    yield from ((wwid, numbered("disk.labels", number)) for number, wwid in enumerate(params.get("wwids", "").split(), 1))
 
 
 def _disks_of_member(node: NodeFacts, pool_guid: str, guid: str) -> Iterator[Disk]:

@@ -22,11 +22,16 @@ class Hand:
     does: Callable[[Play], str] = lambda play: ASSUMED_DONE
 
 
-def _scan_the_chosen(play: Play) -> str:
-    disk = next((disk for disk in play.node.disks if disk.wwid == play.params["wwid"]), None)
-    if disk is None or not disk.serial:
-        raise CannotSuppose("The report gives no serial number of the disk that was chosen.")
-    return disk.serial
+def scan_of(key: str) -> Hand:
+    """Of the disk that this run parameter names."""
+
+    def scan(play: Play) -> str:
+        disk = next((disk for disk in play.node.disks if disk.wwid == play.params[key]), None)
+        if disk is None or not disk.serial:
+            raise CannotSuppose("The report gives no serial number of the disk that was chosen.")
+        return disk.serial
+
+    return Hand("The serial number that the chosen disk reports is scanned off it.", scan)
 
 
-SCAN_CHOSEN: Mapping[str, Hand] = {"scan": Hand("The serial number that the chosen disk reports is scanned off it.", _scan_the_chosen)}
+SCAN_CHOSEN: Mapping[str, Hand] = {"scan": scan_of("wwid")}

@@ -65,6 +65,7 @@ WHO = {
 # What the twin makes up where a real node has its own mind.
 MADE_UP = {
     "zpool_replace": "That no other content is found on the new disk, how long the resilver takes, and how much it writes.",
+    "zpool_add_class": "That no other content is found on the new disks.",
     "zpool_scrub_pause": "How far the scrub is by then.",
     "zpool_remove_vdev": "That every block can be read, and how long the copy takes.",
     "zpool_scrub_stop": "How far the scrub is by then, and what it found.",

@@ -5,6 +5,7 @@ from workflows.engine.lint import load
 from workflows.runbooks import (
     add_auxiliary,
     add_redundancy,
+    add_special,
     begin_resilver,
     blink_and_replace,
     damaged_data,
@@ -56,6 +57,7 @@ BOOKS = (
     remove_vdev,
     add_auxiliary,
     add_redundancy,
+    add_special,
     damaged_data,
     destroy_damaged_snapshot,
     import_pool,

@@ -10,7 +10,7 @@ from typing import Any
 from agents.operations import zpool_replace
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
-from workflows.engine.core import Guard, ManualStep, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
+from workflows.engine.core import Guard, ManualStep, OperationParams, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup
 from workflows.facts.fleet.census import size, title
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
@@ -18,6 +18,7 @@ from workflows.guards.answers import the_chosen_disk
 from workflows.guards.candidate import the_bay_of_the_disk_is_not_known, the_disk_is_seen_and_running
 from workflows.guards.member import the_member_serves_again
 from workflows.guards.scanned import serial_of
+from workflows.guards.several import about, numbers_chosen
 from workflows.guards.subject import the_disk, the_pool, the_target
 
 RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week a person should look
@@ -40,12 +41,15 @@ def scan_chosen(slug: str = "scan", finds: str = "") -> ManualStep:
 
 
 def pool_disk_and_bay(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    """What a run about a pool and a new disk holds: two runs must not meet in any of them."""
-    disk = the_disk(facts, params)
-    if not known(disk):
-        return ()
+    """What a run about a pool and new disks holds: two runs must not meet in any of them. () where one of the disks is not known."""
+    disks = [(one["wwid"], the_disk(facts, one)) for one in (about(params, number) for number in numbers_chosen(params))]
+    keys = [_disk_and_bay(wwid, disk) for wwid, disk in disks if known(disk)]
+    return (f"pool:{params['pool_guid']}", *(key for two in keys for key in two)) if disks and len(keys) == len(disks) else ()
+
+
+def _disk_and_bay(wwid: str, disk: DiskFacts) -> tuple[str, ...]:
     bays = (f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}",) if known(disk.bay) else ()
-    return (f"pool:{params['pool_guid']}", f"disk:{params['wwid']}", *bays)
+    return (f"disk:{wwid}", *bays)
 
 
 def every_disk(facts: FleetFacts, params: Params, guards: tuple[Guard, ...] = CANDIDATE_GUARDS) -> tuple[Option, ...]:
@@ -96,14 +100,29 @@ def takes_in(operation: ModuleType) -> Callable[[FleetFacts, Params, Mapping[str
     return the_node_means_the_same_disk
 
 
+def takes_in_each(
+    operation: ModuleType, params_of: OperationParams
+) -> Callable[[FleetFacts, Params, Mapping[str, Any]], tuple[Verdict, ...]]:
+    """The same of one that takes several disks into a pool: the plan shows each under its number."""
+
+    def the_node_means_the_same_disks(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        each = ((about(params, number), f"disk {number}") for number in numbers_chosen(params))
+        return (
+            *_command(operation, params_of(facts, params), plan),
+            *(v for one in each for v in the_disk_that_comes(facts, one[0], plan, one[1])),
+        )
+
+    return the_node_means_the_same_disks
+
+
 def _command(operation: ModuleType, wanted: Mapping[str, str], plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
     if bad := operation.check(wanted):
         return (refuse(bad),)
     return (_same("the command", list(operation.argv(wanted)), plan.get("argv")),)
 
 
-def the_disk_that_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
-    incoming = _part(plan, "incoming")
+def the_disk_that_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any], part: str = "incoming") -> tuple[Verdict, ...]:
+    incoming = _part(plan, part)
     return (_same("the disk that comes", params.get("wwid", ""), incoming.get("wwid")), *_same_as_seen(facts, params, incoming))
 
 

@@ -19,6 +19,7 @@ RESILVER = "begin-resilver"  # the runbook that begins a resilver where none com
 REMOVE = "remove-auxiliary"  # the runbook that takes a log, a cache device or a spare out of its pool
 ADD = "add-auxiliary"  # the runbook that gives a pool a spare, a log or a cache device
 MIRROR = "add-redundancy"  # the runbook that gives a disk which stands alone a mirror
+CLASS = "add-special"  # the runbook that adds a special or dedup vdev, a mirror of several disks
 TAKE_OUT = "remove-vdev"  # the runbook that takes a data vdev out of its pool
 IMPORT = "import-pool"  # the runbook that imports a pool which no host has, by stable names
 THEN_IMPORT = f"Give the export by hand; where the node has an agent, {IMPORT} begins at its page then, and proves first that no other host has the pool."
@@ -29,6 +30,7 @@ OTHERS: Mapping[str, CureKind] = {
     REMOVE: "remove",
     ADD: "add",
     MIRROR: "attach",
+    CLASS: "add",
     TAKE_OUT: "remove",
 }
 DOES: Mapping[str, CureKind] = {**dict.fromkeys(REPLACING, "replace"), **OTHERS}  # runbook -> the cure that it carries out

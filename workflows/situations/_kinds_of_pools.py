@@ -194,11 +194,7 @@ KINDS: Kinds = {
         "a cache device is out of service",
         (
             advice("wait", "No data is at stake: nothing need be done in a hurry. While the pool itself does not serve, that comes first."),
-            advice(
-                "look",
-                "See whether the device is there, by serial number, before it is removed or brought online.",
-                "zpool status -P -p POOL",
-            ),
+            advice("look", "See whether the device is there, by serial number, before it is removed or brought online.", TREE[0]),
         ),
         unattended="reads are slower than they could be; no data is at risk.",
     ),
@@ -218,6 +214,12 @@ KINDS: Kinds = {
             ),
         ),
         unattended="writes get slower and slower, and then fail: programs stop, and even deleting becomes difficult.",
+    ),
+    "class-filling": Kind(
+        ("watch", "info"),
+        "a special or dedup class is full to 75 or 90 %: info, watch",
+        (advice("look", "See what each vdev of the class holds, and order disks for another mirror in it.", "zpool list -v POOL"),),
+        unattended="new metadata goes to the data vdevs, and the pool gets as slow as those for it; nothing is lost.",
     ),
     "kernel-names": Kind(
         ("info",),

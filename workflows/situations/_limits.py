@@ -16,5 +16,10 @@ FILL_WATCH = 90  # Oracle's "ZFS Storage Pools Recommended Practices": up to 90 
 # last 1/32 (3.1 %, at most 128 GiB since 2.1) is held back, and writes end with "No space left on device" (module/zfs/spa_misc.c).
 FILL_ACT = 95
 
+# Fill of a special or dedup class, in percent of its size: zfs_special_class_metadata_reserve_pct is 25, so from 75 % on small blocks go to the data
+# (spa_preferred_class in module/zfs/spa_misc.c); near its end metadata goes there too, and disks take time to buy.
+CLASS_INFO = 75
+CLASS_WATCH = 90
+
 # zdb's and zpool's percentage of an expansion: copied out of to-copy. Above this it ran past what there was to copy.
 EXPANSION_PERCENT_MAX = 100.0

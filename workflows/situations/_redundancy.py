@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors._rows import is_gap
+from agents.operations._new_disks import DISKS_MAX, DISKS_MIN
+from agents.operations.zpool_add_class import ROLES as CLASSES_OF_MIRRORS
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure
-from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 from workflows.facts.fleet.census import size
 from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _pools, _words
@@ -28,6 +30,30 @@ def is_redundant(vdev: VdevFacts) -> bool:
 def is_single(vdev: VdevFacts) -> bool:
     """Whether it is one disk and no more."""
     return vdev.kind in SINGLE
+
+
+def survives(vdev: VdevFacts) -> Known[int]:
+    """How many losses it was made to survive."""
+    if vdev.kind == "mirror":
+        return len(vdev.children) - 1
+    if vdev.kind in ("raidz", "draid") and vdev.parity:
+        return vdev.parity
+    return 0 if is_single(vdev) else Unknown(f"How many losses {vdev.name} survives is not known.")
+
+
+@derived
+def mirror_width(pool: PoolFacts) -> Known[int]:
+    """Of how many disks a special or dedup vdev is made that survives as much as the best protected data vdev. zpool itself compares this only where all vdevs
+    of the pool are protected alike (check_replication in cmd/zpool/zpool_vdev.c)."""
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
+    margins = [need(survives(top)) for top in data_tops(pool)]
+    return max(margins) + 1 if margins else Unknown(f"{pool.name} shows no vdev that holds data.")
+
+
+def classes_for_more(node: NodeFacts, pool: PoolFacts) -> tuple[str, ...]:
+    """The classes of which a mirror could be added: both, where the node has blank disks enough for one that fits beside the data."""
+    width = mirror_width(pool)
+    return CLASSES_OF_MIRRORS if known(width) and DISKS_MIN <= width <= min(DISKS_MAX, len(fit_disks.free(node, scanned=True))) else ()
 
 
 def has_gaps(pool: PoolFacts) -> bool:

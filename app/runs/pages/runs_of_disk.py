@@ -7,9 +7,10 @@ from django.db.models import Q
 from app.fleet.models import LabelSeen
 from app.runs.models import Run
 from app.runs.pages import run_page
+from workflows.guards.several import CHOSEN
 
 SHOWN = 20
-WWIDS = {"old_wwid": "It is the disk the run began with.", "wwid": "It is the disk that was chosen or asked about."}
+WWIDS = {"old_wwid": "It is the disk the run began with.", **dict.fromkeys(CHOSEN, "It is the disk that was chosen or asked about.")}
 
 
 def of_disk(wwid: str) -> list[dict[str, Any]]:

@@ -18,22 +18,13 @@ def it_is_added_beside_the_data(facts: FleetFacts, params: Params) -> Verdict:
     need(the_pool(facts, params))
     role = params.get("role", "")
     if role in HOLD_DATA:
-        return refuse(_by_hand(params.get("pool", ""), role))
+        return refuse(
+            f"A {role} vdev holds data, so it is a mirror of several disks, and this runbook adds one disk. End this run, and begin add-special at the page of "
+            f"{params.get('pool', '')}."
+        )
     if role not in ROLES:
         return refuse(f"A disk is added as {', '.join(ROLES)}, and not as {role or 'nothing'}. End this run.")
     return ok(f"The disk is to be a {role} of {params.get('pool', '')}, which holds no data.")
-
-
-def _by_hand(pool: str, role: str) -> str:
-    """`-n` prints the tree and adds nothing (zpool-add(8)). What the mirror must survive: is_raidz_mirror in cmd/zpool/zpool_vdev.c; whether it leaves again:
-    spa_vdev_remove_top_check in module/zfs/vdev_removal.c."""
-    disks = "/dev/disk/by-id/FIRST /dev/disk/by-id/SECOND"
-    return (
-        f"A {role} vdev holds data: with its last disk the whole pool is lost, and a pool with a raidz or dRAID never lets it go again. So it is made of "
-        f"blank disks that mirror each other, and this runbook adds one disk. By hand: `zpool add -n {pool} {role} mirror {disks}` prints the tree, with one "
-        f"disk more than its raidz has parity: three beside a raidz2. Only where one mirror of exactly these disks is new there, below {role}, give it "
-        "without `-n`. Never add `-f`: `mismatched replication level` says that a disk is missing. End this run."
-    )
 
 
 @guard
