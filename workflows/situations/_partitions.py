@@ -48,6 +48,12 @@ def by_devid(leaf: VdevFacts) -> tuple[str, int] | None:
     return found.group(1), int(found.group(2))
 
 
+def number(leaf: VdevFacts) -> int | None:
+    """The number of its partition, also of one that ZFS made of a whole disk: by its name, else by its device id. None where neither has one."""
+    found = _PARTITION.fullmatch(leaf.was or leaf.name) or _DEVID.fullmatch(leaf.devid or "")
+    return int(found.group(2)) if found else None
+
+
 def names_no_partition(leaf: VdevFacts) -> bool:
     """Whether nothing that is known of it has a partition's number: a partition's own id, or a bare guid, and no device id with one."""
     name = leaf.was or leaf.name
