@@ -69,7 +69,7 @@ def _table(disk: Disk, name: str) -> str:
         }
         for part in disk.partitions
     ]
-    head = {"label": "gpt", "id": blkid.table_uuid(disk).upper(), "device": name, "unit": "sectors"}
+    head: dict[str, object] = {"label": "gpt", "id": blkid.table_uuid(disk).upper(), "device": name, "unit": "sectors"}
     head |= {"firstlba": GPT_SECTORS, "lastlba": sectors - GPT_SECTORS, "sectorsize": disk.logical_block_bytes}
     return json.dumps({"partitiontable": {**head, "partitions": rows}}, indent=3) + "\n"
 
