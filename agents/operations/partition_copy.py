@@ -69,7 +69,8 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     return {
         "outgoing": {},
         "incoming": _new_disk.incoming(scene),
-        "copied_from": {"wwid": params["from_wwid"], "serial": facts["source.serial"], "table": facts["source.table"]},
+        "source": {"wwid": params["from_wwid"], "serial": facts["source.serial"], "table": facts["source.table"]},
+        "commands": dict(zip(("first", "then"), (" ".join(command) for command in commands(params)))),
         "topology_before": [],
         "topology_after": [],
         "preconditions": facts,
