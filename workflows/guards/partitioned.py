@@ -1,6 +1,7 @@
 """Is the member a whole disk, or one partition of a disk that also boots the system, swaps, or serves another pool?
 
-No runbook replaces a partition: a whole disk in its place would hold the data and not what was beside it. The refusal has the way by hand.
+A whole disk in its place would hold the data and not what was beside it. `replace-boot-member` replaces a partition; the refusal of the others leads there,
+and has the way by hand.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ def _not_shown(target: Target, disks: Iterable[DiskFacts]) -> str:
 
 def _beside(target: Target, number: int | None) -> str:
     part = f"partition {number}" if number else "a partition"
-    return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place."
+    take = (
+        "" if _partitions.is_bsd(target.leaf) else " Take replace-boot-member, which copies the partition table and replaces the partition."
+    )
+    return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place.{take}"
 
 
 def _of(leaf: VdevFacts, target: Target, disks: Iterable[DiskFacts]) -> tuple[DiskFacts, ...]:

@@ -35,6 +35,11 @@ def test_before_a_disk_is_chosen_its_place_is_left_open():
     assert "-R /dev/disk/by-id/NEW_DISK`" in reason
 
 
+def test_the_refusal_leads_to_the_runbook_for_partitions():
+    assert "Take replace-boot-member" in the_member_has_its_disk_alone(with_leaf(BOOT, *MEMBERS), PARAMS).reason
+    assert "replace-boot-member" not in the_member_has_its_disk_alone(with_leaf(replace(LOST_LEAF, was="ada1p3"), *MEMBERS), PARAMS).reason
+
+
 def test_on_freebsd_the_tools_are_those_of_freebsd():
     reason = the_member_has_its_disk_alone(with_leaf(replace(LOST_LEAF, was="ada1p3"), *MEMBERS), PARAMS).reason
     assert (
