@@ -247,6 +247,7 @@ TOOLS: dict[str, Command] = {
     "sdparm": sdparm,
     "blkid": blkid_probe,
     "sfdisk": partitioning.sfdisk,
+    "sgdisk": partitioning.version,
     "systemd-run": systemd_run,
     "dmesg": dmesg,
     "hostid": hostid,
@@ -281,6 +282,8 @@ def is_read(argv: Sequence[str]) -> bool:
         return len(argv) == 2
     if tuple(argv[:2]) == ("zpool", "add"):
         return "-n" in argv
+    if argv[0] == "sgdisk":
+        return tuple(argv[1:]) == ("--version",)
     if argv[0] == "smartctl":
         return "-t" not in argv
     if argv[0] == "sdparm":

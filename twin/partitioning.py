@@ -74,6 +74,10 @@ def _table(disk: Disk, name: str) -> str:
     return json.dumps({"partitiontable": {**head, "partitions": rows}}, indent=3) + "\n"
 
 
+def version(view: View, args: Sequence[str], now: float) -> Answer:
+    return Answer(0, "GPT fdisk (sgdisk) version 1.0.9\n\n")
+
+
 def sgdisk(node: Node, args: Sequence[str]) -> Answer | None:
     """Of the two forms that are given. None for any other."""
     view = View(node)

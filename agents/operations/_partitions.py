@@ -50,6 +50,16 @@ class Table:
         return frozenset((self.id, *(row.uuid for row in self.rows)))
 
 
+def copier(host: Host) -> str:
+    """The tool that copies tables, with its version. Raises Unread."""
+    capture = ask(host, "sgdisk", ("sgdisk", "--version"), TIMEOUT_SECONDS)
+    if capture.outcome == "nothing":
+        raise Unread("there is no sgdisk here to copy a partition table; install gdisk")
+    if capture.outcome != "data" or not capture.text.strip():
+        raise Unread(capture.reason or "sgdisk prints no version")
+    return capture.text.strip()
+
+
 def read(host: Host, device: str) -> Optional[Table]:
     """None of a disk that has no table. Raises Unread."""
     capture = ask(host, "sfdisk", ("sfdisk", "--json", device), TIMEOUT_SECONDS, data_exits=(0, 1))

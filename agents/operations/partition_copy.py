@@ -25,7 +25,7 @@ EFFECT = "at_most_once"
 DESTRUCTIVE = True
 PARAMS = _boot_member.PARAMS
 TIMEOUT_SECONDS = 120.0
-FACTS = (*_boot_member.FACTS, "source.kind", "disk.partitions")
+FACTS = (*_boot_member.FACTS, "source.kind", "disk.partitions", "node.sgdisk")
 
 check = _boot_member.check
 aftermath = _new_disk.aftermath
@@ -110,6 +110,7 @@ def _facts(scene: Scene) -> dict[str, str]:
         "source.kind": known(lambda: _partitions.kind(_partitions.needed(host, scene.source().by_id))),
         "disk.partitions": known(lambda: _partitions.partitions(scene.disk())),
         "disk.table": known(lambda: _table(scene)),
+        "node.sgdisk": known(lambda: _partitions.copier(host)),
     }
 
 

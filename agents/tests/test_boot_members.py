@@ -17,7 +17,7 @@ from agents.operations.base import act
 from twin import scenarios
 from workflows.runbooks.replace_boot_member import rehearsal
 
-TEXTS = {path.stem: path.read_text() for path in (Path(__file__).parent / "captures" / "sfdisk").glob("*.txt")}
+TEXTS = {path.stem.partition("--")[2]: path.read_text() for path in (Path(__file__).parent / "captures" / "sfdisk").glob("*.txt")}
 HOUR = 3600.0
 
 
@@ -197,6 +197,14 @@ def test_another_partition_than_that_of_the_member_is_refused(host):
     reasons = against(partition_copy, host, params(host, partition="2"))
     assert "is or was partition 3 of its disk, and 2 was planned" in reasons
     assert "no member of mirror-0 on partition 2" in reasons
+
+
+def test_without_the_tool_that_copies_nothing_is_planned(host):
+    with host.store.changing() as node:
+        node.faults.absent.append("sgdisk")
+    assert "node.sgdisk: not known, because there is no sgdisk here to copy a partition table; install gdisk." in against(
+        partition_copy, host, params(host)
+    )
 
 
 def test_one_disk_is_not_both():
