@@ -60,7 +60,7 @@ def the_source(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, Disk
             return leaf, disk
     return Unknown(
         f"No ONLINE member of {target.top.name} is known to be partition {part} of a disk whose identity and serial number are known, so there is no partition "
-        "table to copy. See `lsblk -o NAME,SIZE,PARTTYPENAME,SERIAL,WWN`, have the node look again, or partition the new disk by hand."
+        "table to copy. See `lsblk -o NAME,SIZE,PARTTYPENAME,SERIAL,WWN`, have the node look again, or partition the new disk by hand. On TrueNAS replace it in the web interface, which does that and keeps its own records."
     )
 
 

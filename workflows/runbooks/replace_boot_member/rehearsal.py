@@ -56,7 +56,7 @@ def failing_one(now: float = 0.0) -> Node:
 
 
 def many(now: float = 0.0) -> Node:
-    """A raidz2 on the second partitions of six disks, as TrueNAS CORE made them with swap on the first; one is gone. No enclosure gives a bay."""
+    """A raidz2 on the second partitions of six disks, with swap partitions that are not in use on the first; one is gone. No enclosure gives a bay."""
     disks = [scenarios.lab_disk(number, number, DISK_BYTES) for number in range(7)]
     node = scenarios.lab_node("2.3.2-1", disks)
     node.hostname, node.enclosures = "pve1", []
