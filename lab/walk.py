@@ -25,6 +25,12 @@ COMES = r"\bComes in WWID \S+ Serial (\S+)"
 PHRASES = (  # of a confirmation: words of its hint, what its parts are read from, and how they are typed
     ("what it is to be", rf"zpool add \S+ (?P<role>\S+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{serial} {role} {pool}"),
     ("guid that gets a mirror", rf"zpool attach \S+ (?P<guid>\d+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{guid} {serial} {pool}"),
+    (
+        "of the disk that is read",
+        rf"{COMES.replace('(', '(?P<serial>', 1)} .*?\bSource Serial (?P<source>\S+)",
+        "{source} {serial} {pool}",
+    ),
+    ("of the member's guid", rf"zpool replace \S+ (?P<guid>\d+) .*?{COMES.replace('(', '(?P<serial>', 1)}", "{guid} {serial} {pool}"),
     ("of the snapshot's guid", r"\bGuid (?P<guid>\d+)", "{guid} {pool}"),
     ("and the serial number of the disk", r"The disk with the serial number (?P<whole>\S+), a former member", "{pool} {whole}"),
     (
@@ -47,7 +53,7 @@ def _of_its_hint(page: Page, pool: str, hint: str) -> str:
         return f"{' '.join(serial[-6:] for serial in serials)} {role[1]} {pool}"
     for words, pattern, typed in PHRASES:
         if words in hint and (found := re.search(pattern, page.current)):
-            parts = {name: value[-6:] if name in ("guid", "serial") else value for name, value in found.groupdict().items()}
+            parts = {name: value[-6:] if name in ("guid", "serial", "source") else value for name, value in found.groupdict().items()}
             return typed.format(pool=pool, **parts)
     return ""
 

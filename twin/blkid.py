@@ -30,7 +30,15 @@ def probe(node: Node, device: Device, path: str) -> tuple[int, str]:
 def _disk(disk: Disk) -> dict[str, object]:
     if not disk.partitions:
         return {}
-    return {"PTUUID": _uuid(disk.wwid), "PTTYPE": "gpt"}
+    return {"PTUUID": table_uuid(disk), "PTTYPE": "gpt"}
+
+
+def table_uuid(disk: Disk) -> str:
+    return disk.table_uuid or _uuid(disk.wwid)
+
+
+def partition_uuid(disk: Disk, partition: Partition) -> str:
+    return partition.uuid or _uuid(f"{disk.wwid}/{partition.number}")
 
 
 def _content(node: Node, partition: Partition) -> dict[str, object]:
@@ -50,6 +58,8 @@ def _content(node: Node, partition: Partition) -> dict[str, object]:
     own = {"UUID": _uuid(f"{partition.filesystem} {partition.start}")}
     if partition.swap or partition.filesystem == "swap":
         return {**(_size_of_swap(partition) if newer else {}), **own, "VERSION": 1, "TYPE": "swap", "USAGE": "other"}
+    if partition.fs_uuid:
+        return {"VERSION": "FAT32", "UUID": partition.fs_uuid, "BLOCK_SIZE": 512, "TYPE": "vfat", "USAGE": "filesystem"}
     if partition.filesystem == "ext4":
         blocks = partition.sectors * SECTOR // EXT4_BLOCK
         block, size = ({"FSBLOCKSIZE": EXT4_BLOCK}, {"FSLASTBLOCK": blocks, "FSSIZE": blocks * EXT4_BLOCK}) if newer else ({}, {})
@@ -63,15 +73,23 @@ def _size_of_swap(partition: Partition) -> dict[str, object]:
     return {"ENDIANNESS": "LITTLE", "FSBLOCKSIZE": PAGE, "FSSIZE": (pages - 1) * PAGE, "FSLASTBLOCK": pages}
 
 
+def kind_of(partition: Partition) -> str:
+    """Its type, as the partition table has it."""
+    if partition.kind or partition.filesystem:
+        return partition.kind or LINUX_FILESYSTEM
+    return {1: SOLARIS_USR_AND_APPLE_ZFS, 9: SOLARIS_RESERVED}.get(partition.number, LINUX_FILESYSTEM)
+
+
 def _entry(node: Node, device: Device) -> dict[str, object]:
     partition = device.partition
     assert partition is not None
     of_zfs = {1: ("zfs-" + _uuid(device.disk.wwid)[:8] * 2, SOLARIS_USR_AND_APPLE_ZFS), 9: ("", SOLARIS_RESERVED)}
     name, kind = ("", LINUX_FILESYSTEM) if partition.filesystem else of_zfs.get(partition.number, ("", LINUX_FILESYSTEM))
+    name, kind = ("", partition.kind) if partition.kind else (name, kind)
     return {
         "PART_ENTRY_SCHEME": "gpt",
         **({"PART_ENTRY_NAME": name} if name else {}),
-        "PART_ENTRY_UUID": _uuid(f"{device.disk.wwid}/{partition.number}"),
+        "PART_ENTRY_UUID": partition_uuid(device.disk, partition),
         "PART_ENTRY_TYPE": kind,
         "PART_ENTRY_NUMBER": partition.number,
         "PART_ENTRY_OFFSET": partition.start,

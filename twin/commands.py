@@ -14,6 +14,7 @@ from twin import (
     labels,
     lsscsi,
     opened,
+    partitioning,
     past,
     ses,
     smart,
@@ -245,6 +246,8 @@ TOOLS: dict[str, Command] = {
     "sg_logs": sg_logs,
     "sdparm": sdparm,
     "blkid": blkid_probe,
+    "sfdisk": partitioning.sfdisk,
+    "sgdisk": partitioning.version,
     "systemd-run": systemd_run,
     "dmesg": dmesg,
     "hostid": hostid,
@@ -266,10 +269,11 @@ SUBCOMMANDS: dict[tuple[str, str], Command] = {
     ("zfs", "version"): zfs_version,
     ("zfs", "--version"): zfs_version,
 }
+WRITERS = ("sgdisk", "proxmox-boot-tool")  # tools of which no form that is given only looks
 
 
 def is_installed(tool: str) -> bool:
-    return tool in TOOLS or any(tool == name for name, _ in SUBCOMMANDS)
+    return tool in TOOLS or tool in WRITERS or any(tool == name for name, _ in SUBCOMMANDS)
 
 
 def is_read(argv: Sequence[str]) -> bool:
@@ -278,6 +282,8 @@ def is_read(argv: Sequence[str]) -> bool:
         return len(argv) == 2
     if tuple(argv[:2]) == ("zpool", "add"):
         return "-n" in argv
+    if argv[0] == "sgdisk":
+        return tuple(argv[1:]) == ("--version",)
     if argv[0] == "smartctl":
         return "-t" not in argv
     if argv[0] == "sdparm":
@@ -293,5 +299,5 @@ def read_command(argv: Sequence[str]) -> tuple[Command | None, Sequence[str]]:
 
 def disk_asked(view: View, argv: Sequence[str]) -> str:
     """The WWID of the disk a command must reach to answer, "" if there is none."""
-    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid", "sg_logs", "sdparm") else None
+    device = view.device(argv[-1]) if argv[0] in ("zdb", "smartctl", "blkid", "sfdisk", "sg_logs", "sdparm") else None
     return device.disk.wwid if device else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from agents.collectors.boot_tool import BY_UUID, EFI, UUIDS
 from agents.collectors.enclosure import light_of
 from agents.domain.wwid import scheme
 from twin import disk_names, kernel, sas
@@ -39,8 +40,16 @@ def build(node: Node) -> Tree:
         tree.directory(f"/sys/devices/virtual/block/{holder}/slaves")
         tree.file(f"/dev/{holder}", b"")
     sas.build(tree, node)
+    _boot(tree, node)
     _system(tree, node)
     return tree
+
+
+def _boot(tree: Tree, node: Node) -> None:
+    if node.boot_uuids is not None:
+        tree.file(UUIDS, "".join(f"{uuid}\n" for uuid in node.boot_uuids))
+    if node.efi:
+        tree.directory(EFI)
 
 
 def dev_links(node: Node) -> dict[str, str]:
@@ -51,6 +60,8 @@ def dev_links(node: Node) -> dict[str, str]:
             for base in _link_names(disk, path):
                 links[base] = path.name
                 for partition in disk.partitions:
+                    if partition.fs_uuid:
+                        links[f"{BY_UUID}/{partition.fs_uuid}"] = disk_names.part_name(path.name, partition.number)
                     links[f"{base}-part{partition.number}"] = disk_names.part_name(path.name, partition.number)
     for holder, (uuid, name) in node.mapped.items():
         links |= dict.fromkeys((f"/dev/disk/by-id/dm-uuid-{uuid}", f"/dev/disk/by-id/dm-name-{name}", f"/dev/mapper/{name}"), holder)

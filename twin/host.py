@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agents.host.host import Agrees, LocalHost, Ran, Region
-from twin import adding, drive_logs, hotplug, image, importer, members, past, replacing, sas, smart, snapshots, tuning
+from twin import adding, drive_logs, hotplug, image, importer, members, partitioning, past, replacing, sas, smart, snapshots, tuning
 from twin.answer import Answer
-from twin.commands import disk_asked, is_installed, is_read, read_command, unknown
+from twin.commands import WRITERS, disk_asked, is_installed, is_read, read_command, unknown
 from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder, light_folder
 from twin.memory import MemoryStore
 from twin.model import FAULT_ASKED, FAULT_SENSED, Bay, Enclosure, Node
@@ -68,7 +68,7 @@ class TwinHost:
         started, argv = self.now(), tuple(argv)
         if argv[:1] == ("openssl",):
             return LocalHost().run(argv, timeout_seconds)  # signatures are real, also on a node that is not
-        if not argv or not is_installed(argv[0]) or argv[0] in self.store.view().node.faults.absent:
+        if not argv or not is_installed(argv[0]) or argv[0] in _absent(self.store.view().node):
             return Ran(argv, None, b"", b"", 0.0, "not found")
         ends = started + timeout_seconds
         try:
@@ -110,6 +110,10 @@ class TwinHost:
             return answer or unknown(argv)
         if argv[0] == "sdparm":
             return self._set_mode(argv)
+        if argv[0] in WRITERS:
+            with self._changing() as node:
+                made = partitioning.sgdisk(node, argv[1:]) if argv[0] == "sgdisk" else partitioning.proxmox_boot_tool(node, argv[1:])
+            return made or unknown(argv)
         if argv[:3] == ("smartctl", "-t", "short") and len(argv) == 4:
             with self._changing() as node:
                 device = View(node).device(argv[3])
@@ -252,6 +256,10 @@ class TwinHost:
     def _is_behind_a_hanging_disk(node: Node, real: str) -> bool:
         hanging = (disk for disk in node.disks if disk.wwid in node.faults.hangs)
         return any(real.startswith(device_folder(node, path) + "/") for disk in hanging for path in disk.paths)
+
+
+def _absent(node: Node) -> tuple[str, ...]:
+    return (*node.faults.absent, *(("proxmox-boot-tool",) if node.boot_uuids is None else ()))
 
 
 def _fault(bay: Bay, asked: int) -> int:

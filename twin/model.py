@@ -47,6 +47,9 @@ class Partition:
     mountpoint: str = ""
     swap: bool = False
     holders: list[str] = field(default_factory=list)
+    kind: str = ""  # its type in the partition table, where it is no other that follows from its content
+    uuid: str = ""  # its GUID, where it is not its own: copied with the table of another disk
+    fs_uuid: str = ""  # of its FAT file system: "1B21-C4A2"
 
 
 @dataclass
@@ -99,6 +102,7 @@ class Disk:
     believed: bool | None = None  # whether the kernel takes it to cache writes; None: as the disk does
     mode_fixed: bool = False  # the firmware takes no mode
     protection_type: int = 0
+    table_uuid: str = ""  # the GUID of its partition table, where it was copied from another disk
 
     @property
     def hex(self) -> str:
@@ -344,6 +348,8 @@ class Node:
     dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
     ports: list[Port] = field(default_factory=list)
     mapped: dict[str, list[str]] = field(default_factory=dict)  # device mapper device that holds a disk -> its UUID and its name
+    boot_uuids: list[str] | None = None  # EFI partitions that proxmox-boot-tool keeps filled; None: there is no such tool
+    efi: bool = False  # it was booted by UEFI
     off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
 
     def disk(self, wwid: str) -> Disk:

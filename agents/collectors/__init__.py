@@ -2,6 +2,7 @@
 
 from agents.collectors import (
     block,
+    boot_tool,
     by_hand,
     dbgmsg,
     disk_links,
@@ -88,5 +89,6 @@ COLLECTORS = {
         sg_logs,
         drive_modes,
         by_hand,
+        boot_tool,
     )
 }

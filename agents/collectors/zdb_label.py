@@ -24,6 +24,7 @@ WAKES = True  # reading a label spins a sleeping disk up
 EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
 DEPTH_MAX = 12
 TREES_REMEMBERED = 256
+MEMBER_BYTES_MIN, OTHERS_MAX = 64 << 20, 15  # SPA_MINDEVSIZE, include/sys/fs/zfs.h; partitions beside the first that are looked at
 ACTIVE, EXPORTED, DESTROYED = 0, 1, 2  # what a label says of its pool: POOL_STATE_ACTIVE and so on, include/sys/fs/zfs.h
 
 # Where the four copies keep what `zdb -l` prints: behind 8 KiB of padding and 8 KiB of boot header, in front of the uberblocks,
@@ -93,8 +94,27 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 def keys(host: Host) -> tuple[str, ...]:
-    """Partition 1 of each disk, where ZFS puts its data, or the disk when it has none."""
-    return tuple(_disks.first_partition(host, disk) or disk for disk in _disks.names(host))
+    """Partition 1 of each disk, where ZFS puts its data, or the disk when it has none; and where the disk is shared, each partition that can be a member."""
+    return tuple(name for disk in _disks.names(host) for name in (_disks.first_partition(host, disk) or disk, *others(host, disk)))
+
+
+def others(host: Host, disk: str) -> tuple[str, ...]:
+    """Partitions beside the first that are large enough to be a member, as of a disk that also boots: "sda3". ZFS makes 1 and 9 of a whole disk."""
+    first = _disks.first_partition(host, disk)
+    beside = [name for name in _disks.partitions(host, disk) if name != first and not _is_reserve(disk, name)]
+    return tuple(name for name in beside[:OTHERS_MAX] if _size_bytes(host, disk, name) >= MEMBER_BYTES_MIN)
+
+
+def _is_reserve(disk: str, name: str) -> bool:
+    return name in (f"{disk}9", f"{disk}p9")
+
+
+def _size_bytes(host: Host, disk: str, name: str) -> int:
+    """A partition whose size cannot be read is looked at."""
+    try:
+        return 512 * int(host.read(f"/sys/block/{disk}/{name}/size"))
+    except (OSError, ValueError):
+        return MEMBER_BYTES_MIN
 
 
 def collect_one(host: Host, name: str) -> Capture:

@@ -24,6 +24,7 @@ from agents.operations.base import UNKNOWN
 BLKID_TIMEOUT_SECONDS = 20.0
 Answer = TypeVar("Answer")
 NONE = "none"
+RESERVE = 9  # the 8 MiB at the end of a whole disk that ZFS partitioned: too small for labels of a member
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
 
 
@@ -73,7 +74,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.mounts": known(lambda: used(host, candidate)),
         "disk.labels": known(lambda: labels(host, candidate)),
         "disk.contents": known(lambda: _contents(host, candidate)),
-        "disk.member": known(lambda: _membership(host, candidate, pools)),
+        "disk.member": known(lambda: membership(host, candidate, pools)),
     }
 
 
@@ -185,13 +186,13 @@ def _device(host: Host, path: str) -> str:
 
 
 def labels(host: Host, candidate: Candidate) -> str:
-    """Every label on the disk and its partition 1, where ZFS looks, over all paths."""
+    """Every label on the disk and its partitions, over all paths."""
     return "; ".join(sorted({_label_text(label) for label in read_labels(host, candidate)})) or NONE
 
 
 def read_labels(host: Host, candidate: Candidate) -> tuple[zdb_label.Label, ...]:
     """The same as they are. Raises Unread."""
-    names = (name for disk in candidate.paths for name in (disk.name, *(part.name for part in disk.partitions if part.number == 1)))
+    names = (name for disk in candidate.paths for name in (disk.name, *(part.name for part in disk.partitions if part.number != RESERVE)))
     return tuple(label for name in names for label in _labels_on(host, name))
 
 
@@ -224,11 +225,20 @@ def _contents(host: Host, candidate: Candidate) -> str:
             raise Unread("there is no blkid here to show what is on the disk; install util-linux")
         if capture.outcome != "data":
             raise Unread(capture.reason)
-        found.update(_TYPE.findall(capture.text) or _USAGE.findall(capture.text))
+        found.update(_found(capture.text))
     return ", ".join(sorted(found)) or NONE
 
 
-def _membership(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> str:
+def _found(text: str) -> list[str]:
+    return _TYPE.findall(text) or _USAGE.findall(text)
+
+
+def contents_in(text: str) -> str:
+    """What one answer of `blkid -p` names as content, or "none"."""
+    return ", ".join(_found(text)) or NONE
+
+
+def membership(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> str:
     leaves = [f"{leaf.guid} of {pool.name}" for pool in pools for leaf in pool.leaves() if leads_to(host, leaf.name, candidate)]
     return ", ".join(leaves) or NONE
 

@@ -7,6 +7,8 @@ from agents.operations import (
     disk_wipe_destroyed,
     fault_led_off,
     locate_led,
+    partition_copy,
+    proxmox_boot_init,
     set_drive_mode,
     set_tunable,
     smart_self_test,
@@ -34,6 +36,7 @@ from agents.operations import (
     zpool_remove,
     zpool_remove_vdev,
     zpool_replace,
+    zpool_replace_partition,
     zpool_replace_serving,
     zpool_resilver,
     zpool_rewind,
@@ -86,5 +89,8 @@ CHANGING = {
         zpool_scrub_stop,
         zpool_remove_vdev,
         zpool_add_class,
+        partition_copy,
+        zpool_replace_partition,
+        proxmox_boot_init,
     )
 }

@@ -40,7 +40,7 @@ def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
 def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     """The plan's parts, all of one reading: outgoing, incoming, topology_before, topology_after, preconditions."""
     scene = _new_disk.survey(host, params)
-    before, after = _topologies(scene)
+    before, after = topologies(scene)
     return {
         "outgoing": _member.outgoing(scene),
         "incoming": _new_disk.incoming(scene),
@@ -62,7 +62,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     history, remembered = _history.of(host, params["pool"], argv(params))
     evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]), history)
     try:
-        result, reason = _concluded(scene)
+        result, reason = concluded(scene)
     except Unread as unread:
         result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
     return Probe(result, evidence, f"{reason} {remembered}")
@@ -112,7 +112,7 @@ def facts(scene: Scene) -> dict[str, str]:
     return _new_disk.facts(scene, found, FACTS)
 
 
-def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
+def topologies(scene: Scene, number: str = "1") -> tuple[list[str], list[str]]:
     """The target's top-level vdev as it is, and as it will be while it resilvers."""
     try:
         pool, trail = scene.pool(), scene.trail()
@@ -120,7 +120,7 @@ def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
         return [], []
     target = trail[-1]
     index = trail[-2].children.index(target) if len(trail) > 1 else pool.tops.index(target)
-    new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part1", "ONLINE (resilvering)", None, ())
+    new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part{number}", "ONLINE (resilvering)", None, ())
     state = "DEGRADED" if target.state in ABSENT_STATES else target.state
     replacing = Member("a new guid", f"replacing-{index}", state, None, (target, new))
     head = [f"{pool.name}  {pool.state}"]
@@ -134,7 +134,7 @@ def _swapped(member: Member, old: Member, new: Member) -> Member:
     return Member(member.guid, member.name, member.state, member.was, children)
 
 
-def _concluded(scene: Scene) -> tuple[str, str]:
+def concluded(scene: Scene) -> tuple[str, str]:
     pool, disk, guid = scene.pool(), scene.disk(), scene.params["vdev_guid"]
     if _tree.pool_guid(scene.host, pool) != scene.params["pool_guid"]:
         raise Unread(f"the pool {pool.name} imported here is another one")

@@ -55,6 +55,9 @@ TOGETHER = {
         "zfs_destroy_snapshot",
         "zpool_scrub_stop",
         "zpool_remove_vdev",
+        "partition_copy",
+        "zpool_replace_partition",
+        "proxmox_boot_init",
     ),
 }
 

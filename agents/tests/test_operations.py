@@ -62,6 +62,18 @@ GOOD = {
         "value": "6",
     },
     "zpool_replace": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
+    "partition_copy": {
+        **{"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b", "from_wwid": "naa:5000c500a65b208b"},
+        "partition": "3",
+    },
+    "zpool_replace_partition": {
+        **{"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b", "from_wwid": "naa:5000c500a65b208b"},
+        "partition": "3",
+    },
+    "proxmox_boot_init": {
+        **{"pool": "p", "pool_guid": "1", "wwid": "naa:5000c500a65b207b", "from_wwid": "naa:5000c500a65b208b"},
+        **{"esp": "2", "mode": "uefi"},
+    },
     "zpool_replace_serving": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "wwid": "naa:5000c500a65b207b"},
     "zpool_detach_new_half": {"pool": "p", "pool_guid": "1", "vdev_guid": "2", "keeps_guid": "3"},
     "zpool_offline": {"pool": "p", "pool_guid": "1", "vdev_guid": "2"},

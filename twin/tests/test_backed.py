@@ -34,6 +34,20 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
     "No scene of the lab lost a log before an import. After OpenZFS's source: zpool_import_props in lib/libzfs/libzfs_pool.c at 2.1.16 and 2.4.4.": {
         "importer.py": ("The devices below are missing or corrupted, use '-m' to import the pool anyway:", "UNAVAIL cannot open"),
     },
+    "No node of the lab boots by Proxmox's tool, or had a disk that went away under sgdisk. After the script src/bin/proxmox-boot-tool of "
+    "proxmox-kernel-helper, and gdisk 1.0.9's own words.": {
+        "partitioning.py": (
+            "' as vfat.. Done.",
+            "' contains a filesystem ('vfat') - exiting (use --force to override)",
+            "' has wrong filesystem (!= vfat).",
+            "' is too small (<9M).",
+            "' to list of synced ESPs..",
+            "Installing grub x9_9 target..",
+            "Installing systemd-boot.. Configuring systemd-boot..",
+            "Problem opening the device for reading! Error is 9.",
+            "sfdisk: cannot open",
+        ),
+    },
     "No release prints it: it stands for the words of those that are not written yet.": {
         "stories.py": ("ZFS: pool ost_9: allocation window moved for a reason of a release not yet written",),
     },

@@ -18,6 +18,7 @@ from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFac
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
 from workflows.situations._redundancy import classes_for_more
+from workflows.situations._partitions import by_devid, partition
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,17 @@ def _alone(here: NodeFacts, pool: PoolFacts) -> Found:
             yield _pool(here, pool) | {"vdev_guid": str(top.guid)}, f"the disk {top.short}, which is a {role} vdev of {pool.name} by itself"
 
 
+def _partitions_beside_others(here: NodeFacts, pool: PoolFacts) -> Found:
+    """Each member that is one partition of a disk with others, as of a pool that the node boots from."""
+    for role, leaf in lookup.pool_leaves(pool):
+        found = partition(leaf) or by_devid(leaf)
+        if found is not None and role not in ("spare", "cache") and known(leaf.guid):
+            yield (
+                _pool(here, pool) | {"vdev_guid": str(leaf.guid)},
+                f"the member {leaf.short} of {pool.name}, which is partition {found[1]} of its disk",
+            )
+
+
 def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
     if known(disk.serial):
         named = {"vdev_guid": str(leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
@@ -188,6 +200,7 @@ OF_POOL: Mapping[str, Callable[..., Found]] = {
     "remove-vdev": _data,
     "add-redundancy": _alone,
     "add-special": _classes,
+    "replace-boot-member": _partitions_beside_others,
 }
 OF_DISK: Mapping[str, Callable[..., Found]] = {
     "slow-disk-triage": _member,

@@ -10,8 +10,11 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
+from agents.collectors.boot_tool import UUIDS
 from agents.collectors.enclosure import PORTS, light_of
-from agents.domain.wwid import scheme
+from agents.domain.wwid import by_id_path, scheme
+from agents.operations import partition_copy, proxmox_boot_init
+from agents.operations._partitions import NO_TABLE
 from agents.operations.locate_led import ABSENT, ANY
 from agents.operations.zpool_import_fenced import FENCE_SECONDS_MAX, STILL_SECONDS
 
@@ -176,6 +179,36 @@ def _fenced(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     )
 
 
+def _copy(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    """Only onto a disk that has no table at this moment; both are compared afterwards, as the agent does."""
+    source, new = (shlex.quote(str(by_id_path(params[name]))) for name in ("from_wwid", "wwid"))
+    return (
+        "layout() { sfdisk -d \"$1\" | sed -n 's/^[^:]* : start=/start=/p' | sed 's/, uuid=[^,]*//'; }",
+        "ids() { sfdisk -d \"$1\" | sed -n -e 's/^label-id: //p' -e 's/.*, uuid=\\([^,]*\\).*/\\1/p'; }",
+        f"found=$(sfdisk --json {new} 2>&1)",
+        'case "$found" in',
+        f"  *{shlex.quote(NO_TABLE)}) ;;",
+        "  *) printf '%s\\n' \"the new disk has a partition table, or it cannot be read: $found\"; return 1 ;;",
+        "esac",
+        *(f"{shlex.join(command)} || return 1" for command in partition_copy.commands(params)),
+        f"layout=$(layout {source})",
+        f'[ -n "$layout" ] && [ "$(layout {new})" = "$layout" ] || {{ printf \'%s\\n\' "the copy differs"; return 1; }}',
+        f'for id in $(ids {source}); do case "$(ids {new})" in *"$id"*) printf \'%s\\n\' "the copy has the id $id"; return 1 ;; esac; done',
+    )
+
+
+def _boot(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    """The EFI partition of the serving disk must be on the tool's list, and the new one is on it afterwards."""
+    source, new = (shlex.quote(f"{by_id_path(params[name])}-part{params['esp']}") for name in ("from_wwid", "wwid"))
+    listed = '"$(blkid -p -s UUID -o value %s)"'
+    return (
+        f'listed() {{ [ -n "$1" ] && grep -Fqx -- "$1" {UUIDS}; }}',
+        f"listed {listed % source} || {{ printf '%s\\n' \"proxmox-boot-tool does not boot from the disk beside it\"; return 1; }}",
+        *(f"{shlex.join(command)} || return 1" for command in proxmox_boot_init.commands(params)),
+        f"listed {listed % new}",
+    )
+
+
 def _none(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     return ()
 
@@ -188,6 +221,8 @@ _WRITTEN: Mapping[str, Callable[[Mapping[str, str], Sequence[str]], Lines]] = {
     "fault_led_off": _fault,
     "zfs_destroy_snapshot": _snapshot,
     "zpool_import_fenced": _fenced,
+    "partition_copy": _copy,
+    "proxmox_boot_init": _boot,
     "disk_wipe": _none,  # no tool opens the disk for itself alone and compares whose label it has through that very descriptor
     "disk_wipe_destroyed": _none,  # the same
     "zdb_without": _none,  # it hides a disk from zdb in a mount namespace; the agent alone does that

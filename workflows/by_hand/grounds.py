@@ -21,6 +21,8 @@ _STATE = re.compile("[A-Z]{2,12}")
 _HOSTID, _BOOT_ID = re.compile("[0-9a-f]{8}"), re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # They name a disk of which the plan asks that it carries the label of the member they name.
 _LABELLED = ("zpool_set_path", "set_drive_mode")
+# Members there are partitions beside others, and their labels are not where a snippet reads those of a whole disk: the tree of the pool is compared.
+_OF_PARTITIONS = ("partition_copy", "zpool_replace_partition", "proxmox_boot_init")
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,10 @@ def _disks(
         label = params.get("vdev_guid", ANY) if operation in _LABELLED else NONE if pre.get(fact) == NONE else ANY
         yield Disk(str(by_id_path(wwid)), wwid, label)
     if operation in _LABELLED:
+        return
+    if operation in _OF_PARTITIONS:
+        if source := by_id_path(params.get("from_wwid", "")):
+            yield Disk(source, params["from_wwid"], ANY)
         return
     for guid, _ in members:
         yield from (disk for disk in _disks_of_member(node, params.get("pool_guid", ""), guid) if disk.wwid not in named)

@@ -87,6 +87,7 @@ def node_facts(
         fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),
         ages=ages,
         timelines=read_timelines(sources, disks),
+        boot=sources.read("boot_tool"),
         cached=sources.read("zdb_config", if_nothing=()),
         kstats=kstats,
         tunables=read_tunables(sources),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agents.collectors.base import Unparsed, UnreadLine
 from agents.collectors.zpool_import import MISSING
+from agents.collectors.boot_tool import BootTool
 from workflows.facts.read.fragments import Fragments
 from workflows.facts.source_names import not_read
 from workflows.facts.unknown import Known, Unknown, known
@@ -388,6 +389,7 @@ class NodeFacts:
     ages: Known[Mapping[str, float]] = NO_AGES  # source -> seconds since it was asked for what is known of it
     timelines: Known[tuple[PoolTimeline, ...]] = Unknown(not_read("zdb_uberblocks"))  # of pools that are not imported
     cached: Known[tuple[CachedPool, ...]] = Unknown(not_read("zdb_config"))  # what this node imports at boot
+    boot: Known[BootTool] = Unknown(not_read("boot_tool"))  # what proxmox-boot-tool keeps filled
     kstats: Known[KstatFacts] = Unknown("The kernel's statistics were not read.")
     tunables: Known[TunablesFacts] = Unknown("The module parameters were not read.")
     policy: Known[Policy] = Unknown("Its policy was not reported.")  # what its owner lets the portal do there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 WORDS = {
     "block": "list of block devices",
+    "boot_tool": "list of proxmox-boot-tool",
     "dbgmsg": "ZFS debug log (/proc/spl/kstat/zfs/dbgmsg)",
     "disk_links": "/dev/disk links",
     "drive_modes": "SCSI mode pages",

@@ -1,6 +1,7 @@
 """Is the member a whole disk, or one partition of a disk that also boots the system, swaps, or serves another pool?
 
-No runbook replaces a partition: a whole disk in its place would hold the data and not what was beside it. The refusal has the way by hand.
+A whole disk in its place would hold the data and not what was beside it. `replace-boot-member` replaces a partition; the refusal of the others leads there,
+and has the way by hand.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from workflows.guards.subject import Target, the_target
 from workflows.situations import _partitions
 from workflows.situations._partitions import WHOLE
 
+SERVING = ("ONLINE", "DEGRADED")
+
 
 @guard
 def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
-    """By its own disk where the node sees it, by its name, and by the disks of the other members of its vdev, which are partitioned alike."""
+    """By its own disk where the node sees it. Where it does not: by its name, by the device id in the labels, and by every serving member of its vdev.
+
+    One plain sibling shows nothing of the others: a boot mirror in which one disk was replaced as a whole has such a one.
+    """
     target = need(the_target(facts, params))
-    own = _partitions.partition(target.leaf)
+    own = _partitions.partition(target.leaf) or _partitions.by_devid(target.leaf)
     if own is not None:
         return refuse(f"{_beside(target, own[1])} {_way(target, own[1], params)}")
     disks = target.node.disks
@@ -37,17 +43,34 @@ def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
                     f"{leaf.name}, of the same vdev as {target.leaf.guid}, is a partition of a disk with {', '.join(others)} beside it, so the disk of "
                     f"{target.leaf.guid} is one with other partitions too. {_way(target, number, params)}"
                 )
-    if not any(_of(leaf, target, disks) for leaf in target.top.leaves()):
-        return unknown(
-            f"Whether {target.leaf.guid} shares its disk with other partitions is not known: no disk of {target.node.node} could be matched with a member of "
-            f"{target.top.name}. Have the node look again."
-        )
+    if not _of(target.leaf, target, disks) and (why := _not_shown(target, disks)):
+        return unknown(f"Whether {target.leaf.guid} shares its disk with other partitions is not known: {why}")
     return ok(f"{target.leaf.guid} has its disk alone, as far as its name and the disks of {target.top.name} show.")
+
+
+def _not_shown(target: Target, disks: Iterable[DiskFacts]) -> str:
+    """Why what is known of the vdev does not show how a disk was partitioned that the node does not see; "" when it does."""
+    disks, siblings = tuple(disks), [leaf for leaf in target.top.leaves() if leaf.guid != target.leaf.guid]
+    matched = [leaf for leaf in siblings if _of(leaf, target, disks)]
+    if not matched:
+        return f"no disk of {target.node.node} could be matched with a member of {target.top.name}. Have the node look again."
+    if missing := [leaf.name for leaf in siblings if leaf not in matched and leaf.state in SERVING]:
+        return f"{', '.join(missing)} of {target.top.name} could be matched with no disk of {target.node.node}. Have the node look again."
+    if _partitions.names_no_partition(target.leaf):
+        return (
+            f"its disk is not seen, and neither its name {target.leaf.was or target.leaf.name} nor a device id in the labels has the number of its partition. "
+            "See how it was partitioned where it was set up (on TrueNAS, the web interface, which replaces it and partitions the new disk); where the disk can "
+            "be put back, have the node look again with it."
+        )
+    return ""
 
 
 def _beside(target: Target, number: int | None) -> str:
     part = f"partition {number}" if number else "a partition"
-    return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place."
+    take = (
+        "" if _partitions.is_bsd(target.leaf) else " Take replace-boot-member, which copies the partition table and replaces the partition."
+    )
+    return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place.{take}"
 
 
 def _of(leaf: VdevFacts, target: Target, disks: Iterable[DiskFacts]) -> tuple[DiskFacts, ...]:
@@ -67,7 +90,7 @@ def _others(disk: DiskFacts) -> tuple[str, ...]:
 
 
 def _number(disk: DiskFacts, target: Target, leaf: VdevFacts) -> int | None:
-    named = _partitions.partition(leaf)
+    named = _partitions.partition(leaf) or _partitions.by_devid(leaf)
     return named[1] if named else strip_partition(_label(disk, target, leaf))[1]
 
 

@@ -66,6 +66,9 @@ WHO = {
 MADE_UP = {
     "zpool_replace": "That no other content is found on the new disk, how long the resilver takes, and how much it writes.",
     "zpool_add_class": "That no other content is found on the new disks.",
+    "zpool_replace_partition": "That no other content is found on the new partition, how long the resilver takes, and how much it writes.",
+    "partition_copy": "That the new disk takes the table.",
+    "proxmox_boot_init": "That the boot files fit on the partition. Whether the node boots from it no rehearsal shows.",
     "zpool_scrub_pause": "How far the scrub is by then.",
     "zpool_remove_vdev": "That every block can be read, and how long the copy takes.",
     "zpool_scrub_stop": "How far the scrub is by then, and what it found.",

@@ -15,6 +15,7 @@ from agents.collectors.enclosure import PORTS, port_above
 from agents.domain.wwid import by_id_path, scheme
 from twin import build, model
 from twin.drive_logs import READ_BYTES
+from twin.partitioning import ESP
 from workflows.facts import DiskFacts, NodeFacts, known
 from workflows.facts.read.sources import Sources
 from workflows.rehearsal import pools
@@ -69,8 +70,20 @@ def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
         booted_at=float(info.booted_at or at),
         parameters=_parameters(sources),
         phys_at=at,
+        **_boot(sources),
         **_links(sources),
     )
+
+
+def _boot(sources: Sources) -> dict[str, Any]:
+    reading = sources.read("boot_tool")
+    return {"boot_uuids": list(reading.listed), "efi": reading.efi} if known(reading) else {}
+
+
+def _fats(sources: Sources) -> dict[str, str]:
+    """Kernel name of each partition with a FAT file system that proxmox-boot-tool may list -> its UUID."""
+    reading = sources.read("boot_tool")
+    return {device: uuid for uuid, device in reading.devices} if known(reading) else {}
 
 
 def _hosts(sources: Sources) -> dict[str, str]:
@@ -110,12 +123,12 @@ def _links(sources: Sources) -> dict[str, Any]:
 
 def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
     devices = {device.name: device for device in sources.read("block")}
-    swaps = _swaps(sources)
+    swaps, fats = _swaps(sources), _fats(sources)
     for disk in facts.disks if known(facts.disks) else ():
         if not known(disk.wwid) or by_id_path(disk.wwid) is None:
             made.gaps.append(_left_out(disk))
             continue
-        twin = _disk(disk, [devices[name] for name in disk.names], swaps)
+        twin = _disk(disk, [devices[name] for name in disk.names], swaps, fats)
         made.node.disks.append(twin)
         if not known(disk.labels) and any(path.runs for path in twin.paths):
             made.node.faults.hangs.append(twin.wwid)
@@ -135,7 +148,7 @@ def _swaps(sources: Sources) -> frozenset[str]:
     return frozenset(name.removeprefix("/dev/") for name in reading.swaps or ()) if known(reading) else frozenset()
 
 
-def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str]) -> model.Disk:
+def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str], fats: Mapping[str, str]) -> model.Disk:
     one = devices[0]
     return model.Disk(
         wwid=str(disk.wwid),
@@ -148,7 +161,7 @@ def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str]) -> model.D
         logical_block_bytes=one.logical_block_bytes or 512,
         physical_block_bytes=one.physical_block_bytes or 512,
         rotational=one.rotational is not False,
-        partitions=list(_partitions(one, swaps)),
+        partitions=list(_partitions(one, swaps, fats)),
         holders=list(one.holders or ()),
         smart=_smart(disk),
         protection_type=one.protection_type or 0,
@@ -176,12 +189,15 @@ def _path(disk: DiskFacts, device: Any, index: int) -> model.Path:
     )
 
 
-def _partitions(device: Any, swaps: frozenset[str]) -> Iterator[model.Partition]:
+def _partitions(device: Any, swaps: frozenset[str], fats: Mapping[str, str]) -> Iterator[model.Partition]:
     """Where each begins is not reported; how large it is counts."""
     start = 2048
     for part in sorted(device.partitions, key=lambda part: part.number):
         sectors = (part.size_bytes or 0) // model.SECTOR
-        yield model.Partition(part.number, start, sectors, swap=part.name in swaps, holders=list(part.holders or ()))
+        uuid = fats.get(part.name, "")
+        yield model.Partition(
+            part.number, start, sectors, swap=part.name in swaps, holders=list(part.holders or ()), fs_uuid=uuid, kind=ESP if uuid else ""
+        )
         start += sectors
 
 

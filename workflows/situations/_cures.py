@@ -13,7 +13,8 @@ from workflows.facts import PoolFacts, VdevFacts, known
 BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by its guid
 IN_ITS_BAY = "blink-and-replace"  # the runbook that replaces a disk which still sits in its bay
 BESIDE_IT = "replace-in-place"  # the runbook that fills another disk of the node while the old one serves
-REPLACING = frozenset((BY_GUID, IN_ITS_BAY, BESIDE_IT))  # runbooks whose end is another disk in the place of a member
+OF_A_PARTITION = "replace-boot-member"  # the runbook for a member that is one partition of a disk with others
+REPLACING = frozenset((BY_GUID, IN_ITS_BAY, BESIDE_IT, OF_A_PARTITION))  # runbooks whose end is another disk in the place of a member
 FINISH = "finish-replacement"  # the runbook that takes one disk out of a replacement that does not end
 RESILVER = "begin-resilver"  # the runbook that begins a resilver where none comes
 REMOVE = "remove-auxiliary"  # the runbook that takes a log, a cache device or a spare out of its pool

@@ -13,7 +13,7 @@ from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts
 from workflows.facts.fleet.census import title
 from workflows.facts.lookup import wwid_of
 from workflows.facts.read.versions import release_numbers
-from workflows.situations import _cures, _replacements, _words
+from workflows.situations import _cures, _partitions, _replacements, _words
 
 RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss
 BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, ZFS gets its new name if needed, and nothing is replaced."
@@ -159,6 +159,8 @@ class Lost:
             return self._unfinished(self.parent)
         if params is None:
             return ()
+        if not self.is_back() and (own := self.of_a_partition()):
+            return own
         return (Answer(RUNBOOK, params, BROUGHT_BACK if self.is_back() else why),)
 
     def _unfinished(self, holder: VdevFacts) -> tuple[Answer, ...]:
@@ -169,6 +171,18 @@ class Lost:
         why = "It lets this disk go by its guid, once the new one is known to hold everything."
         return (*_replacements.resilvered(self.node, self.pool), *_replacements.finished(self.node, self.pool, holder, why))
 
+    def of_a_partition(self) -> tuple[Answer, ...]:
+        """The runbook for a member that is one partition of a disk with others; none for a whole disk, and none of FreeBSD, where gpart is the tool."""
+        found, params = _partitions.partition(self.leaf) or _partitions.by_devid(self.leaf), self.params()
+        if found is None or params is None or _partitions.is_bsd(self.leaf):
+            return ()
+        named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
+        text = (
+            f"It is partition {found[1]} of its disk. The partition table of a serving disk is copied to a blank one, the same partition there takes its place, "
+            "and the new disk is made bootable, each planned and approved by itself."
+        )
+        return (Answer(_cures.OF_A_PARTITION, named, text),)
+
     def planned(self) -> tuple[Answer, ...]:
         """Replacing the disk: beside the old one where a fit disk is in the node, and in its bay."""
         return (*self.beside(), *self.in_its_bay())
@@ -178,6 +192,8 @@ class Lost:
         free = fit_disks.beside(self.node, self.top, self.leaf, scanned=True) if self.leaf.state in ("ONLINE", "DEGRADED") else ()
         if not free:
             return ()
+        if own := self.of_a_partition():
+            return own
         text = (
             f"{_words.plural(len(free), 'blank disk')} of this node could take its place: ZFS fills one while the old disk serves, and no redundancy is "
             "spent. Then the old one is found and pulled."
@@ -187,6 +203,8 @@ class Lost:
     def in_its_bay(self) -> tuple[Answer, ...]:
         """When it is still there and known by label and serial number; a person finds it by that where no light leads to it."""
         disk, params = self.carrier(), self.params()
+        if self.of_a_partition():
+            return ()
         inside = self.parent is not None and self.parent.kind in ("replacing", "spare")
         if disk is None or params is None or inside or not (known(disk.serial) and known(disk.wwid)):
             return ()

@@ -20,6 +20,7 @@ _PARTUUID = re.compile(rf"(?:/dev/)?(?:disk/by-partuuid|gptid)/({_UUID})(?:\.eli
 _PARTITION = re.compile(
     r"(.+?)(?:-part|(?<=[0-9])p|(?<=/dev/sd[a-z])|(?<=/dev/sd[a-z]{2})|(?<=\bsd[a-z])|(?<=\bsd[a-z]{2}))([0-9]{1,3})(?:\.eli)?"
 )
+_DEVID = re.compile(r"(.+)-part([0-9]{1,3})")
 _BSD = re.compile(r"(?:/dev/)?(?:ada|da|nda|nvd|ad|vtbd|gptid/|gpt/|diskid/)")
 WHOLE = (1, 9)  # of a disk that ZFS partitioned itself: 1 is the pool's, 9 is 8 MiB at the end
 LIST = ("lsblk", "-o", "NAME,SIZE,PARTUUID,SERIAL,WWN")
@@ -37,6 +38,26 @@ def partition(leaf: VdevFacts) -> tuple[str, int] | None:
     if found is None or int(found.group(2)) in WHOLE:
         return None
     return found.group(1), int(found.group(2))
+
+
+def by_devid(leaf: VdevFacts) -> tuple[str, int] | None:
+    """The same by the device id that the labels have for it, "ata-MODEL_SERIAL-part3": it is as old as the last import that found the disk."""
+    found = _DEVID.fullmatch(leaf.devid or "")
+    if found is None or int(found.group(2)) in WHOLE:
+        return None
+    return found.group(1), int(found.group(2))
+
+
+def number(leaf: VdevFacts) -> int | None:
+    """The number of its partition, also of one that ZFS made of a whole disk: by its name, else by its device id. None where neither has one."""
+    found = _PARTITION.fullmatch(leaf.was or leaf.name) or _DEVID.fullmatch(leaf.devid or "")
+    return int(found.group(2)) if found else None
+
+
+def names_no_partition(leaf: VdevFacts) -> bool:
+    """Whether nothing that is known of it has a partition's number: a partition's own id, or a bare guid, and no device id with one."""
+    name = leaf.was or leaf.name
+    return (bool(partuuid(leaf)) or name.isdigit()) and _DEVID.fullmatch(leaf.devid or "") is None
 
 
 def sentence(leaf: VdevFacts) -> str:

@@ -15,7 +15,7 @@ from workflows.situations import _cures, _pools, _words, errors_everywhere
 from workflows.situations._lost import Lost
 
 SLUG = "disk-errors"
-MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place", "blink-and-replace")
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place", "blink-and-replace", "replace-boot-member")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

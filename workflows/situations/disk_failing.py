@@ -14,7 +14,7 @@ from workflows.situations import _ill
 from workflows.situations._ill import Ill
 
 SLUG = "disk-failing"
-MANUALS: tuple[str, ...] = ("replace-in-place", "blink-and-replace", "slow-disk-triage")
+MANUALS: tuple[str, ...] = ("replace-in-place", "blink-and-replace", "slow-disk-triage", "replace-boot-member")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

@@ -15,7 +15,7 @@ from workflows.situations._lost import Lost, lost_members
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
-MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace")
+MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace", "replace-boot-member")
 
 CAUSES = {
     "too many errors": "ZFS gave it up after too many errors",

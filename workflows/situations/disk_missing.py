@@ -17,7 +17,7 @@ from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-missing"
-MANUALS: tuple[str, ...] = ("wwid-mismatch-replace", "blink-and-replace")
+MANUALS: tuple[str, ...] = ("wwid-mismatch-replace", "blink-and-replace", "replace-boot-member")
 
 MEANINGS = {
     "REMOVED": "Its disk went away: pulled, powered off, or lost by its cable.",

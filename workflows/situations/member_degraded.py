@@ -11,7 +11,7 @@ from workflows.situations import _words, disk_faulted
 from workflows.situations._lost import Lost
 
 SLUG = "member-degraded"
-MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place")
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place", "replace-boot-member")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:

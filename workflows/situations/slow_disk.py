@@ -20,7 +20,7 @@ from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost
 
 SLUG = "slow-disk"
-MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place")
+MANUALS: tuple[str, ...] = ("slow-disk-triage", "replace-in-place", "replace-boot-member")
 RUNBOOK = "slow-disk-triage"
 IN_SERVICE = ("ONLINE", "DEGRADED")
 DELAYS_MIN = 3  # events come up to twenty a second; three are no chance

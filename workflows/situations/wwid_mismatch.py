@@ -18,7 +18,7 @@ from workflows.situations import _cures
 from workflows.situations._lost import Lost, in_dead_replacement, lost_leaves
 
 SLUG = "wwid-mismatch"
-MANUALS: tuple[str, ...] = ("wwid-mismatch-replace",)
+MANUALS: tuple[str, ...] = ("wwid-mismatch-replace", "replace-boot-member")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ HAND = "hand"  # a guard turned so refuses the order alone
 # What a snippet of any operation names.
 NAMED = {
     **{"pool": "ost_0", "pool_guid": "1", "wwid": "naa:5000c50056100083", "enclosure": "0x500605b5610272bf", "slot": "4", "light": "on"},
+    **{"from_wwid": "naa:5000c50056100093", "partition": "3", "esp": "2", "mode": "uefi", "vdev_guid": "2"},
     **{"snapshot": "ost_0/data@monday", "snapshot_guid": "77", "createtxg": "1200"},
     **{"host": "oss02", "hostid": "5b2f9c02", "fence": "no power", "fenced_at": "1795252000", "looked_at": "1795252000"},
     **{"role": "special", "ashift": "12", "wwids": "naa:5000c50056100083 naa:5000c50056100097"},

@@ -35,6 +35,11 @@ def test_before_a_disk_is_chosen_its_place_is_left_open():
     assert "-R /dev/disk/by-id/NEW_DISK`" in reason
 
 
+def test_the_refusal_leads_to_the_runbook_for_partitions():
+    assert "Take replace-boot-member" in the_member_has_its_disk_alone(with_leaf(BOOT, *MEMBERS), PARAMS).reason
+    assert "replace-boot-member" not in the_member_has_its_disk_alone(with_leaf(replace(LOST_LEAF, was="ada1p3"), *MEMBERS), PARAMS).reason
+
+
 def test_on_freebsd_the_tools_are_those_of_freebsd():
     reason = the_member_has_its_disk_alone(with_leaf(replace(LOST_LEAF, was="ada1p3"), *MEMBERS), PARAMS).reason
     assert (
@@ -71,3 +76,34 @@ def test_a_disk_elsewhere_with_other_partitions_does_not_matter():
 def test_where_no_disk_of_the_vdev_is_matched_it_is_not_known():
     away = fleet(replace(NODE, disks=()))
     assert the_member_has_its_disk_alone(away, PARAMS).outcome == "unknown"
+
+
+UUID = "2f1e4d9c-0a5b-4c3d-8e7f-112233445566"
+BY_PARTUUID = replace(LOST_LEAF, was=f"/dev/disk/by-partuuid/{UUID}")
+
+
+def test_the_partition_that_the_labels_remember_is_one_of_several():
+    """The name is the id of a partition, the disk is gone, and every sibling is plain: a sibling was once replaced by a whole disk."""
+    facts = with_leaf(replace(BY_PARTUUID, devid="ata-ACME_480_S2-part3"), *MEMBERS)
+    verdict = the_member_has_its_disk_alone(facts, PARAMS)
+    assert verdict.outcome == "refuse"
+    assert "is partition 3 of its disk" in verdict.reason
+
+
+@pytest.mark.parametrize("was", [BY_PARTUUID.was, None])
+def test_plain_siblings_do_not_vouch_for_a_member_that_nothing_names(was):
+    facts = with_leaf(replace(LOST_LEAF, was=was, name=str(LOST_LEAF.guid), devid=None), *MEMBERS)
+    verdict = the_member_has_its_disk_alone(facts, PARAMS)
+    assert verdict.outcome == "unknown"
+    assert "the number of its partition" in verdict.reason
+
+
+def test_one_plain_sibling_does_not_vouch_for_one_that_is_not_matched():
+    """The serving member whose disk could not be matched may be the one with the boot partitions."""
+    unmatched = replace(MEMBERS[0], wwid=Unknown("No label was joined."))
+    seen = tuple(disk for disk in DISKS if disk.wwid != MEMBERS[0].wwid)
+    facts = with_leaf(LOST_LEAF, unmatched, *MEMBERS[1:])
+    node = next(iter(facts.nodes.values()))
+    verdict = the_member_has_its_disk_alone(fleet(replace(node, disks=seen)), PARAMS)
+    assert verdict.outcome == "unknown"
+    assert unmatched.name in verdict.reason

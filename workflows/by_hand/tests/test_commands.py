@@ -39,6 +39,8 @@ def test_what_has_a_hand_of_its_own_is_written_out():
         "locate_led",
         "fault_led_off",
         "zdb_without",
+        "partition_copy",
+        "proxmox_boot_init",
     }
     for name in own - NONE_TO_GIVE:
         argv = CHANGING[name].argv(GOOD[name])

@@ -72,6 +72,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
 )
 from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._other_lights import other_lights
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
@@ -313,6 +314,7 @@ RUNBOOK = Runbook(
             judges=the_disk_that_comes_out,
             needed=the_disk_is_found_by_its_serial_number,
             finds="old_serial",
+            warns=(other_lights,),
         ),
         WaitStep(
             slug="pull",

@@ -57,6 +57,7 @@ from workflows.guards.target import (
     the_vdev_can_still_rebuild,
 )
 from workflows.runbooks._orders import POOL_SOURCES, order, verify
+from workflows.runbooks._other_lights import other_lights
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
@@ -158,6 +159,10 @@ def call_off_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 
 def new_light_on(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     return light_on(facts, about_the_new_disk(params))
+
+
+def other_lights_of_the_new_disk(facts: FleetFacts, params: Params) -> str:
+    return other_lights(facts, about_the_new_disk(params))
 
 
 def new_light_off(facts: FleetFacts, params: Params) -> Mapping[str, str]:
@@ -333,6 +338,7 @@ RUNBOOK = Runbook(
             judges=the_disk_that_comes_out,
             needed=the_disk_is_found_by_its_serial_number,
             finds="old_serial",
+            warns=(other_lights,),
         ),
         WaitStep(
             slug="pull",
@@ -426,6 +432,7 @@ RUNBOOK = Runbook(
             needed=new_is_to_be_scanned,
             finds="spare_serial",
             undoes=FILLING.slug,
+            warns=(other_lights_of_the_new_disk,),
         ),
         WaitStep(
             slug="pull-new",
