@@ -129,11 +129,16 @@ def _joined(begins: str) -> _Mend:
     return join
 
 
+_POINTED = re.compile(
+    r" {0,8}(?:>{1,4}|-{1,3}>|=>|\*{1,3}) {1,4}(?=\[ {0,24}[0-9]{1,9}\.[0-9]{1,6}\] )"
+)  # somebody points at the line that matters
+
+
 def _kernel_log(lines: Sequence[str]) -> Change:
     """A line without a stamp among lines with one is the rest of the line above. Where none has one, each stands for itself."""
     if not any(map(stamped, lines)):
         return _as_is(lines)
-    lines = [line for line in spelt_out(lines) if not JOURNAL.match(line[:LINE_MAX])]
+    lines = [line for line in spelt_out([_POINTED.sub("", line, count=1) for line in lines]) if not JOURNAL.match(line[:LINE_MAX])]
     out: list[str] = []
     for line in lines:
         if out and line and out[-1] and stamped(line) is None and not classify(line.strip()):

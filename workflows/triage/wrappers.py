@@ -208,7 +208,7 @@ _STAMPED = re.compile(
 _LEVEL = re.compile(
     r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$"
 )
-_KERNEL = frozenset(("kernel", "zed"))  # their lines are events of their own, with their times
+_KERNEL = frozenset(("kernel", "zed", "multipathd"))  # their lines are events of their own, with their times
 
 
 def _spoken(line: str) -> _Worn | None:
