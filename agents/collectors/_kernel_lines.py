@@ -147,8 +147,8 @@ PATTERNS = {
     "path-run": (
         r"(?:-{4,12}(?:start up|shut down)-{4,12}|path checkers start up|read /etc/\S*multipath\S*|reconfigure(?: .{0,80})?|exit \(signal\)"
         r"|(?:[\w.:-]{1,80}: )?(?:load table \[.*|remaining active paths: [1-9]\d{0,4}|reinstated|(?:add|update|remove) (?:path|map) \(.{1,40}\)"
-        r"|queue_if_no_path (?:en|dis)abled|event checker started|switch to path group #\d+|stop event checker thread.*|path added to devmap \S+"
-        r"|devmap (?:already registered|not registered|event #\d+).*|\S+ - \w+ checker (?:reports path is up|is up).*|uev_(?:add|remove|update)_\w+.*|Recovered to normal mode))"
+        r"|queue_if_no_path (?:en|dis)abled|event checker started|switch to path group #\d{1,9}|stop event checker thread.*|path added to devmap \S+"
+        r"|devmap (?:already registered|not registered|event #\d{1,9})(?!\d).*|\S{1,80} - \w{1,40} checker (?:reports path is up|is up).*|uev_(?:add|remove|update)_.*|Recovered to normal mode))"
     ),
     # over a network, drivers/nvme/host/tcp.c, rdma.c, fc.c, fabrics.c
     "nvme-path": (

@@ -349,6 +349,8 @@ def _warning(report: Report, line: str) -> bool:
     return True
 
 
+_BACKGROUND_ROW = re.compile(r"[0-9]{1,5} {1,6}[0-9]{1,8}:[0-9]{2} {1,4}[0-9a-f]{16} {1,4}\[[0-9a-f]{1,2},[0-9a-f]{1,2},[0-9a-f]{1,2}\]")
+_STATISTIC = re.compile(r"0x[0-9a-f]{2}  ?0x[0-9a-f]{3}  ?[0-9] ")
 _STATISTICS = (
     ("Percentage Used Endurance Indicator", "used"),
     ("Number of Reported Uncorrectable Errors", "uncorrectable"),
@@ -364,7 +366,7 @@ def _statistic(report: Report, line: str) -> bool:
             if value.isdigit():
                 report.statistics.setdefault(what, int(value))
             return True
-    return False
+    return _STATISTIC.match(line) is not None or _BACKGROUND_ROW.match(line) is not None  # rows that say nothing that is looked for here
 
 
 def _running(report: Report, line: str) -> bool:
@@ -377,7 +379,16 @@ def _running(report: Report, line: str) -> bool:
     return False
 
 
-_KNOWN = ("smartctl ", "ID# ATTRIBUTE", "Num  Test", "SMART support is", "General SMART Values", "Rotation Rate", "Device type")
+_KNOWN = (
+    "smartctl ",
+    "ID# ATTRIBUTE",
+    "Num  Test",
+    "SMART support is",
+    "General SMART Values",
+    "Device Statistics (GP Log",
+    "Rotation Rate",
+    "Device type",
+)
 
 
 def _known(report: Report, line: str) -> bool:

@@ -21,6 +21,7 @@ from workflows.pasted import (
     blkid,
     btt,
     camcontrol,
+    checks,
     disk_names,
     dmu_tx,
     fmadm,
@@ -42,6 +43,7 @@ from workflows.pasted import (
     pool_properties,
     sas_ircu,
     sas_tree,
+    scan_progress,
     sesutil,
     sg_map,
     smartd,
@@ -98,6 +100,8 @@ READERS: Mapping[str, Reader] = {
         smartd,
         udevadm,
         zed_mail,
+        checks,
+        scan_progress,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
@@ -185,12 +189,14 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
 
 
 def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
-    """What these outputs of one node say of trouble. The same thing told twice counts once."""
+    """What these outputs of one node say of trouble. The same thing told twice counts once, in the words of the output that shows more of it."""
     found: dict[str, Situation] = {}
     for each in outputs:
         where = Where(node, each.reader.name, each.digest, facts)
         for situation in each.reader.situations(each.value, where):
-            found.setdefault(situation.key, situation)
+            before = found.get(situation.key)
+            if before is None or len(before.evidence) < len(situation.evidence):
+                found[situation.key] = situation
     return tuple(found.values())
 
 

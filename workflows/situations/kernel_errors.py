@@ -126,7 +126,7 @@ def _disks(log: Log) -> Iterator[Situation]:
     reported = [
         (why, event)
         for event in log.log.events
-        if (why := _why(event)) and (log.is_reported(event) or _holds_at_boot(why, event)) and not _is_waited_for(log, why, event)
+        if (why := _why(event)) and (log.is_reported(event) or _holds_at_boot(log, why, event)) and not _is_waited_for(log, why, event)
     ]
     recent = [(why, event) for why, event in reported if event.at_us >= log.now_us - DAY_US]
     if recent:  # nearly never
@@ -135,9 +135,12 @@ def _disks(log: Log) -> Iterator[Situation]:
         yield from _older(log, recent, [(why, event) for why, event in reported if not log.is_recent(event)])
 
 
-def _holds_at_boot(why: str, event: KernelEvent) -> bool:
-    """Whether a line tells of trouble also while the kernel starts: resets of links and adapters belong to that time, failed reads do not."""
-    return why in ("medium", "hardware", "unready") or event.kind in ("io-error", "buffer-error")
+def _holds_at_boot(log: Log, why: str, event: KernelEvent) -> bool:
+    """Whether a line tells of trouble also while the kernel starts: resets of links and adapters belong to that time, failed reads do not.
+
+    Where the pools were read, these say which disk is not there any more.
+    """
+    return why in ("medium", "hardware", "unready") or (event.kind in ("io-error", "buffer-error") and not log.node.pools_read)
 
 
 _WAITS = re.compile(r"edium not present|standby state|not accessible|becoming ready|nitializing command required|in progress")

@@ -15,7 +15,7 @@ from agents.collectors._kernel_lines import LINE_MAX, classify
 from agents.collectors._log_stamps import spelt_out, stamped
 from agents.collectors.base import Reading, Unparsed, UnreadLine
 from agents.collectors.kernel_log import JOURNAL
-from workflows.triage import cut_off, partly, pool_text
+from workflows.triage import cut_off, partly, pool_text, torn_json
 
 
 class Change(NamedTuple):
@@ -67,6 +67,8 @@ def read(source: str, lines: Sequence[str]) -> Mended:
 def _as_far_as(source: str, tried: Mended) -> Reading | None:
     """What is understood, and why a tree was left out."""
     reading = partly.reading(source, tried.text)
+    if reading is not None and tried.unread:
+        reading = replace(reading, unread=(*tried.unread, *reading.unread))
     if reading is None or not tried.refused:
         return reading
     return replace(reading, unread=(UnreadLine("", "config", tried.refused), *reading.unread))
@@ -217,6 +219,8 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
+    "zpool_status_json": (_as_is, _cut(torn_json.head)),
+    "smart": (_as_is, _cut(torn_json.head)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
     "zdb_label": (_as_is, _cut(cut_off.labels)),
     "zdb_config": (_cut(cut_off.config),),
