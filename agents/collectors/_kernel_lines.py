@@ -257,6 +257,7 @@ _HINTS = (
         "ata",
         "nvme",
         "CAM status",
+        "ATA status",
     ),
     *(
         "SCSI sense",

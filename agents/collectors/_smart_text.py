@@ -340,6 +340,20 @@ def _test(report: Report, line: str) -> bool:
     return False
 
 
+_OUTDATED = re.compile(r"([0-9]{1,3}) of [0-9]{1,3} failed self-tests are outdated by newer successful")
+_FAILED = (4, 5, 6, 7, 8)
+
+
+def _outdated(report: Report, line: str) -> bool:
+    """smartctl's own word that the disk passed a test after these: the oldest of the failed ones count no more."""
+    found = _OUTDATED.match(line)
+    for _ in range(min(int(found.group(1)), len(report.tests)) if found else 0):
+        failed = [test for test in report.tests if test.result in _FAILED]
+        if failed:
+            report.tests.remove(failed[-1])
+    return found is not None
+
+
 def _warning(report: Report, line: str) -> bool:
     """A reason below the verdict of an NVMe disk. The hexadecimal number, where it stands there, says the same."""
     bit = next((bit for bit, words in enumerate(WARNING_BITS) if line == f"- {words}"), None)
@@ -396,7 +410,7 @@ def _known(report: Report, line: str) -> bool:
 
 
 _TAKERS: tuple[Callable[[Report, str], bool], ...] = (
-    _attribute, _verdict, _heading, _silence, _test, _counters, _statistic, _warning, _running, _value, _identity, _known,
+    _attribute, _verdict, _heading, _silence, _test, _outdated, _counters, _statistic, _warning, _running, _value, _identity, _known,
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from workflows.pasted import (
     checks,
     disk_names,
     dmu_tx,
+    failed_loads,
     fmadm,
     geom_list,
     geom_status,
@@ -107,6 +108,7 @@ READERS: Mapping[str, Reader] = {
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
     "kernel_log": lambda value, lines, where: smartd.of_log(lines, where),
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
+    "dbgmsg": lambda value, lines, where: failed_loads.situations(value, where),
     "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),
     "mdb": mdb_written.situations,
     "zpool_list": zpool_list_text.of_agents,

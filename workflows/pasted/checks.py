@@ -38,7 +38,7 @@ _LINE = re.compile(
     r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(OK|WARNING|CRITICAL|UNKNOWN)(?= ?[:|\[-]| [A-Z]{3})[ :|-]{0,4}(.{0,4000})"
 )
 _ABOUT = re.compile(
-    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b(?:Reallocated|Current_Pending)_|\bpending sectors"
+    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending)_|\bpending sectors"
 )
 _DISK = re.compile(r"\[(?P<path>/dev/[^\]\s]{1,120})\]|\bDrive +(?P<model>\S.{0,80}?) S/N +(?P<serial>[A-Za-z0-9_-]{4,40})")
 _PENDING = re.compile(
@@ -51,6 +51,7 @@ _COUNTED = (
     (re.compile(r"ATA Error Count: ([0-9]{1,9})|([0-9]{1,9}) ATA errors", re.IGNORECASE), "errors in its own log"),
     (re.compile(r"(?:Runtime_Bad_Block|Program_Fail_Cnt_Total|Erase_Fail_Count_Total|Media_Errors?|Grown_Defects?) is non-zero \(([0-9]{1,9})\)|([0-9]{1,9}) (?:grown defects?|media errors?)", re.IGNORECASE), "blocks or operations that failed"),
 )  # fmt: skip
+_CRC = re.compile(r"(?:UDMA_)?CRC_Error_Count is non-zero \(([0-9]{1,9})\)")
 _FAILS = re.compile(
     r"[Hh]ealth (?:status|check)[: ]{1,3}(?:is )?(?:FAIL|fail|bad)|SMART (?:overall )?(?:health|status)[^.|]{0,30}FAIL|FAILING_NOW|[Ss]elf-?test (?:has )?failed|failure predict",
     re.IGNORECASE,
@@ -84,7 +85,7 @@ def situations(value: Checks, where: Where) -> tuple[Situation, ...]:
 
 
 def _of_check(check: Check, where: Where) -> Iterator[Situation]:
-    found = [one for part in check.text.split(" --- ") for one in _of_disk(part, check, where)]
+    found = [one for part in check.text.split(" --- ") for one in (*_of_disk(part, check, where), *_of_link(part, check, where))]
     found += [*_of_pools(check, where), *_usage(check, where)]
     yield from found
     if not found and check.status != "OK":
@@ -125,6 +126,22 @@ def _of_disk(part: str, check: Check, where: Where) -> Iterator[Situation]:
         subject={"node": where.node, "disk": name} | ({"serial": serial} if serial else {}) | (member.subject if member else {}),
         sure=bool(disk),
     )  # fmt: skip
+
+
+def _of_link(part: str, check: Check, where: Where) -> Iterator[Situation]:
+    count = _count(_CRC.search(part))
+    if count:
+        disk = _DISK.search(part) or _DISK.search(check.text)
+        name = (disk.group("path") or f"serial {disk.group('serial')}") if disk else "a disk that the check does not name"
+        yield Situation(
+            "link-crc", f"link-crc:{where.node}:{name}", where.node, "watch",
+            f"{name}: {count} transfers came damaged over its cable",
+            f"A monitoring plugin counts {count} transfers that came damaged over the cable of {name} (UDMA_CRC_Error_Count). The count never goes back, so only its growth tells of today. "
+            "Reseat or change the cable and compare; the disk need not be at fault, and none is to be replaced for it.",
+            where.evidence(check.line[:300]),
+            subject={"node": where.node, "disk": name},
+            sure=False,
+        )  # fmt: skip
 
 
 def _of_pools(check: Check, where: Where) -> Iterator[Situation]:

@@ -34,6 +34,26 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "rows of `iostat -x` without the line that names their columns",
         "Which figure is which differs from release to release; `iostat -dx 5 3` with its headings is read.",
     ),
+    (
+        r"/dev/md\S{1,40}:$| *Creation Time : |\s*Raid Level : ",
+        "`mdadm --detail`",
+        "md arrays are not ZFS and are not judged; `zpool status -P -p` is read.",
+    ),
+    (
+        r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
+        "a tree of `sas_discover`",
+        "It counts devices and shows no error; `sas_counters`, which shows the counters of each link, and `lsscsi -i -g -s` are read.",
+    ),
+    (
+        r"Error Log Entries for device:",
+        "`nvme error-log`",
+        "It lists commands that failed, many of which the disk need not have known; `nvme smart-log /dev/nvme0` counts what failed for good and is read.",
+    ),
+    (
+        r"DEVICE +OFFSET +TYPE +UUID|offset +type$",
+        "`wipefs`",
+        "It shows marks of file systems; `blkid`, `lsblk -f` and `zdb -l DEVICE` are read.",
+    ),
     (r"Personalities :", "/proc/mdstat", "md arrays are not ZFS and are not judged; `zpool status -P -p` is read."),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read."),
     (r"Disk /dev/\S+: [0-9.,]+ [KMGT]i?B", "`fdisk -l`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),

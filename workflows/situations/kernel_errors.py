@@ -94,13 +94,17 @@ def _is_farewell(event: KernelEvent) -> bool:
 
 # A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
 _OPTIONAL = re.compile(r"critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)")
+_TRANSFER = re.compile(
+    r"CRC error|[Nn]ak received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
+)  # SPC: additional sense 47h and 4Bh
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
     ("unready", lambda e: e.kind == "sense" and _key(e) in ("NOT READY", "0X2")),
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
-    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"),
+    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
+     or (e.kind == "sense-detail" and _TRANSFER.search(e.field("detail") or "") is not None)),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
@@ -178,9 +182,12 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
     alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
     names = {hctl: disk for disk, hctl in alias.items()}
     grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
+    named = any(
+        not _name(event).startswith("dm-") and KERNEL_NAME.match(_name(event)) for _, event in recent
+    )  # what lies below is named too
     for why, event in recent:
         base = _name(event)
-        if base and not NO_DISK.fullmatch(base):
+        if base and not NO_DISK.fullmatch(base) and not (base.startswith("dm-") and named):
             grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
     grouped = _as_one_disk(_without_empty_ports(grouped))
     sick = [_sick(log, name, events) for name, events in grouped.items()]

@@ -319,7 +319,7 @@ _FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _of
 
 # Numbers before each line, which rise
 
-_NUMBERED = re.compile(r"\s*([0-9]{1,7})(?:([:|.)-])|\s\||(?=\s))(.*)")
+_NUMBERED = re.compile(r"\s*([0-9]{1,7})(?:([:|)-]|\.(?![0-9]))|\s\||(?=\s))(.*)")
 
 
 def _stripped_numbers(lines: list[str], turns: _Turns) -> bool:

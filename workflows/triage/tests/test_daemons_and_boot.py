@@ -107,3 +107,24 @@ def test_a_resilver_under_way_does_not_take_back_a_suspension():
 def test_an_import_that_fails_for_its_data_stops_the_pool():
     answer = answered("# zpool import ost_2\ncannot import 'ost_2': I/O error\n\tDestroy and re-create the pool from\n\ta backup source.\n")
     assert found(answer) == [("act", "refused-command")]
+
+
+def test_each_disk_whose_transfers_break_on_the_way_is_named():
+    lines = [
+        f"[ 93711.{i}00000] sd 3:0:{i}:0: [sd{disk}] tag#2 {words}"
+        for i, disk in enumerate("qr")
+        for words in ("Sense Key : Aborted Command [current]", "Add. Sense: Information unit iuCRC error detected")
+    ]
+    answer = answered("\n".join(lines) + "\n")
+    assert [(one["subject"]["name"], one["subject"]["why"]) for one in answer["situations"]] == [("sdq", "link"), ("sdr", "link")]
+
+
+def test_what_lies_over_a_disk_is_not_a_second_disk():
+    lines = ("dev sdq, sector 2042683", "dev dm-8, sector 2042599")
+    answer = answered("".join(f"[ 93711.{i}00000] blk_update_request: critical medium error, {line}\n" for i, line in enumerate(lines)))
+    assert [one["subject"]["name"] for one in answer["situations"]] == ["sdq"]
+
+
+def test_a_status_of_ata_on_freebsd_says_that_sectors_cannot_be_read():
+    answer = answered("Feb 12 17:56:23 oss9 kernel: (ada7:ahcich7:0:0:0): ATA status: 41 (DRDY ERR), error: 40 (UNC )\n")
+    assert [one["subject"]["why"] for one in answer["situations"]] == ["medium"]

@@ -29,6 +29,7 @@ CHECKS = {
     "CRITICAL ZPOOL ost_4 : DEGRADED {Size:90T Used:40T} <sdk:FAULTED>": [("act", "vdev-degraded")],
     "ZFS CRITICAL: ost_4 SUSPENDED, ost_5 ONLINE": [("act", "pool-suspended")],
     "WARNING: pool ost_4 usage 92%, health ONLINE|ost_4=92%;80;90": [("watch", "pool-filling")],
+    "WARNING: UDMA_CRC_Error_Count is non-zero (4739)|UDMA_CRC_Error_Count=4739": [("watch", "link-crc")],
     "WARNING: ZFS ost_4 looks queer today": [("watch", "unexplained")],
     "ALL ZPOOLS OK : [ost_4 OK] [ost_5 OK]": [],
     "OK: Drive  ACME DC480 S/N 7QX0001122: no SMART errors detected. |Reallocated_Sector_Ct=0;;;; Current_Pending_Sector=0;;;;": [],
@@ -156,3 +157,65 @@ def test_a_listing_with_its_vdevs_says_more_than_one_without():
 
 def test_the_new_readers_are_listed():
     assert {"checks", "scan_progress"} <= READERS.keys()
+
+
+SELF_TEST = "# {}  {} offline    {}       {}     {}         {}\n"
+
+
+def test_rows_of_self_tests_alone_are_read_and_an_outdated_failure_counts_no_more():
+    failed = SELF_TEST.format(2, "Extended", "Completed: read failure", "90%", 5940, 9321057)
+    assert found(answered(failed)) == [("act", "disk-failing")]
+    answer = answered(failed + "1 of 1 failed self-tests are outdated by newer successful extended offline self-test # 1\n")
+    assert (outcomes(answer), found(answer), answer["good"]) == ([("smart", "read")], [], False)
+    assert found(answered(SELF_TEST.format(3, "Short", "Completed without error", "00%", 4696, "-"))) == []
+
+
+LOADS = (
+    "1700000001   spa_misc.c:408:spa_load_note(): spa_load(ost_4, config trusted): LOADING\n"
+    "1700000002   spa_misc.c:393:spa_load_failed(): spa_load(ost_4, config trusted): FAILED: some log devices are missing\n"
+)
+
+
+def test_a_load_that_failed_is_told_where_nothing_else_shows_the_pool():
+    assert found(answered(LOADS)) == [("act", "import-blocked")]
+    assert found(answered(LOADS + "1700000009   spa_misc.c:408:spa_load_note(): spa_load(ost_4, config trusted): LOADED\n")) == []
+
+
+def test_a_status_whose_rows_were_cut_off_is_told_by_its_reason():
+    text = (
+        "  pool: ost_4\n state: ONLINE\nstatus: One or more devices has experienced an unrecoverable error.  An\n        attempt was made to correct the error.  Applications are unaffected.\n"
+        "action: Determine if the device needs to be replaced, and clear the errors\n        using 'zpool clear' or replace the device with 'zpool replace'.\n"
+        "  scan: scrub in progress since Thu Apr 28 14:24:03 2016\n    17.1T scanned out of 17.3T at 55.1M/s, 0h54m to go\n    488K repaired, 99.01% done\nconfig:\n\n    NAME\n"
+    )
+    answer = answered(text)
+    assert found(answer) == [("watch", "disk-errors")]
+    assert answer["unexplained"] == []
+
+
+def test_a_decimal_number_at_the_beginning_of_a_line_is_no_number_of_that_line():
+    text = "  pool: ost_4\n state: ONLINE\n  scan: resilver in progress since Wed May 18 11:11:32 2016\n    130M scanned out of 29.2T at 9.30M/s, (scan is slow, no estimated time)\n    5.69M resilvered, 0.01% done\n"
+    answer = answered(text)
+    assert [pool["scan"]["percent"] for pool in answer["pools"]] == [0.01]
+    assert found(answer) == [("watch", "resilver-running")]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("/dev/md0:\n           Version : 1.2\n     Creation Time : Tue Jan  3 07:41:02 2023\n        Raid Level : raid1\n", "mdadm"),
+        ("hostname\n|--host3\n|  |--4x--expander-3:0\n|  |      |--1x--end_device-3:0:12\n", "sas_discover"),
+        (
+            "Error Log Entries for device:/dev/nvme4 entries:64\n.................\n Entry[ 0]\n.................\nerror_count  : 1\n",
+            "nvme error-log",
+        ),
+        (
+            "DEVICE   OFFSET      TYPE       UUID                 LABEL\nsdq1     0x1fff84000 zfs_member 14567474344228015773 ost_4\n",
+            "wipefs",
+        ),
+        ("uuid dev dm_st hcil dev_st chk_st serial vend/prod/rev multipath\n", "multipathd show paths"),
+    ],
+)
+def test_what_is_known_and_not_read_is_named_with_what_to_run_instead(text, what):
+    answer = answered(text)
+    assert answer["good"] is False
+    assert any(what in (one["reason"] or "") for one in answer["texts"])
