@@ -51,6 +51,7 @@ from workflows.pasted import (
     ssacli,
     status_rows,
     storcli,
+    systemctl_status,
     tw_cli,
     txgs,
     udevadm,
@@ -103,6 +104,7 @@ READERS: Mapping[str, Reader] = {
         zed_mail,
         checks,
         scan_progress,
+        systemctl_status,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted

@@ -78,6 +78,29 @@ def _as_is(lines: Sequence[str]) -> Change:
     return Change("\n".join(lines) + "\n")
 
 
+NO_ERRORS = "No known data errors"
+_ERRORS = re.compile(r" {0,4}errors: (.{1,40})$")
+
+
+def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Without a last `errors:` line that was cut within its words: it says neither that there are none nor which."""
+    end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
+    last = _ERRORS.match(lines[end]) if end >= 0 else None
+    if last is None or last.group(1) == NO_ERRORS or not NO_ERRORS.startswith(last.group(1)):
+        return lines, ""
+    return lines[:end], "its errors: line is cut within"
+
+
+def _status_as_is(lines: Sequence[str]) -> Change:
+    kept, cut = _without_torn_errors(lines)
+    return _as_is(kept)._replace(cut=cut)
+
+
+def _status(lines: Sequence[str]) -> Change:
+    kept, cut = _without_torn_errors(lines)
+    return _zpool(kept)._replace(cut=cut)
+
+
 def _zpool(lines: Sequence[str]) -> Change:
     return Change(*pool_text.put_back(_without_details(lines)))
 
@@ -211,7 +234,7 @@ def _cut(whole: Callable[[Sequence[str]], cut_off.Whole]) -> _Mend:
 
 
 _MENDS: dict[str, tuple[_Mend, ...]] = {
-    "zpool_status": (_as_is, _zpool),
+    "zpool_status": (_status_as_is, _status),
     "zpool_import": (_as_is, _zpool),
     "lsscsi": (_as_is, _lsscsi, _rows_of_lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first

@@ -219,3 +219,22 @@ def test_what_is_known_and_not_read_is_named_with_what_to_run_instead(text, what
     answer = answered(text)
     assert answer["good"] is False
     assert any(what in (one["reason"] or "") for one in answer["texts"])
+
+
+UNIT = "● {0} - Import ZFS pools by cache file\n   Loaded: loaded (/lib/systemd/system/{0}; enabled)\n   Active: {1} since Tue 2031-02-04 13:27:12 CET; 4min ago\n     Docs: man:zpool(8)\n"
+
+
+def test_a_unit_that_failed_keeps_a_paste_from_being_good():
+    pools = "# zpool list\nNAME    SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT\nost_4  9.0T   3.0T   6.0T        -         -     9%    30%  1.00x    ONLINE  -\n"
+    failed = answered(
+        f"{pools}# systemctl status zfs-import-cache.service\n" + UNIT.format("zfs-import-cache.service", "failed (Result: exit-code)")
+    )
+    assert (found(failed), failed["good"]) == ([("watch", "import-blocked")], False)
+    runs = answered(f"{pools}# systemctl status zfs-import-cache.service\n" + UNIT.format("zfs-import-cache.service", "active (exited)"))
+    assert (found(runs), runs["good"]) == ([], True)
+
+
+def test_an_errors_line_that_is_cut_within_says_nothing():
+    text = "  pool: ost_4\n state: ONLINE\n  scan: scrub repaired 0B in 01:00:00 with 0 errors on Sun Mar  8 05:36:45 2026\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_4  ONLINE     0     0     0\n\t  sdq  ONLINE     0     0     0\n\nerrors: No known dat\n"
+    answer = answered(text)
+    assert (outcomes(answer), answer["unexplained"], answer["good"]) == ([("zpool_status", "partly")], [], False)
