@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.collectors import kernel_log
+from agents.collectors._log_stamps import stamped
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.facts.read import thresholds
@@ -77,7 +78,7 @@ def parse(lines: Sequence[str]) -> Checks | Unparsed:
 
 def _begins(lines: Sequence[str], i: int) -> bool:
     line = lines[i][:LINE_MAX]
-    return _ABOUT.search(line) is not None and kernel_log.stamped(line) is None and not kernel_log.begins(line)
+    return _ABOUT.search(line) is not None and stamped(line) is None and not kernel_log.begins(line)
 
 
 def situations(value: Checks, where: Where) -> tuple[Situation, ...]:

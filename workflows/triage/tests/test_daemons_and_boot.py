@@ -104,6 +104,14 @@ def test_a_resilver_under_way_does_not_take_back_a_suspension():
     assert "serves again" not in one["title"].replace("cannot say whether it serves again", "")
 
 
+def test_a_release_that_prints_the_suspension_takes_it_back():
+    answer = answered(
+        "# zfs version\nzfs-2.2.4-1\nzfs-kmod-2.2.4-1\n# dmesg\n" + KERNEL + "# zpool status\n" + RESILVER.format(state="DEGRADED")
+    )
+    (one,) = [one for one in answer["situations"] if one["slug"] == "kernel-errors"]
+    assert (one["severity"], one["title"]) == ("watch", "ost_2 was suspended, and serves again")
+
+
 def test_an_import_that_fails_for_its_data_stops_the_pool():
     answer = answered("# zpool import ost_2\ncannot import 'ost_2': I/O error\n\tDestroy and re-create the pool from\n\ta backup source.\n")
     assert found(answer) == [("act", "refused-command")]
