@@ -141,7 +141,14 @@ PATTERNS = {
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
     "path-down": (
         r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"
-        r"|device-mapper: multipath: (?:\d+:\d+: )?Failing path (?P<number>\d+:\d+)\.?"
+        r"|device-mapper: multipath: (?:\d+:\d+: )?Failing path (?P<number>\d+:\d+)\.?|checker failed path (?P<path>\d+:\d+) in map \S+"
+    ),
+    "path-none": r"(?P<disk>[\w.:-]{1,80}): (?:remaining active paths: 0|Disable queueing)",
+    "path-run": (
+        r"(?:-{4,12}(?:start up|shut down)-{4,12}|path checkers start up|read /etc/\S*multipath\S*|reconfigure(?: .{0,80})?|exit \(signal\)"
+        r"|(?:[\w.:-]{1,80}: )?(?:load table \[.*|remaining active paths: [1-9]\d{0,4}|reinstated|(?:add|update|remove) (?:path|map) \(.{1,40}\)"
+        r"|queue_if_no_path (?:en|dis)abled|event checker started|switch to path group #\d{1,9}|stop event checker thread.*|path added to devmap \S+"
+        r"|devmap (?:already registered|not registered|event #\d{1,9})(?!\d).*|\S{1,80} - \w{1,40} checker (?:reports path is up|is up).*|uev_(?:add|remove|update)_.*|Recovered to normal mode))"
     ),
     # over a network, drivers/nvme/host/tcp.c, rdma.c, fc.c, fabrics.c
     "nvme-path": (
@@ -203,7 +210,20 @@ _HINTS = (
         "Import ZFS pools",
         "zfs-import-",
     ),
-    *("checker", "mark as failed", "Failing path"),
+    *(
+        "checker",
+        "mark as failed",
+        "Failing path",
+        "active paths",
+        "queueing",
+        "start up-",
+        "shut down-",
+        "reinstated",
+        "load table [",
+        "multipath",
+        "queue_if_no_path",
+    ),
+    *(" path (", " map (", "path group", "devmap", "uev_", "exit (signal)", "reconfigure", "normal mode"),
     *("BUG", "Oops", "protection fault", "lockup", "megasas", "mr_sas"),
     *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
     *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
@@ -237,6 +257,7 @@ _HINTS = (
         "ata",
         "nvme",
         "CAM status",
+        "ATA status",
     ),
     *(
         "SCSI sense",
@@ -334,6 +355,7 @@ def _classified(message: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
 
 _NAMES = {
     "number": "disk",
+    "path": "disk",
     "ereport": "class",
     "invoked": "class",
     "zpool": "pool",

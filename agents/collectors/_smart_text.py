@@ -340,6 +340,20 @@ def _test(report: Report, line: str) -> bool:
     return False
 
 
+_OUTDATED = re.compile(r"([0-9]{1,3}) of [0-9]{1,3} failed self-tests are outdated by newer successful")
+_FAILED = (4, 5, 6, 7, 8)
+
+
+def _outdated(report: Report, line: str) -> bool:
+    """smartctl's own word that the disk passed a test after these: the oldest of the failed ones count no more."""
+    found = _OUTDATED.match(line)
+    for _ in range(min(int(found.group(1)), len(report.tests)) if found else 0):
+        failed = [test for test in report.tests if test.result in _FAILED]
+        if failed:
+            report.tests.remove(failed[-1])
+    return found is not None
+
+
 def _warning(report: Report, line: str) -> bool:
     """A reason below the verdict of an NVMe disk. The hexadecimal number, where it stands there, says the same."""
     bit = next((bit for bit, words in enumerate(WARNING_BITS) if line == f"- {words}"), None)
@@ -349,6 +363,8 @@ def _warning(report: Report, line: str) -> bool:
     return True
 
 
+_BACKGROUND_ROW = re.compile(r"[0-9]{1,5} {1,6}[0-9]{1,8}:[0-9]{2} {1,4}[0-9a-f]{16} {1,4}\[[0-9a-f]{1,2},[0-9a-f]{1,2},[0-9a-f]{1,2}\]")
+_STATISTIC = re.compile(r"0x[0-9a-f]{2}  ?0x[0-9a-f]{3}  ?[0-9] ")
 _STATISTICS = (
     ("Percentage Used Endurance Indicator", "used"),
     ("Number of Reported Uncorrectable Errors", "uncorrectable"),
@@ -364,7 +380,7 @@ def _statistic(report: Report, line: str) -> bool:
             if value.isdigit():
                 report.statistics.setdefault(what, int(value))
             return True
-    return False
+    return _STATISTIC.match(line) is not None or _BACKGROUND_ROW.match(line) is not None  # rows that say nothing that is looked for here
 
 
 def _running(report: Report, line: str) -> bool:
@@ -377,7 +393,16 @@ def _running(report: Report, line: str) -> bool:
     return False
 
 
-_KNOWN = ("smartctl ", "ID# ATTRIBUTE", "Num  Test", "SMART support is", "General SMART Values", "Rotation Rate", "Device type")
+_KNOWN = (
+    "smartctl ",
+    "ID# ATTRIBUTE",
+    "Num  Test",
+    "SMART support is",
+    "General SMART Values",
+    "Device Statistics (GP Log",
+    "Rotation Rate",
+    "Device type",
+)
 
 
 def _known(report: Report, line: str) -> bool:
@@ -385,7 +410,7 @@ def _known(report: Report, line: str) -> bool:
 
 
 _TAKERS: tuple[Callable[[Report, str], bool], ...] = (
-    _attribute, _verdict, _heading, _silence, _test, _counters, _statistic, _warning, _running, _value, _identity, _known,
+    _attribute, _verdict, _heading, _silence, _test, _outdated, _counters, _statistic, _warning, _running, _value, _identity, _known,
 )  # fmt: skip
 
 

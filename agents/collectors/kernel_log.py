@@ -142,14 +142,20 @@ STACK_MAX = 30  # lines of a stack above its first frame of ZFS
 _WAITS = re.compile(
     r"(?:INFO: )?task (?P<task>[^:]{1,40}):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*"
 )
+# How the kernel heads the stack of a thread that does not come back: the thread's name, and D for a wait that nothing interrupts (sched_show_task)
+_IN_KERNEL = re.compile(r"(?:task:(?P<task>[^ :]{1,40}) +state:D +stack:.*|(?P<old>[\w/:.-]{1,16}) +D (?:[0-9a-f]{16}|\d) +\d.*)")
 
 
 def _waits_for_zfs(above: Sequence[Stamped]) -> KernelEvent | None:
     """The line that says which program waits, where the stack below it is in ZFS: the program need not be one of ZFS's own."""
     for one in reversed(above):
-        if waits := _WAITS.fullmatch(one.message[:LINE_MAX].strip()):
-            return KernelEvent(one.at_us, "hung-task", one.message, tuple(waits.groupdict().items()), one.printed)
+        if waits := _WAITS.fullmatch(one.message[:LINE_MAX].strip()) or _IN_KERNEL.fullmatch(one.message[:LINE_MAX].strip()):
+            return KernelEvent(one.at_us, "hung-task", one.message, _named_parts(waits), one.printed)
     return None
+
+
+def _named_parts(found: re.Match[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in found.groupdict().items() if value is not None)
 
 
 _FRAME = re.compile(

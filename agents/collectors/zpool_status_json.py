@@ -112,7 +112,8 @@ class _Fields:
 
     def miss(self, key: str, why: str, rounded: bool = False, missing: bool = False) -> None:
         line = f'{self._of}: "{key}": {json.dumps(self.document[key])[:80]}' if key in self.document else f"{self._of}: {key}"
-        self.unread.append(UnreadLine(line, _FIELD_OF.get(key, "config"), why, rounded, missing))
+        absent = key not in self.document  # what is not there is no word that nobody knows
+        self.unread.append(UnreadLine(line, _FIELD_OF.get(key, "config"), why, rounded, missing or absent))
 
     def word(self, key: str) -> str:
         """A name; "" where there is none."""

@@ -21,8 +21,10 @@ from workflows.pasted import (
     blkid,
     btt,
     camcontrol,
+    checks,
     disk_names,
     dmu_tx,
+    failed_loads,
     fmadm,
     geom_list,
     geom_status,
@@ -42,12 +44,14 @@ from workflows.pasted import (
     pool_properties,
     sas_ircu,
     sas_tree,
+    scan_progress,
     sesutil,
     sg_map,
     smartd,
     ssacli,
     status_rows,
     storcli,
+    systemctl_status,
     tw_cli,
     txgs,
     udevadm,
@@ -98,11 +102,15 @@ READERS: Mapping[str, Reader] = {
         smartd,
         udevadm,
         zed_mail,
+        checks,
+        scan_progress,
+        systemctl_status,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
     "kernel_log": lambda value, lines, where: smartd.of_log(lines, where),
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
+    "dbgmsg": lambda value, lines, where: failed_loads.situations(value, where),
     "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),
     "mdb": mdb_written.situations,
     "zpool_list": zpool_list_text.of_agents,
@@ -185,12 +193,14 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
 
 
 def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
-    """What these outputs of one node say of trouble. The same thing told twice counts once."""
+    """What these outputs of one node say of trouble. The same thing told twice counts once, in the words of the output that shows more of it."""
     found: dict[str, Situation] = {}
     for each in outputs:
         where = Where(node, each.reader.name, each.digest, facts)
         for situation in each.reader.situations(each.value, where):
-            found.setdefault(situation.key, situation)
+            before = found.get(situation.key)
+            if before is None or len(before.evidence) < len(situation.evidence):
+                found[situation.key] = situation
     return tuple(found.values())
 
 

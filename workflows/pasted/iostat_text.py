@@ -20,8 +20,8 @@ READ = ("r_await", "ms/r")
 WRITE = ("w_await", "ms/w")
 BOTH = ("await", "svc_t", "asvc_t", "ms/t")  # FreeBSD's svc_t and illumos' asvc_t are the time a transaction is active
 BUSY = ("%util", "%b")
-RATES = ("r/s", "w/s")
-DEVICE = ("Device", "Device:", "device", "device:")
+RATES = ("r/s", "w/s", "tps")
+DEVICE = ("Device", "Device:", "device", "device:", "DEV")  # the last one: sar -d, which puts the time before each line
 BUSY_MIN, BUSY_FACTOR = 80.0, 2.0  # one disk this busy, and so many times busier than the median of those that work
 BACK_FLOOR_MS = 10.0
 ERRORS = ("s/w", "h/w", "trn", "tot")  # illumos -e: soft, hard, transport, total
@@ -59,7 +59,7 @@ def parse(lines: Sequence[str]) -> Reports | Unparsed:
     heading: list[str] = []
     reports: list[list[Row]] = []
     stray: list[str] = []
-    for line in filter(str.strip, lines):
+    for line in filter(str.strip, map(_without_clock, lines)):
         words = line.split()
         if heading and reports and not reports[-1] and len(words) > 1 and all(map(_NAME.fullmatch, words)):
             heading = [*heading, *words]  # the rest of a heading that was wrapped
@@ -76,6 +76,16 @@ def parse(lines: Sequence[str]) -> Reports | Unparsed:
             stray.append(line)
     found = tuple(tuple(report) for report in reports if report)
     return Reports(found, tuple(stray)) if found else refused("iostat -x", (stray or [""])[0])
+
+
+# What a program puts before each line of what it runs, as `ts` does; no device's name is a time
+_CLOCK_BEFORE = re.compile(
+    r"Average: {1,10}(?=\S)|(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?\[?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?\]?(?: [AP]M)?[ |:]{1,10}(?=\S)"
+)
+
+
+def _without_clock(line: str) -> str:
+    return _CLOCK_BEFORE.sub("", line, count=1)
 
 
 def _rest_of(reports: Sequence[Sequence[Row]], heading: Sequence[str], line: str) -> Row | None:
@@ -205,10 +215,10 @@ def notes(value: Reports) -> tuple[str, ...]:
 
 READER = Reader(
     name="iostat_text",
-    first=r" *extended device statistics| *Device:? +(?:rrqm/s|r/s|tps|rMB/s|rkB/s)|device +r/i|device +r/s| *r/s +w/s +[km]r/s|avg-cpu: +%user| *-{2,4} errors --- *$| *s/w h/w trn tot device",
-    tools=("iostat",),
-    asks=lambda tool, rest: not any(re.fullmatch(r"-\w*[cE]\w*", word) for word in rest),
-    goes_on=r" *extended device| *[Dd]evice|avg-cpu|\S+ +[0-9]+(?:[.,][0-9]*)? +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|Linux ",
+    first=r"(?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?|Average:) {1,10}(?:Device:? +r/s|DEV +tps) | *extended device statistics| *Device:? +(?:rrqm/s|r/s|tps|rMB/s|rkB/s)|device +r/i|device +r/s| *r/s +w/s +[km]r/s|avg-cpu: +%user| *-{2,4} errors --- *$| *s/w h/w trn tot device",
+    tools=("iostat", "sar"),
+    asks=lambda tool, rest: "-d" in rest if tool == "sar" else not any(re.fullmatch(r"-\w*[cE]\w*", word) for word in rest),
+    goes_on=r"Average: | *extended device| *[Dd]evice|avg-cpu|\S+ +[0-9]+(?:[.,][0-9]*)? +[0-9]| +[0-9]|[0-9]{2}[/.-][0-9]{2}|\[?[0-9]{2}:[0-9]{2}:[0-9]{2}|Linux ",
     parse=parse,
     situations=situations,
     notes=notes,

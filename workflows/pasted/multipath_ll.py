@@ -318,8 +318,15 @@ def notes(value: Maps) -> tuple[str, ...]:
     odd = sorted(set(_odd(value.disks)))
     unsure = [path for disk in value.disks for path in disk.paths if path.serves is None and not path.odd]
     note = (f"These states are not known here: {', '.join(odd)}.",) if odd else ()
+    unsure += [path for disk in value.disks for path in disk.paths if path.checker == "undef" and path.serves]
     open_ = (f"Of {plural(len(unsure), 'path')} it does not say whether they work; `multipath -ll` asks them.",) if unsure else ()
     return (*unread(value.unread), *note, *open_)
+
+
+def silent(value: Maps) -> bool:
+    """Whether no path was asked, as `multipath -l` prints it: what the kernel believes of a path that nobody uses says nothing of it."""
+    paths = [path for disk in value.disks for path in disk.paths]
+    return bool(paths) and not value.namespaces and all(path.checker in (None, "undef") for path in paths)
 
 
 def _odd(disks: Iterable[Disk]) -> Iterator[str]:
@@ -339,6 +346,7 @@ READER = Reader(
     goes_on=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:dm-[0-9]+|undef)|\S+(?: \([^)\s]+\))?$|\[?(?:size|features)=|[ |`\\]",
     parse=parse,
     situations=situations,
+    silent=silent,
     notes=notes,
     sights=sights,
     again="multipath -ll",

@@ -29,6 +29,31 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
     ),
     (r" *time +read +(?:ddread +)?(?:miss|dread)", "`arcstat`", "It shows the cache and no disk; `zpool iostat -v -l 5 2` is read."),
+    (
+        r"(?:\[?[0-9]{2}:[0-9]{2}:[0-9]{2}\]? (?:[AP]M )?)?(?:sd[a-z]{1,3}|nvme[0-9]{1,2}n[0-9]{1,2}|a?da[0-9]{1,3}|dm-[0-9]{1,3}) +(?:[0-9]{1,9}[.,][0-9]{2} +){7,22}[0-9]{1,9}[.,][0-9]{2}$",
+        "rows of `iostat -x` without the line that names their columns",
+        "Which figure is which differs from release to release; `iostat -dx 5 3` with its headings is read.",
+    ),
+    (
+        r"/dev/md\S{1,40}:$| *Creation Time : |\s*Raid Level : ",
+        "`mdadm --detail`",
+        "md arrays are not ZFS and are not judged; `zpool status -P -p` is read.",
+    ),
+    (
+        r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
+        "a tree of `sas_discover`",
+        "It counts devices and shows no error; `sas_counters`, which shows the counters of each link, and `lsscsi -i -g -s` are read.",
+    ),
+    (
+        r"Error Log Entries for device:",
+        "`nvme error-log`",
+        "It lists commands that failed, many of which the disk need not have known; `nvme smart-log /dev/nvme0` counts what failed for good and is read.",
+    ),
+    (
+        r"DEVICE +OFFSET +TYPE +UUID|offset +type$",
+        "`wipefs`",
+        "It shows marks of file systems; `blkid`, `lsblk -f` and `zdb -l DEVICE` are read.",
+    ),
     (r"Personalities :", "/proc/mdstat", "md arrays are not ZFS and are not judged; `zpool status -P -p` is read."),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read."),
     (r"Disk /dev/\S+: [0-9.,]+ [KMGT]i?B", "`fdisk -l`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
@@ -125,7 +150,7 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "They are numbers of one moment; `zpool status -P -p` shows how each pool is and is read.",
     ),
     (
-        r"hcil +dev +dev_t +pri +dm_st +chk_st",
+        r"hcil +dev +dev_t +pri +dm_st +chk_st|(?:\S{1,20} +){0,8}dm_st +(?:\S{1,20} +){0,4}chk_st\b",
         "`multipathd show paths`",
         "It shows paths without their disks; `multipath -ll` shows the same of each disk and is read.",
     ),

@@ -18,6 +18,7 @@ HEADING = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)(?:-[0-9]+)?$")
 GOOD = ("ONLINE", "AVAIL", "INUSE")
 BAD = ("DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED", "SUSPENDED")
+SECTIONS = ("logs", "cache", "spares", "special", "dedup")
 HOT, VERY_HOT = 60, 70  # degrees Celsius: what makers of disks call their limit, and beyond it
 
 
@@ -31,6 +32,7 @@ class Row:
     more: Mapping[str, str]
     rest: str
     line: str
+    is_spare: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,24 @@ class Rows:
 def parse(lines: Sequence[str]) -> Rows | Unparsed:
     heading: list[str] = list(HEADING)
     found, stray = [], []
+    section = ""
     for line in filter(str.strip, lines):
         words = line.split()
+        section = words[0] if len(words) == 1 and words[0] in SECTIONS else section
         if tuple(words[:5]) == HEADING:
             heading = words
-        elif (row := _row(heading, words, line)) is not None:
+        elif (row := _row(heading, words, line) or _spare(section, words, line)) is not None:
             found.append(row)
-        elif len(words) > 1 or not re.fullmatch(r"logs|cache|spares|special|dedup", words[0]):
+        elif len(words) > 1 or words[0] not in SECTIONS:
             stray.append(line)
     return Rows(tuple(found), tuple(stray)) if found else refused("zpool status", lines[0] if lines else "")
+
+
+def _spare(section: str, words: Sequence[str], line: str) -> Row | None:
+    """A row below `spares`, which has no counters."""
+    if section != "spares" or len(words) < 2 or words[1] not in (*GOOD, *BAD):
+        return None
+    return Row(words[0], words[1], (0.0, 0.0, 0.0), {}, " ".join(words[2:]), line, is_spare=True)
 
 
 def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
@@ -69,6 +80,9 @@ def situations(value: Rows, where: Where) -> tuple[Situation, ...]:
 
 
 def _states(row: Row, where: Where) -> Iterator[Situation]:
+    if row.is_spare:
+        yield from _of_spare(row, where)
+        return
     if row.state not in BAD:
         return
     interior = bool(INTERIOR.match(row.name))
@@ -78,6 +92,25 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
         f"{row.name} is {row.state}",
         f"The row of {row.name} says {row.state}{' (' + row.rest + ')' if row.rest else ''}. Its pool and the rows around it are not here, so how "
         "many more losses that pool survives is not known. Paste the whole output of `zpool status -P -p` before anything is replaced.",
+        where.evidence(row.line),
+        subject={"node": where.node, "vdev_guid": row.name},
+        sure=False,
+    )  # fmt: skip
+
+
+def _of_spare(row: Row, where: Where) -> Iterator[Situation]:
+    if row.state == "AVAIL":
+        return
+    slug, what = (
+        ("spare-in-use", "stands in for a member, or is held by another pool")
+        if row.state == "INUSE"
+        else ("spare-unavailable", "cannot stand in for a member: the next failure has no spare")
+    )
+    yield Situation(
+        slug, f"{slug}:{where.node}:{row.name}", where.node, "watch",
+        f"the spare {row.name} is {row.state}",
+        f"The row of the spare {row.name} says {row.state}{' (' + row.rest + ')' if row.rest else ''}: it {what}. Its pool is not here, so which member it is about is not known. "
+        "Paste the whole output of `zpool status -P -p` before anything is replaced, detached or removed.",
         where.evidence(row.line),
         subject={"node": where.node, "vdev_guid": row.name},
         sure=False,

@@ -21,6 +21,11 @@ class Device:
         return self.properties.get("DEVNAME", "").removeprefix("/dev/")
 
     @property
+    def is_named(self) -> bool:
+        """Whether the kernel's name stands there, or what tells one disk from another: somebody kept only these lines."""
+        return bool(self.name) or any(self.properties.get(key) for key in ("ID_SERIAL", "ID_WWN", "ID_SERIAL_SHORT"))
+
+    @property
     def is_disk(self) -> bool:
         return self.properties.get("DEVTYPE") == "disk" and self.properties.get("SUBSYSTEM", "block") == "block" and bool(self.name)
 
@@ -50,7 +55,7 @@ def parse(lines: Sequence[str]) -> Devices | Unparsed:
             found[-1].properties.setdefault(pair.group(1), pair.group(2))
     for device in found:
         device.links = [link for link in device.properties.get("DEVLINKS", "").split() if link.startswith("/dev/disk/by-id/")]
-    return Devices(tuple(found)) if any(device.name for device in found) else refused("udevadm info", next(iter(lines), ""))
+    return Devices(tuple(found)) if any(device.is_named for device in found) else refused("udevadm info", next(iter(lines), ""))
 
 
 def sights(value: Devices) -> Iterator[Sight]:
@@ -70,12 +75,18 @@ def notes(value: Devices) -> tuple[str, ...]:
         for device in value.devices
         if device.properties.get("ID_FS_TYPE") == "zfs_member" and "ID_FS_LABEL" in device.properties
     ]
-    return (*members[:8], "udev names devices; it says nothing of their health.")
+    nameless = [
+        device.properties.get("ID_SERIAL") or device.properties.get("ID_WWN", "")
+        for device in value.devices
+        if not device.name and device.is_named
+    ]
+    without = (f"The kernel's name of {', '.join(nameless[:8])} is not in it, so it is joined with nothing.",) if nameless else ()
+    return (*members[:8], *without, "udev names devices; it says nothing of their health.")
 
 
 READER = Reader(
     name="udevadm",
-    first=r"P: /devices/|DEVPATH=/devices/|DEVLINKS=/dev/",
+    first=r"P: /devices/|DEVPATH=/devices/|DEVLINKS=/dev/|E: [A-Z][A-Z0-9_]{1,60}=|(?:ID_SERIAL(?:_SHORT)?|ID_WWN|ID_MODEL|ID_ATA|ID_SCSI(?:_SERIAL)?|ID_VENDOR)=",
     tools=("udevadm",),
     asks=lambda tool, rest: "info" in rest,
     goes_on=r"[PNLSEMRUTDI]: |[A-Z][A-Z0-9_]{1,60}=",

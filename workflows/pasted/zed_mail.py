@@ -1,6 +1,7 @@
 """The mails of ZED, the event daemon of OpenZFS: its own sentences and fields. The `zpool status` that some of them end with is read as such.
 
-A mail tells of one moment. Where the tree of the pool was pasted as well, that tells how its member is now, and the mail adds nothing.
+A mail tells of one moment. Where the tree of the pool was pasted as well and shows trouble, that tells how its member is now, and the mail adds
+nothing. A tree in which all is well does not take back what the mail tells of: it may be older, or somebody cleared the errors.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Cure, Severity, Situation
+from workflows.facts import PoolFacts, known
 from workflows.pasted.base import Reader, Where, refused
 
 FIELDS = ("impact", "eid", "class", "state", "host", "time", "vtype", "vpath", "vphys", "vguid", "devid", "pool", "error", "objid", "type", "cksum", "read", "write", "delay", "vread", "vwrite", "vcksum", "size", "offset", "priority")  # fmt: skip
@@ -115,7 +117,11 @@ def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
 def _of_notice(notice: Notice, where: Where) -> Iterator[Situation]:
     kind = notice.fields.get("class", "").rpartition(".")[2]
     state = notice.fields.get("state", "")
-    if kind in QUIET or _has_tree(notice, where):
+    if kind in QUIET:
+        return
+    if (tree := _tree(notice, where)) is not None:
+        if _is_clean(tree) and (state in STATES or kind in ERRORS or kind == "removed"):
+            yield _over_a_clean_tree(notice, tree, where)
         return
     if kind in ("statechange", "removed", "") and (state or kind == "removed"):
         state = state or "REMOVED"
@@ -129,10 +135,32 @@ def _of_notice(notice: Notice, where: Where) -> Iterator[Situation]:
         yield _unexplained(notice, f"an event of class {kind}", where)
 
 
-def _has_tree(notice: Notice, where: Where) -> bool:
-    """Whether the pool's tree tells how it is now."""
+def _tree(notice: Notice, where: Where) -> PoolFacts | None:
+    """The pool of the mail, where its tree tells how it is now."""
     pools = [pool for pool in where.facts.pools_read if pool.tops_read] if where.facts is not None else []
-    return any(pool.name == notice.pool or str(pool.guid) == notice.pool_guid for pool in pools)
+    return next((pool for pool in pools if pool.name == notice.pool or str(pool.guid) == notice.pool_guid), None)
+
+
+def _is_clean(pool: PoolFacts) -> bool:
+    """Whether each vdev in its tree is ONLINE and counts no error: of what the mail tells nothing is seen in it."""
+    vdevs = [vdev for _, top in pool.tops_read for vdev in top.walk()] if known(pool.tops_read) else []
+    return bool(vdevs) and all(vdev.state == "ONLINE" and not (known(vdev.errors) and any(vdev.errors)) for vdev in vdevs)
+
+
+def _over_a_clean_tree(notice: Notice, pool: PoolFacts, where: Where) -> Situation:
+    state = notice.fields.get("state", "")
+    event = f"became {state}" if state in STATES else f"an event of class {notice.fields.get('class', '').rpartition('.')[2]}"
+    at = notice.fields.get("vpath") or notice.vdev_guid or "a member that the mail does not name"
+    return Situation(
+        "zfs-events", f"zfs-events:{where.node}:{pool.name}:{at}", where.node, "watch",
+        f"{pool.name}: a mail of ZED tells of trouble that its tree does not show",
+        f"A mail of ZED{_at(notice)} says of {at} in {_pool(notice)}: {event}. In the `zpool status` that was pasted every vdev is ONLINE and counts no "
+        "error. Either that output is older than the mail, or the errors were cleared, or the pool was imported anew; what caused them is not gone by that. "
+        "Look at the kernel log of that time and at smartctl -x of the disk, and scrub the pool; replace nothing for one event alone.",
+        where.evidence(*notice.evidence("class", "state", "vpath", "vguid", "pool")),
+        subject=_subject(notice, where),
+        sure=False,
+    )  # fmt: skip
 
 
 def _of_member(notice: Notice, state: str, where: Where) -> Situation:

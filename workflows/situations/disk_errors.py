@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.collectors.zpool_status import NAMELESS
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.facts.read.data_errors import counted
+from workflows.facts.status_reasons import reason_of
 from workflows.situations import _cures, _pools, _words, errors_everywhere
 from workflows.situations._lost import Lost
 
@@ -35,7 +37,34 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
         for cache in pool.caches
         if cache.state == "ONLINE" and cache.counted
     )
-    return (*members, *caches)
+    bare = (found for node in fleet.nodes.values() for pool in node.pools_read if (found := _without_rows(node, pool)) is not None)
+    return (*members, *caches, *bare)
+
+
+def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation | None:
+    """The reason that `zpool status` prints for such errors, where the text ends before the rows that count them."""
+    reason = reason_of(pool.status) if pool.status and not pool.tops_read else None
+    if reason is None or reason.name != "FAILING_DEV":
+        return None
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}",
+        node=node.node,
+        severity="watch",
+        title=f"{pool.name}: a disk of it counted errors; the text ends before it says which",
+        meaning=f"zpool status says of {pool.name} that a device had errors that ZFS mended or could mend. The rows that count them are not here, so which disk it is, how many "
+        "there were, and how many more losses the pool survives, is not known. Replace nothing before they were seen.",
+        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status[:200]}"),),
+        subject=_words.subject(node, pool),
+        sure=False,
+        cures=(
+            Cure(
+                "look",
+                "Look at the whole of it: the rows with their counters.",
+                (("zpool", "status", "-v", "-P", "-p", *(() if pool.name == NAMELESS else (pool.name,))),),
+            ),
+        ),
+    )
 
 
 def _of_cache(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import strip_partition
 from workflows.engine.core import Cure, Severity, Situation
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import FleetFacts, PoolFacts, known, lookup
 from workflows.facts.read.hanging_disks import hanging
 from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
-from workflows.situations._log import Log, all_well, event_text, logs, serves_well
+from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
+from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, serves_well
 
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
@@ -28,48 +29,6 @@ OF_ITSELF = ("medium", "hardware", "optional")  # what a disk answers by itself,
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
 NO_DISK = re.compile(r"(?:fd|sr|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
-ERROR_NUMBERS = {
-    "5": "I/O error",
-    "6": "no such device",
-    "52": "checksum error",
-    "110": "timed out",
-    "121": "I/O error on the way to the disk",
-    "61": "no data",
-}
-
-# The worst first: what a disk's lines amount to, and what that means.
-OF_DISKS = {
-    "medium": "reports sectors it cannot read",
-    "hardware": "reports a fault of its own hardware",
-    "gone": "was given up by the kernel",
-    "link": "loses its link",
-    "timeout": "did not answer in time",
-    "io": "failed commands",
-    "optional": "refused a command that it need not have",
-}
-MEANINGS = {
-    "medium": "The disk itself says that it cannot read these sectors, so it is neither the cable nor the HBA. ZFS mends such a block from the "
-    "other copies as long as there are any. More of them, or any in a pool without redundancy to spare, mean a new disk.",
-    "hardware": "The disk reports that a part of it failed. It may go altogether at any time.",
-    "gone": "The kernel no longer uses it, or could not reset it. A cable, a power connector or a backplane does this as well as a dying disk.",
-    "link": "Resets of the link, and errors on it, come from the cable, the port or power more often than from the disk.",
-    "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
-    "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
-    "optional": "It, its bridge or its HBA does not have TRIM (UNMAP) or WRITE SAME, and the kernel asked for it. No data was read or written, and none is lost.",
-}
-CURES = {
-    "medium": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path shows pending and reallocated sectors and the error log."),
-               Cure("scrub", "Scrub the pool: it reads everything and rewrites what it can mend."),
-               Cure("replace", "If the sectors become more, or SMART says so, replace the member by its guid.")),
-    "hardware": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path."), Cure("replace", "Plan its replacement by guid; until then see that the pool has a spare.")),
-    "gone": (Cure("reseat", "Reseat the disk, then its cable, then try another port, before it is called dead."),
-             Cure("online", "When it is back, bring the member online by its guid."),
-             Cure("replace", "Only if it stays away in another bay too.")),
-    "link": (Cure("reseat", "Reseat or change the cable, then the port; compare the link's error counters before and after."), Cure("scrub", "Scrub afterwards, and look at the counters again.")),
-    "timeout": (Cure("look", "Compare its latency with its peers': `zpool iostat -vl 5`, and its SMART error log."), Cure("reseat", "Reseat the disk and its cable.")),
-    "io": (Cure("look", "See in the log whether other disks of the same HBA or shelf failed at that moment; then ask the disk: `smartctl -x`."), Cure("reseat", "Reseat the disk and its cable first.")),
-    "optional": (Cure("wait", "Nothing need be done. Where the lines fill the log, switch the trim of its pool off: `zpool get autotrim` shows it."),),
-}  # fmt: skip
 
 
 def _why(event: KernelEvent) -> str:
@@ -91,12 +50,17 @@ def _is_farewell(event: KernelEvent) -> bool:
 
 # A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
 _OPTIONAL = re.compile(r"critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)")
+_TRANSFER = re.compile(
+    r"CRC error|[Nn]ak received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
+)  # SPC: additional sense 47h and 4Bh
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
+    ("unready", lambda e: e.kind == "sense" and _key(e) in ("NOT READY", "0X2")),
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
-    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down") or e.field("status") == "Uncorrectable parity/CRC error"),
+    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
+     or (e.kind == "sense-detail" and _TRANSFER.search(e.field("detail") or "") is not None)),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
@@ -119,12 +83,35 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _disks(log: Log) -> Iterator[Situation]:
-    reported = [(why, event) for event in log.log.events if log.is_reported(event) and (why := _why(event))]
-    recent = [(why, event) for why, event in reported if log.is_recent(event)]
+    reported = [
+        (why, event)
+        for event in log.log.events
+        if (why := _why(event)) and (log.is_reported(event) or _holds_at_boot(log, why, event)) and not _is_waited_for(log, why, event)
+    ]
+    recent = [(why, event) for why, event in reported if event.at_us >= log.now_us - DAY_US]
     if recent:  # nearly never
         yield from _of_these(log, recent)
     if not known(log.fleet.at) and len(recent) < len(reported):
         yield from _older(log, recent, [(why, event) for why, event in reported if not log.is_recent(event)])
+
+
+def _holds_at_boot(log: Log, why: str, event: KernelEvent) -> bool:
+    """Whether a line tells of trouble also while the kernel starts: resets of links and adapters belong to that time, failed reads do not.
+
+    Where the pools were read, these say which disk is not there any more.
+    """
+    return why in ("medium", "hardware", "unready") or (event.kind in ("io-error", "buffer-error") and not log.node.pools_read)
+
+
+_WAITS = re.compile(r"edium not present|standby state|not accessible|becoming ready|nitializing command required|in progress")
+
+
+def _is_waited_for(log: Log, why: str, event: KernelEvent) -> bool:
+    """Whether a disk that is not ready need not be: an empty drive, the passive path of an array, a disk that starts."""
+    hctl = event.field("hctl")
+    return why == "unready" and any(
+        e.kind == "sense-detail" and e.field("hctl") == hctl and _WAITS.search(e.field("detail") or "") for e in log.log.events
+    )
 
 
 def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
@@ -151,9 +138,12 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
     alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
     names = {hctl: disk for disk, hctl in alias.items()}
     grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
+    named = any(
+        not _name(event).startswith("dm-") and KERNEL_NAME.match(_name(event)) for _, event in recent
+    )  # what lies below is named too
     for why, event in recent:
         base = _name(event)
-        if base and not NO_DISK.fullmatch(base):
+        if base and not NO_DISK.fullmatch(base) and not (base.startswith("dm-") and named):
             grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
     grouped = _as_one_disk(_without_empty_ports(grouped))
     sick = [_sick(log, name, events) for name, events in grouped.items()]
@@ -279,7 +269,11 @@ def _of_disk(sick: Sick) -> Situation:
         slug=SLUG,
         key=f"{SLUG}:{log.node.node}:{subject.get('wwid', sick.name)}",
         node=log.node.node,
-        severity="info" if sick.why == "optional" else "watch" if well else "act",
+        severity="info"
+        if sick.why == "optional"
+        else "watch"
+        if well or (sick.why == "io" and not any(map(log.is_reported, sick.lines)))
+        else "act",
         title=f"{sick.name} {OF_DISKS[sick.why]}" + (f", sector {sectors[0]}" if sectors and sick.why == "medium" else ""),
         meaning=" ".join(part for part in meaning if part),
         evidence=log.evidence(sick.lines),
@@ -343,13 +337,37 @@ def _once_suspended(log: Log) -> Iterator[Situation]:
     """A pool that its own rows show in service, and that was suspended a while ago. What stopped it may come again."""
     for pool in log.node.pools_read:
         lines = tuple(one for one in last_suspension(log.node.kernel_log, pool.name) if log.is_recent(one))
-        if lines and known(pool.suspended) and not pool.suspended:
+        if lines and known(pool.suspended) and not pool.suspended and _hides_suspension(log, pool):
+            yield _node_wide(
+                log, "suspended-or-not", "act", f"{pool.name} was suspended, and its `zpool status` cannot say whether it serves again", lines,
+                "While a resilver is under way `zpool status` names that and not the suspension, and before 0.7.10 its state is printed as if nothing were "
+                "the matter. The kernel's last word is that the pool is suspended. If it is, the resilver stands still, writes hang, and no command for it returns.",
+                (Cure("look", "See whether it is suspended now: `cat /proc/spl/kstat/zfs/POOL/state`, or whether the resilver goes on in two outputs of `zpool status`."),
+                 Cure("reseat", "If it is: find the disks that did not answer, by the log's lines before this one; bring back power, cable and HBA before `zpool clear`.")),
+                gate=True,
+            )  # fmt: skip
+        elif lines and known(pool.suspended) and not pool.suspended:
             yield _node_wide(
                 log, "once-suspended", "watch", f"{pool.name} was suspended, and serves again", lines,
                 "Its writes stopped then, because disks did not answer or its multihost writes did not get through. `zpool status` shows it in service, so it was "
                 "cleared or imported since, or it was looked at before. What stopped it is not gone by that.",
                 (Cure("look", "Find what failed right before these lines: a disk, its cable, the HBA or power."), Cure("scrub", "Scrub the pool when the cause is mended.")),
             )  # fmt: skip
+
+
+_RESILVERS = re.compile(r"One or more devices (?:is|are) currently being resilvered")
+
+
+def _hides_suspension(log: Log, pool: PoolFacts) -> bool:
+    """Whether a suspended pool would print the same: check_status() looks for a resilver first. Not with an agent, nor from 0.8 on: these read the state."""
+    resilvers = _RESILVERS.match(" ".join(pool.status.split())) is not None
+    module = log.node.zfs_module if known(log.node.zfs_module) else ""
+    told = (
+        known(log.fleet.at)
+        or (known(log.node.kstats) and log.node.kstats.pool(pool.name) is not None)
+        or re.match(r"(?:0\.[89]|[1-9])", module)
+    )
+    return resilvers and pool.state != "SUSPENDED" and not told
 
 
 def _zfs(log: Log) -> Iterator[Situation]:

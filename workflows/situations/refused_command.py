@@ -127,5 +127,7 @@ def _pool(refusal: Refusal) -> str:
     return found.group(2) if found else ""
 
 
-STOPPED = frozenset(("suspended", "unavailable", "clear-io"))  # the pool serves no I/O until a person acts
+STOPPED = frozenset(
+    ("suspended", "unavailable", "clear-io", "destroy-offered", "import-io-error", "rewind-offered")
+)  # the pool serves no I/O until a person acts
 OF_POOLS = ("import", "export", "destroy", "scan", "split", "add to", "upgrade", "zdb", "set property for", "scrub", "clear errors for")

@@ -68,6 +68,7 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
+ONLY_RUNS = ("zed-run", "path-run")  # what a daemon prints of itself, and of no disk and no pool
 HINTS = frozenset(
     ("features-disabled", "scrub-overdue")
 )  # to know of a pool each of whose states is good; any other word to know of is not good itself
@@ -370,6 +371,8 @@ def _whole(source: str) -> str:
 
 def _only_lists(source: str, value: Any) -> bool:
     """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
+    if source == "kernel_log" and value.events:
+        return not value.unexplained and all(event.kind in ONLY_RUNS for event in value.events)
     return (source == "smart" and value.is_empty) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 
@@ -419,9 +422,7 @@ def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:
     """Which of many an output without its command line is of; None when it does not say."""
     if source in ("zdb_label", "ses"):
         return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in texts.captures)}"
-    if source == "zpool_history":
-        return mended.value.pool
-    if source == "kstat_txgs":
+    if source in ("zpool_history", "kstat_txgs"):
         return mended.value.pool
     return None if source in ("sg_logs", "drive_modes") else ""
 

@@ -296,8 +296,27 @@ def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
         return "Its beginning is not here, nor the disk's verdict on itself; what stood before these lines is not known."
     if smart.passed is None and not smart.is_empty and not any(_OWN_VERDICT.search(line) for line in lines):
         return "The disk's verdict on itself is not in it; smartctl -H DEVICE prints it."
+    if smart.details is not None and smart.details.in_text and (missing := _ends_before(lines)):
+        return f"It ends before {missing}; the whole report of `smartctl -x DEVICE` shows them."
     odd = next((line.strip() for line in lines if _COUNTER.search(line) and not _IN_TABLE.match(line)), "")
     return f"It names a counter in a form that smartctl does not print: {odd[:80]}" if odd else ""
+
+
+_CAPABILITIES = re.compile(r"\s{0,8}General SMART Values:")
+_AFTER_CAPABILITIES = re.compile(
+    r"\s{0,8}(?:ID# +ATTRIBUTE|SCT capabilities|SMART Attributes Data|SMART Error Log|Read SMART (?:Data|Log)|SMART capabilities|Error logging|(?:Short|Extended) self-test)"
+)
+
+
+def _ends_before(lines: Sequence[str]) -> str:
+    """What a report of an ATA disk stops short of, where it breaks off within the disk's capabilities, which stand before its counters."""
+    last = next((line.rstrip() for line in reversed(lines) if line.strip()), "")
+    if last.endswith(("=", ":")):
+        return "what its last line would have said, and all behind it"
+    begun = next((i for i, line in enumerate(lines) if _CAPABILITIES.match(line)), None)
+    if begun is None or any(_AFTER_CAPABILITIES.match(line) for line in lines[begun:]) or len(lines) - begun < 2:
+        return ""
+    return "the counters of the disk"
 
 
 # What says of each counter whether it failed, where the verdict was not asked for: the table of an ATA disk, and the warnings of NVMe

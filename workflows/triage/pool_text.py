@@ -176,6 +176,10 @@ class _Writer:
 
     def end_text(self) -> None:
         """The last row of a text that ends in its tree may be cut within: of it counts what is beyond doubt."""
+        if self._key == "config" and len(self._rows) == 1 and self._is_cut_head(self._rows[0]):
+            self._rows = []
+            self.out.append(CUT_WITHIN)
+            self.notes.append("Its last row is cut within.")
         if self._rows and self._key == "config" and not self._empty and len(self._rows) > 1:
             last = self._rows[-1]
             whole = cut_row(last, self._counted, self._section)
@@ -184,6 +188,10 @@ class _Writer:
                 self._left_out = self._left_out or CUT_WITHIN
                 self.notes.append("Its last row is cut within.")
         self.end_tree()
+
+    def _is_cut_head(self, row: str) -> bool:
+        """Whether the text ends within the names of the columns, or within the name of the pool below them."""
+        return not self._empty and row[:1] in " \t" and (row.strip() == "NAME" or (self._counted and len(row.split()) == 1))
 
     def end_tree(self) -> None:
         rows, self._rows, self._section = self._rows, [], ""

@@ -15,7 +15,7 @@ from agents.collectors._kernel_lines import LINE_MAX, classify
 from agents.collectors._log_stamps import spelt_out, stamped
 from agents.collectors.base import Reading, Unparsed, UnreadLine
 from agents.collectors.kernel_log import JOURNAL
-from workflows.triage import cut_off, partly, pool_text
+from workflows.triage import cut_off, partly, pool_text, torn_json
 
 
 class Change(NamedTuple):
@@ -67,6 +67,8 @@ def read(source: str, lines: Sequence[str]) -> Mended:
 def _as_far_as(source: str, tried: Mended) -> Reading | None:
     """What is understood, and why a tree was left out."""
     reading = partly.reading(source, tried.text)
+    if reading is not None and tried.unread:
+        reading = replace(reading, unread=(*tried.unread, *reading.unread))
     if reading is None or not tried.refused:
         return reading
     return replace(reading, unread=(UnreadLine("", "config", tried.refused), *reading.unread))
@@ -74,6 +76,29 @@ def _as_far_as(source: str, tried: Mended) -> Reading | None:
 
 def _as_is(lines: Sequence[str]) -> Change:
     return Change("\n".join(lines) + "\n")
+
+
+NO_ERRORS = "No known data errors"
+_ERRORS = re.compile(r" {0,4}errors: (.{1,40})$")
+
+
+def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Without a last `errors:` line that was cut within its words: it says neither that there are none nor which."""
+    end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
+    last = _ERRORS.match(lines[end]) if end >= 0 else None
+    if last is None or last.group(1) == NO_ERRORS or not NO_ERRORS.startswith(last.group(1)):
+        return lines, ""
+    return lines[:end], "its errors: line is cut within"
+
+
+def _status_as_is(lines: Sequence[str]) -> Change:
+    kept, cut = _without_torn_errors(lines)
+    return _as_is(kept)._replace(cut=cut)
+
+
+def _status(lines: Sequence[str]) -> Change:
+    kept, cut = _without_torn_errors(lines)
+    return _zpool(kept)._replace(cut=cut)
 
 
 def _zpool(lines: Sequence[str]) -> Change:
@@ -129,11 +154,16 @@ def _joined(begins: str) -> _Mend:
     return join
 
 
+_POINTED = re.compile(
+    r" {0,8}(?:>{1,4}|-{1,3}>|=>|\*{1,3}) {1,4}(?=\[ {0,24}[0-9]{1,9}\.[0-9]{1,6}\] )"
+)  # somebody points at the line that matters
+
+
 def _kernel_log(lines: Sequence[str]) -> Change:
     """A line without a stamp among lines with one is the rest of the line above. Where none has one, each stands for itself."""
     if not any(map(stamped, lines)):
         return _as_is(lines)
-    lines = [line for line in spelt_out(lines) if not JOURNAL.match(line[:LINE_MAX])]
+    lines = [line for line in spelt_out([_POINTED.sub("", line, count=1) for line in lines]) if not JOURNAL.match(line[:LINE_MAX])]
     out: list[str] = []
     for line in lines:
         if out and line and out[-1] and stamped(line) is None and not classify(line.strip()):
@@ -204,7 +234,7 @@ def _cut(whole: Callable[[Sequence[str]], cut_off.Whole]) -> _Mend:
 
 
 _MENDS: dict[str, tuple[_Mend, ...]] = {
-    "zpool_status": (_as_is, _zpool),
+    "zpool_status": (_status_as_is, _status),
     "zpool_import": (_as_is, _zpool),
     "lsscsi": (_as_is, _lsscsi, _rows_of_lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
@@ -212,6 +242,8 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
+    "zpool_status_json": (_as_is, _cut(torn_json.head)),
+    "smart": (_as_is, _cut(torn_json.head)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
     "zdb_label": (_as_is, _cut(cut_off.labels)),
     "zdb_config": (_cut(cut_off.config),),

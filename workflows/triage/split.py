@@ -59,7 +59,9 @@ class Piece:
         return self.first + max(len(self.lines), 1) - 1
 
 
-NO_PROMPT = re.compile(r" *(?:ID# +ATTRIBUTE_NAME|[0-9]{1,3}% of test remaining)")  # smartctl's own lines that look like one
+NO_PROMPT = re.compile(
+    r" *(?:ID# +ATTRIBUTE_NAME|[0-9]{1,3}% of test remaining|# {0,1}[0-9]{1,2} {1,4}(?:Short|Extended|Conveyance|Vendor|Selective|Background|Foreground|Offline)\b)"
+)  # smartctl's own lines that look like one
 
 
 def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Piece]:
@@ -258,6 +260,10 @@ SMART_PART = (
     r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health self-assessment test result: "
     r"| {0,4}ID# +ATTRIBUTE_NAME| {0,4}Vendor Specific SMART Attributes with Thresholds:| {0,4}SMART Attributes Data Structure revision|Error counter log:"
     r"|SMART Self-test log|SMART Extended Self-test Log|Num  Test|Num +Test[_ ]Description|SMART/Health Information \(NVMe"
+    r"|General SMART Values:|Self-test execution status: {1,8}\( |Background scan results log|Error Counter logging not supported"
+    r"| {0,8}[0-9]{1,5} {1,6}[0-9]{1,8}:[0-9]{2} {1,4}[0-9a-f]{16} {1,4}\[[0-9a-f]{1,2},[0-9a-f]{1,2},[0-9a-f]{1,2}\] "
+    r"|0x[0-9a-f]{2}  0x[0-9a-f]{3}  [0-9] +\S+ +\S{3} +[A-Z]"
+    r"|# {0,1}[0-9]{1,2} {1,4}(?:Short|Extended|Conveyance|Vendor|Selective|Background|Foreground|Offline|Short offline)\b.{1,60}(?:%|-) +[0-9]"
     r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +(?:0x[0-9a-f]{4}|[POSRCK-]{6}) +[0-9]{3} +[0-9]{3} "
 )
 _PROPERTIES = re.compile(r"NAME +PROPERTY +VALUE +SOURCE$")

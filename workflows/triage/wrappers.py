@@ -123,7 +123,10 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
     line = lines[place]
     if kind == INDENTED and (HEADER.match(line) or UNDER_WAY.match(line)):
         return False  # a tree's own rows; a field of the pool that is named above
-    if begins(lines, place)[0] or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
+    begun = begins(lines, place)[0]
+    if kind == INDENTED and begun == "scan_progress":
+        return False  # it goes on below the field of a pool
+    if begun or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
         return True
     if kind == ">" and (_STAMP.match(line) or ((spoken := _spoken(line)) and begins([spoken.rest], 0)[0])):
         return True
@@ -208,7 +211,7 @@ _STAMPED = re.compile(
 _LEVEL = re.compile(
     r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$"
 )
-_KERNEL = frozenset(("kernel", "zed"))  # their lines are events of their own, with their times
+_KERNEL = frozenset(("kernel", "zed", "multipathd"))  # their lines are events of their own, with their times
 
 
 def _spoken(line: str) -> _Worn | None:
@@ -316,7 +319,7 @@ _FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _of
 
 # Numbers before each line, which rise
 
-_NUMBERED = re.compile(r"\s*([0-9]{1,7})(?:([:|.)-])|\s\||(?=\s))(.*)")
+_NUMBERED = re.compile(r"\s*([0-9]{1,7})(?:([:|)-]|\.(?![0-9]))|\s\||(?=\s))(.*)")
 
 
 def _stripped_numbers(lines: list[str], turns: _Turns) -> bool:

@@ -95,11 +95,23 @@ _KERNEL_NEUTRAL = (
     "attached",
     "cdb",
     "zed-run",
+    "path-run",
 )
 _KERNEL_TROUBLE = (
     *("task-abort-begun", "task-abort", "abort", "command-failed", "io-error", "rejected", "killed", "zio-error", "hung-io", "panic"),
     *("hung-task", "oom", "log-replay", "import-refused", "vdev-io-failure", "checksum", "vdev-problem", "pool-io-failure", "vdev-state"),
-    *("zed-fault", "zed-spare", "zed-lost", "zed-case", "zed-changed", "kernel-fault", "found-again", "nvme-path", "path-down"),
+    *(
+        "zed-fault",
+        "zed-spare",
+        "zed-lost",
+        "zed-case",
+        "zed-changed",
+        "kernel-fault",
+        "found-again",
+        "nvme-path",
+        "path-down",
+        "path-none",
+    ),
     *("zed", "sense", "offlined", "device-reset", "buffer-error", "ata-error", "ata-gone", "nvme-timeout", "nvme-down", "nvme-error"),
     *("cam-sense", "cam-failed", "detached", "illumos-disk", "hba-other", "handle-removed", "device-removed", "pcie-error", "memory"),
 )

@@ -408,12 +408,6 @@ def test_what_smartd_says_between_lines_of_the_kernel_is_heard():
         assert not found.good
 
 
-def test_a_mail_of_zed_adds_nothing_to_the_tree_of_the_pool():
-    tree = "  pool: ost_7\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_7  ONLINE     0     0     0\n\t  sdf  ONLINE     0     0     0\n\nerrors: No known data errors\n"
-    assert not triage([("p", text("zed_mail-faulted")), ("q", tree)]).situations
-    assert not triage([("p", text("alerts-suspended")), ("q", tree)]).situations
-
-
 def test_a_disk_of_a_mail_of_smartd_is_the_member_with_its_serial_number():
     tree = "  pool: ost_7\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_7  ONLINE     0     0     0\n\t  wwn-0x5000cca25dd00f12  ONLINE     0     0     0\n\nerrors: No known data errors\n"
     (found,) = [s for s in triage([("p", text("smartd-mail")), ("q", tree)]).situations if s.slug == "disk-failing"]

@@ -1,0 +1,51 @@
+"""What lines of the kernel's log about one disk amount to, what that means, and what helps."""
+
+from __future__ import annotations
+
+from workflows.engine.core import Cure
+
+ERROR_NUMBERS = {
+    "5": "I/O error",
+    "6": "no such device",
+    "52": "checksum error",
+    "110": "timed out",
+    "121": "I/O error on the way to the disk",
+    "61": "no data",
+}
+
+# The worst first: what a disk's lines amount to, and what that means.
+OF_DISKS = {
+    "medium": "reports sectors it cannot read",
+    "hardware": "reports a fault of its own hardware",
+    "unready": "answers that it is not ready",
+    "gone": "was given up by the kernel",
+    "link": "loses its link",
+    "timeout": "did not answer in time",
+    "io": "failed commands",
+    "optional": "refused a command that it need not have",
+}
+MEANINGS = {
+    "medium": "The disk itself says that it cannot read these sectors, so it is neither the cable nor the HBA. ZFS mends such a block from the "
+    "other copies as long as there are any. More of them, or any in a pool without redundancy to spare, mean a new disk.",
+    "hardware": "The disk reports that a part of it failed. It may go altogether at any time.",
+    "unready": "The disk answers and cannot be read: it does not spin up, or does not come out of its start. Power does this as well as a dying disk.",
+    "gone": "The kernel no longer uses it, or could not reset it. A cable, a power connector or a backplane does this as well as a dying disk.",
+    "link": "Resets of the link, and errors on it, come from the cable, the port or power more often than from the disk.",
+    "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
+    "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
+    "optional": "It, its bridge or its HBA does not have TRIM (UNMAP) or WRITE SAME, and the kernel asked for it. No data was read or written, and none is lost.",
+}
+CURES = {
+    "medium": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path shows pending and reallocated sectors and the error log."),
+               Cure("scrub", "Scrub the pool: it reads everything and rewrites what it can mend."),
+               Cure("replace", "If the sectors become more, or SMART says so, replace the member by its guid.")),
+    "hardware": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path."), Cure("replace", "Plan its replacement by guid; until then see that the pool has a spare.")),
+    "unready": (Cure("reseat", "Reseat the disk, and look at its power; a shelf may start its disks only one after the other."), Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path.")),
+    "gone": (Cure("reseat", "Reseat the disk, then its cable, then try another port, before it is called dead."),
+             Cure("online", "When it is back, bring the member online by its guid."),
+             Cure("replace", "Only if it stays away in another bay too.")),
+    "link": (Cure("reseat", "Reseat or change the cable, then the port; compare the link's error counters before and after."), Cure("scrub", "Scrub afterwards, and look at the counters again.")),
+    "timeout": (Cure("look", "Compare its latency with its peers': `zpool iostat -vl 5`, and its SMART error log."), Cure("reseat", "Reseat the disk and its cable.")),
+    "io": (Cure("look", "See in the log whether other disks of the same HBA or shelf failed at that moment; then ask the disk: `smartctl -x`."), Cure("reseat", "Reseat the disk and its cable first.")),
+    "optional": (Cure("wait", "Nothing need be done. Where the lines fill the log, switch the trim of its pool off: `zpool get autotrim` shows it."),),
+}  # fmt: skip
