@@ -38,7 +38,11 @@ PHRASES = (  # of a confirmation: words of its hint, what its parts are read fro
         r"The disk with the serial number (?P<whole>\S+), a member of the destroyed pool \S+ \(guid (?P<guid>\d+)\)",
         "{pool} {guid} {whole}",
     ),
-    ("the word without", r"\bLog (?:\S+ )*?(?P<serial>\S+) Import State", "{pool} without {serial}"),
+    (
+        "the word without",
+        r"\bIs now (?:\S+ )*?Log (?:\S+ )*?(?P<serial>\S+) (?:Pool|Newest|Warned of|Import State)\b",
+        "{pool} without {serial}",
+    ),
     ("the word from", r"\bFenced (?:Age [^.]{1,40}? )?Host (?P<host>\S+)", "{pool} from {host}"),
 )
 

@@ -17,8 +17,8 @@ from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
-from workflows.situations._redundancy import classes_for_more
 from workflows.situations._partitions import by_devid, partition
+from workflows.situations._redundancy import classes_for_more
 
 
 @dataclass(frozen=True)

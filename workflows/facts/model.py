@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agents.collectors.base import Unparsed, UnreadLine
-from agents.collectors.zpool_import import MISSING
 from agents.collectors.boot_tool import BootTool
+from agents.collectors.zpool_import import MISSING
 from workflows.facts.read.fragments import Fragments
 from workflows.facts.source_names import not_read
 from workflows.facts.unknown import Known, Unknown, known
