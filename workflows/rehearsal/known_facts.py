@@ -123,7 +123,8 @@ class Stage:
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
         booted = seen.host.view().node.boot_id != seen.made.node.boot_id
         captured = merged(seen.report.bodies, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
-        earlier, lately = {}, {}
+        earlier: dict[str, tuple[Body, float]] = {}
+        lately: dict[str, tuple[Body, float]] = {}
         for when, bodies in sorted(seen.history, key=lambda entry: -entry[0]):
             earlier |= {where: (body, at - when) for where, body in bodies.items() if 0 < at - when <= _memory(where)}
             lately |= {
