@@ -212,7 +212,7 @@ class Schedule:
         disk = strip_partition(key)[0]
         if source.wakes and self._sleep_is_asked(disk):
             source.asking.add(key)
-            source.parked[disk] = key
+            source.parked.setdefault(disk, []).append(key)
         else:
             self._put(source, key, self._ask)
 
@@ -226,7 +226,8 @@ class Schedule:
             for source in self._order:
                 for disk in [key] if key else list(source.parked):
                     if disk in source.parked and not self._sleep_is_asked(disk):
-                        self._put(source, source.parked.pop(disk), self._ask)
+                        for waiting in source.parked.pop(disk):
+                            self._put(source, waiting, self._ask)
 
     def _go_on(self, source: Source) -> None:
         """Ask the next key of a group's source, or end this round of the source."""

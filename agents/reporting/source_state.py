@@ -25,7 +25,9 @@ class Source:
     hung: bool = False  # in this round
     asking: set[str] = field(default_factory=set)
     pending: deque[str] = field(default_factory=deque)
-    parked: dict[str, str] = field(default_factory=dict)  # disk -> the key that waits to hear whether it sleeps
+    parked: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # disk -> its keys that wait for the answer whether it sleeps: the disk, or its partitions
 
     @property
     def keyed(self) -> bool:

@@ -140,3 +140,27 @@ def test_what_would_wake_a_disk_waits_for_that_disk_only(make, machine, monkeypa
     assert in_time == [True]
     assert labelled == {"sda1", "sdc"}
     assert reported(schedule, "labels", "sdb1").outcome == "nothing"
+
+
+def test_every_partition_of_a_disk_is_asked_once_its_sleep_is_known(make, machine, monkeypatch):
+    """A disk that also boots has several labels to read: none of them is forgotten while it waits, and the round ends."""
+    monkeypatch.setattr("agents.reporting.schedule.PATIENCE_SECONDS", 20.0)
+    listed = threading.Event()
+    labels = per_disk("labels", ["sda1", "sda2", "sda3"], WAKES=True)
+    names = labels.keys
+
+    def keys(host):
+        listed.set()
+        return names(host)
+
+    def smart_of(host, key):
+        listed.wait(10.0)
+        return Capture("smart", key, "data", "ok")
+
+    smart = per_disk("smart", ["sda"])
+    labels.keys, smart.collect_one = keys, smart_of
+    schedule = make(smart, labels)
+    schedule.round()
+    assert {key: reported(schedule, "labels", key).outcome for key in ("sda1", "sda2", "sda3")} == dict.fromkeys(
+        ("sda1", "sda2", "sda3"), "data"
+    )
