@@ -90,8 +90,8 @@ def test_a_port_with_two_disks_leads_to_neither():
         assert isinstance(port, Unknown)
 
 
-def test_the_facts_of_a_node_name_the_port_of_each_disk_and_a_rehearsal_has_it_too(tmp_path):
-    walk = Walk(BLINK_PORT, tmp_path)
+def test_the_facts_of_a_node_name_the_port_of_each_disk_and_a_rehearsal_has_it_too():
+    walk = Walk(BLINK_PORT)
     facts = walk.facts().nodes["oss01"]
     addresses = [port.address for port in walk.node.ports]
     assert [port.address for port in facts.ports] == addresses
