@@ -13,8 +13,9 @@ from workflows.facts.read.ports import of_one_disk, port_of
 from workflows.guards import bay
 from workflows.rehearsal.twin_of_node import rebuild
 from workflows.tests.incident import BLANK_WWID, DISKS, NODE, PARAMS, fleet
+from workflows.tests.reports import taken
 from workflows.tests.stories_of_disks import BLINK_PORT
-from workflows.tests.walks import Walk, taken
+from workflows.tests.walks import Walk
 
 OLD = next(disk for disk in DISKS if disk.wwid == BLANK_WWID)
 HERE, ELSEWHERE = "0000:00:01.0", "0000:00:02.0"

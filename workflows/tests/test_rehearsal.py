@@ -31,9 +31,10 @@ from workflows.rehearsal.simulated_technician import NEW_WWID, every_hand
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.import_without_log.rehearsal import without_its_log
 from workflows.situations import detect_all
+from workflows.tests.reports import taken
 from workflows.tests.stories import STORIES
 from workflows.tests.stories_of_disks import BLINK, SICK_BAY, bay
-from workflows.tests.walks import Walk, assert_readable, taken
+from workflows.tests.walks import Walk, assert_readable
 
 NOW = 1795248315.0
 CHOICES_MAX = 8

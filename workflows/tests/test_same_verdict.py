@@ -21,8 +21,9 @@ from agents.collectors.zpool_get import DEFERS
 from agents.host.host import Ran
 from agents.operations import OPERATIONS
 from workflows.engine.core import ask, blockers
+from workflows.tests.reports import History, Taken, taken
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import History, Stages, Walk, stages_of, taken
+from workflows.tests.walks import Stages, Walk, stages_of
 
 ON_A_MEMBER = ("zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_online", "zpool_set_path", "zpool_detach")
 EVERY_ORDER = [(title, step.slug) for title, story in STORIES.items() for step in story.definition.steps if step.kind == "EXECUTE"]
@@ -173,12 +174,12 @@ def print_otherwise(walk: Walk, title: str, edit: Edit, module: str = "") -> Non
     read = read_by_collectors(title, walk.state.step)
     walk.hosts = {name: Printed(host, edit, module) for name, host in walk.hosts.items()}
 
-    def collect(host: Printed) -> dict[str, Capture]:
-        taken: list[Capture] = []
+    def collect(host: Printed) -> Taken:
+        found: list[Capture] = []
         for name, (captures, ran, release) in read[nodes[id(host._host)]].items():
             anew = (module and release) or any(edit(argv, text) != text for argv, text in ran)
-            taken += COLLECTORS[name].collect(host) if anew else captures
-        return {f"{c.source}/{c.key}" if c.key else c.source: c for c in taken}
+            found += COLLECTORS[name].collect(host) if anew else captures
+        return Taken({f"{c.source}/{c.key}" if c.key else c.source: c for c in found})
 
     walk.history, walk._seen = History(collect), {}
 
@@ -190,7 +191,7 @@ def test_what_is_read_anew_is_what_reading_all_anew_would_find(title, stages):
     for edit, module in ((HAPPENINGS["checkpoint"], ""), (of_release("2.3.8-1", "2.3.8-1"), "2.3.8-1")):
         walk = stages(title).at(slug)
         print_otherwise(walk, title, edit, module)
-        assert all(walk.history._collect(host) == taken(host) for host in walk.hosts.values())
+        assert all(walk.history._collect(host).captures == taken(host) for host in walk.hosts.values())
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from agents.collectors import COLLECTORS
-from agents.collectors.base import Capture, decode
+from agents.collectors.base import decode
 from agents.operations import OPERATIONS, base
 from twin.host import TwinHost
 from twin.memory import MemoryStore
@@ -26,10 +25,11 @@ from workflows.engine import plan_losses
 from workflows.engine.core import Option, Runbook, Step, blockers
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, RunState
-from workflows.facts import FleetFacts, LeafChange, NodeFacts, known, node_facts
+from workflows.facts import FleetFacts, NodeFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally
 from workflows.tests.moments import Moment
+from workflows.tests.reports import History, as_it_stands
 
 ANN, BOB = "ann", "bob"
 PATIENCE = 40  # looks at a waiting step, each half an hour apart at the most
@@ -93,8 +93,7 @@ class Walk:
 
     def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
         """Read anew only when the twin has changed, or something on it goes by the clock."""
-        node = host.view().node
-        key = (node, self.clock.at if node.off_since or goes_by_the_clock(node) else 0.0)
+        key = as_it_stands(host)
         if name not in self._seen or self._seen[name][0] != key:
             self._seen[name] = (key, self.history.facts_at(host, name, self.clock.at))
         return self._seen[name][1]
@@ -324,64 +323,6 @@ class Walk:
 
     def abort(self, reason: str = "It is called off.") -> Walk:
         return self.must(ev.Aborted, by=ANN, reason=reason)
-
-
-class History:
-    """What the portal keeps of earlier reports: which leaves left ONLINE, and when; and what sources with a memory said."""
-
-    def __init__(self, collect: Callable[[TwinHost], dict[str, Capture]] | None = None) -> None:
-        self._collect = collect or taken
-        self._collected: dict[str, list[tuple[float, dict]]] = {}
-        self._states: dict[tuple[str, int], str] = {}
-        self._changes: dict[str, dict[tuple[int, int], tuple[str, float]]] = {}
-
-    def fork(self) -> History:
-        """The same history, to go on from separately. What was collected is never changed, so it is not copied."""
-        other = History(self._collect)
-        other._collected = {name: list(kept) for name, kept in self._collected.items()}
-        other._states = dict(self._states)
-        other._changes = {name: dict(kept) for name, kept in self._changes.items()}
-        return other
-
-    def facts_at(self, host: TwinHost, name: str, at: float) -> NodeFacts:
-        """What the node says now, beside what it said as long ago as each source is remembered, or at the first look."""
-        captures = self._collect(host)
-        collected, earlier = self._collected.setdefault(name, []), {}
-        for when, bodies in reversed(collected):
-            found = {where: body for where, body in bodies.items() if 0 < at - when <= _memory(where)}
-            earlier |= {where: (body, at - when) for where, body in found.items()}
-        collected.append((at, {where: capture.body() for where, capture in captures.items() if _memory(where)}))
-        off_since = host.view().node.off_since
-        age = at - off_since if off_since else 0.5  # without power it reports nothing: what it reported last stands, and grows old
-        return node_facts(name, captures, age, (), ages=dict.fromkeys(COLLECTORS, age), earlier=earlier)
-
-    def seen(self, node: NodeFacts, at: float) -> NodeFacts:
-        changes = self._changes.setdefault(node.node, {})
-        for pool in node.pools if known(node.pools) else ():
-            for _, top in pool.tops if known(pool.tops) else ():
-                for leaf in top.leaves():
-                    before = self._states.get((node.node, leaf.guid))
-                    if before == "ONLINE" and leaf.state != "ONLINE":
-                        changes[pool.guid, leaf.guid] = (leaf.state, at)
-                    self._states[node.node, leaf.guid] = leaf.state
-        kept = tuple(LeafChange(pool, guid, "ONLINE", after, at - when) for (pool, guid), (after, when) in changes.items())
-        return NodeFacts(**{**vars(node), "leaf_changes": kept})
-
-
-def goes_by_the_clock(node: Node) -> bool:
-    """Whether what it says changes by itself, or how long something has been quiet counts."""
-    scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-    goes_on = any(pool.written_since for pool in node.pools)
-    return scanned or goes_on or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
-
-
-def taken(host: TwinHost) -> dict[str, Capture]:
-    captures = (capture for collector in COLLECTORS.values() for capture in collector.collect(host))
-    return {f"{c.source}/{c.key}" if c.key else c.source: c for c in captures}
-
-
-def _memory(where: str) -> float:
-    return getattr(COLLECTORS[where.partition("/")[0]], "HISTORY_SECONDS", 0)
 
 
 def refusal(operation, host: TwinHost, params: Mapping[str, str], seal: ev.Seal) -> str:
