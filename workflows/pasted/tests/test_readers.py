@@ -184,10 +184,9 @@ def test_what_is_told_marks_the_lines_it_was_read_from(name):
 @cache
 def mangled() -> tuple[tuple[str, list[str]], ...]:
     """Each output whole, without its beginning or its end, without indentation, and with half of each line."""
-    texts = [(name, text(name).split("\n")) for name in sorted(EXPECTED)]
     return tuple(
         (name, some)
-        for name, lines in texts
+        for name, lines in ((name, text(name).split("\n")) for name in sorted(EXPECTED))
         for some in (lines, lines[1:], lines[:-3], [line.strip() for line in lines], [line[: len(line) // 2] for line in lines])
     )
 
