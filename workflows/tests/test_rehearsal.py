@@ -55,8 +55,8 @@ def reports(walk: Walk) -> dict[str, Report]:
     for name, host in walk.hosts.items():
         earlier = {
             where: (body, walk.clock.at - when)
-            for when, bodies in reversed(walk.history._collected[name])
-            for where, body in bodies.items()
+            for when, then in reversed(walk.history._collected[name])
+            for where, body in then.bodies.items()
             if when < walk.clock.at
         }
         found[name] = Report(facts.nodes[name], bodies_of(host), earlier)
