@@ -4,7 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,9 +63,21 @@ def test(args: list[str]) -> int:
     """
     os.chdir(ROOT)
     if args[:1] == ["--quick"]:
-        os.execv(sys.executable, [sys.executable, "-m", "pytest", *quick.ARGUMENTS, *args[1:]])
-    everything = [] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "loadfile"]
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *everything, *args])
+        words = [*quick.ARGUMENTS, *args[1:]]
+    else:
+        words = [*([] if args or "REDIS_URL" in os.environ else ["-n", "auto", "--dist", "loadfile"]), *args]
+    os.execve(sys.executable, [sys.executable, "-m", "pytest", *words], _with_bytecode(os.environ))
+
+
+def _with_bytecode(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the tests. Where Python may keep no bytecode beside the sources, it is kept in `var/pycache`.
+
+    Without any, each core and each process that a test starts compiles every file anew: 13 of the 32 seconds that collecting takes.
+    """
+    if not environment.get("PYTHONDONTWRITEBYTECODE"):
+        return dict(environment)
+    kept = {name: value for name, value in environment.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {"PYTHONPYCACHEPREFIX": str(ROOT / "var" / "pycache"), **kept}
 
 
 def bench(args: list[str]) -> int:

@@ -109,8 +109,7 @@ class CapturedHost:
 
     def list(self, pattern: str) -> tuple[str, ...]:
         """Like the shell, `*` does not reach into folders."""
-        depth = pattern.count("/")
-        return tuple(sorted(p for p in self._tree.paths if p.count("/") == depth and fnmatch.fnmatchcase(p, pattern)))
+        return tuple(fnmatch.filter(self._tree.by_depth.get(pattern.count("/"), ()), pattern))
 
     def link(self, path: str) -> str:
         if path not in self._tree.links:
@@ -161,7 +160,9 @@ class _Tree:
             self._file("/proc/mounts", text("proc-mounts.txt"))
         self._kstats(text("proc-spl-kstat-zfs.txt"), text("proc-spl-kstat-dbgmsg-tail.txt"))
         self._parameters(text("zfs-parameters.txt"))
-        self.paths = frozenset(_with_parents([*self.files, *self.links, *self.folders]))
+        self.by_depth: dict[int, list[str]] = {}
+        for path in sorted(set(_with_parents([*self.files, *self.links, *self.folders]))):
+            self.by_depth.setdefault(path.count("/"), []).append(path)
 
     def _file(self, path: str, value: object) -> None:
         self.files[path] = value if isinstance(value, bytes) else f"{value}".rstrip("\n").encode() + b"\n"

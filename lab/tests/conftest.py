@@ -84,14 +84,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    ours = [item for item in items if HERE in item.path.parents and item.path.name.startswith("test_node_")]
+    walks = f"{HERE}/test_node_"
+    ours = [item for item in items if str(item.path).startswith(walks)]
     why = why_not(config) if ours else ""
     for item in ours:
         item.add_marker(pytest.mark.lab)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
-    order = list(MINUTES)
-    items.sort(key=lambda item: order.index(item.path.name) if item in ours else -1)
+    order = {id(item): list(MINUTES).index(item.path.name) for item in ours}
+    items.sort(key=lambda item: order.get(id(item), -1))
 
 
 @dataclass

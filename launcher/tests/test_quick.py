@@ -23,7 +23,16 @@ def test_no_quick_test_is_one_of_the_portal():
 
 def test_what_is_given_besides_goes_to_pytest(monkeypatch):
     given = []
-    monkeypatch.setattr(commands.os, "execv", lambda program, argv: given.append(argv))
+    monkeypatch.setattr(commands.os, "execve", lambda program, argv, environment: given.append(argv))
     monkeypatch.setattr(commands.os, "chdir", lambda path: None)
     commands.test(["--quick", "-x"])
     assert given[0] == [sys.executable, "-m", "pytest", *quick.ARGUMENTS, "-x"]
+
+
+def test_bytecode_is_kept_for_the_tests_also_where_none_may_be_written_beside_the_sources():
+    """Else every process of a run compiles everything anew."""
+    assert commands._with_bytecode({"A": "1"}) == {"A": "1"}
+    kept = {"A": "1", "PYTHONPYCACHEPREFIX": str(ROOT / "var" / "pycache")}
+    assert commands._with_bytecode({"A": "1", "PYTHONDONTWRITEBYTECODE": "1"}) == kept
+    elsewhere = {"PYTHONPYCACHEPREFIX": "/srv/pycache"}
+    assert commands._with_bytecode({**elsewhere, "PYTHONDONTWRITEBYTECODE": "1"}) == elsewhere

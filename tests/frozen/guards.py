@@ -100,17 +100,17 @@ def asked(guards: Guards, facts: FleetFacts, params: Mapping[str, str]) -> Answe
 class Recorded(Walk):
     """A walk that keeps what it stood before at each step, and every order."""
 
-    def __init__(self, story: Story, folder: Path) -> None:
+    def __init__(self, story: Story) -> None:
         self.orders: list[tuple[str, ev.Seal]] = []
-        super().__init__(story, folder)
+        super().__init__(story)
 
     def _carry_out(self, seal: ev.Seal, crash: str) -> None:
         self.orders.append((self.state.step, seal))
         super()._carry_out(seal, crash)
 
 
-def of_story(title: str, folder: Path) -> tuple[Record, Texts]:
-    walk = Recorded(STORIES[title], folder)
+def of_story(title: str, _folder: Path) -> tuple[Record, Texts]:
+    walk = Recorded(STORIES[title])
     begun, moments = walk.facts(), {}
     while walk.state.status not in ENDED:
         if walk.state.step not in moments:

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from workflows.engine import events as ev
 from workflows.engine.core import Runbook, Step, Verdict
 from workflows.engine.decide import Decision, Refused, decide
-from workflows.engine.state import ENDED, RunState
+from workflows.engine.state import RunState
 from workflows.tests.bends import Bend
-from workflows.tests.walks import Story, Walk
 
 Outcome = Decision | Refused
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moment:
-    story: str
     runbook: Runbook
     state: RunState
     kind: type
@@ -62,37 +59,6 @@ def verdicts(outcome: Outcome) -> tuple[Verdict, ...]:
 
 def _records_of(record: ev.Record) -> Iterator[tuple[str, str, str]]:
     return ((outcome, reason, guard) for guard, outcome, reason in record.body["verdicts"])
-
-
-class Recorded(Walk):
-    """A walk that keeps its moments; its forks keep theirs in the same place."""
-
-    def __init__(self, story: Story, folder: Path) -> None:
-        self.moments: list[Moment] = []
-        super().__init__(story, folder)
-
-    def send(self, kind: type, **fields: Any) -> Outcome:
-        before = self.state
-        outcome = super().send(kind, **fields)
-        if "facts" in fields and before.status != "new" and kind.__name__ != "PlanArrived":
-            self.moments.append(Moment(self.story.title, self.runbook, before, kind, {"at": self.clock.at, **fields}))
-        return outcome
-
-
-def walked(story: Story, folder: Path) -> tuple[Moment, ...]:
-    """To the good end, and back from the first and the last step at which each different set of loops is open."""
-    walk = Recorded(story, folder / "walk")
-    turns: dict[tuple[frozenset[str], str], Walk] = {}
-    while walk.state.status not in ENDED:
-        loops = frozenset(open_.loop for open_ in walk.state.loops)
-        if loops and not walk.state.ending:
-            which = "last" if (loops, "first") in turns else "first"
-            turns[loops, which] = walk.fork(folder / f"at-{walk.state.step}-{len(walk.moments)}")
-        walk.go()
-    for other in turns.values():
-        other.abort()
-        other.to_the_end()
-    return tuple(walk.moments)
 
 
 def asking(moments: tuple[Moment, ...], guard: str) -> Iterator[Moment]:

@@ -17,7 +17,8 @@ from workflows.engine.core import Option, Runbook, blockers
 from workflows.engine.decide import Decision, Refused
 from workflows.engine.state import RunState
 from workflows.facts import FleetFacts, NodeFacts
-from workflows.tests.walks import ANN, History, Story, Stuck, Walk, twin_of
+from workflows.tests.reports import History
+from workflows.tests.walks import ANN, Story, Stuck, Walk, twin_of
 
 WAIT_SECONDS = 600.0
 
@@ -62,7 +63,7 @@ class Run(_Looking):
         self.story = Story(runbook.slug, dict, lambda facts: params)
         self.answers = {slug.replace("_", "-"): value for slug, value in answers.items()}
         self.meanwhile: dict[str, Callable[[], Any]] = {}
-        self.records, self.done_at, self.kept = [], set(), {}
+        self.records, self.moments, self.done_at, self.kept = [], [], set(), {}
         self.state = RunState(params=dict(params), requester=ANN)
         self.must(ev.Start, by=ANN)
 

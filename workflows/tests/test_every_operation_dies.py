@@ -16,7 +16,7 @@ from agents.tests import rig
 from agents.tests.stage import Portal, Stage
 from twin.demo import WRITING
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Walk, assert_readable
+from workflows.tests.walks import Stages, Walk, assert_readable, stages_of
 
 POLICY = {"mode": "operate", "operations": list(WRITING), "pools": ["*"]}
 # where it dies -> how the order ends, what the probe may say then, and whether the command can have been given
@@ -68,13 +68,13 @@ def sealed(walk: Walk) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def orders(tmp_path_factory):
+def orders():
     """By operation: a walk that stands before it, on its way forward or back."""
     found: dict[str, tuple[Stages, str]] = {}
     for story in STORIES.values():
         wanted = {s.operation for s in story.definition.steps if s.kind == "EXECUTE"} - set(found)
         if wanted:
-            stages = Stages(story, tmp_path_factory.mktemp("story"))
+            stages = stages_of(story)
             asked = [s for s in story.definition.steps if s.kind == "EXECUTE" and s.operation in wanted]
             ordered = [s for s in asked if s.slug in stages or stages.turned_to(s.slug)]
             found |= {s.operation: (stages, s.slug) for s in reversed(ordered)}

@@ -15,9 +15,9 @@ from workflows.tests import tally
 from workflows.tests.bad import BAD, NEVER, OF_RUNBOOKS, REFUSE, UNKNOWN, guards_in, possible
 from workflows.tests.bends import Bad, as_it_is, tunable
 from workflows.tests.blind import blinded
-from workflows.tests.moments import Moment, Outcome, asking, verdicts, walked
+from workflows.tests.moments import Moment, Outcome, asking, verdicts
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import assert_readable
+from workflows.tests.walks import assert_readable, stages_of
 
 MOMENTS_MAX = 2  # at which a guard is asked with each fact left out
 KIND_OF = {REFUSE: tally.REFUSED, UNKNOWN: tally.UNKNOWN}
@@ -31,13 +31,19 @@ NEVERS = {slug: tuple(never for never in NEVER if never[0] in guards_in(runbook)
 
 
 @pytest.fixture(scope="module")
-def moments(tmp_path_factory):
-    @cache
-    def of(slug: str) -> tuple[Moment, ...]:
-        stories = [story for story in STORIES.values() if story.runbook == slug]
-        return tuple(moment for story in stories for moment in walked(story, tmp_path_factory.mktemp("walk")))
+def moments():
+    return moments_of
 
-    return of
+
+@cache
+def moments_of(slug: str) -> tuple[Moment, ...]:
+    return tuple(moment for story in STORIES.values() if story.runbook == slug for moment in stages_of(story).moments)
+
+
+@cache
+def unchanged(moment: Moment) -> Outcome:
+    """What the engine answered in the walk itself."""
+    return moment.again(as_it_is)
 
 
 def texts_by(guard: str, outcome: Outcome):
@@ -58,7 +64,7 @@ def met(moments: tuple[Moment, ...], bad: Bad, outcome: str) -> tuple[Moment, Ou
     """The first moment at which the guard says this because of what was changed, or says it by itself while the walk waits."""
     for moment in asking(moments, bad.guard):
         after = moment.again(bad.bend)
-        verdict, before = texts_by(bad.guard, after), texts_by(bad.guard, moment.again(as_it_is))
+        verdict, before = texts_by(bad.guard, after), texts_by(bad.guard, unchanged(moment))
         meant = verdict is not None and verdict.outcome == outcome and bad.expected in verdict.reason
         caused = bad.bend is as_it_is or before is None or bad.expected not in before.reason
         if meant and caused:

@@ -13,8 +13,9 @@ from workflows.facts.read.ports import of_one_disk, port_of
 from workflows.guards import bay
 from workflows.rehearsal.twin_of_node import rebuild
 from workflows.tests.incident import BLANK_WWID, DISKS, NODE, PARAMS, fleet
+from workflows.tests.reports import taken
 from workflows.tests.stories_of_disks import BLINK_PORT
-from workflows.tests.walks import Walk, taken
+from workflows.tests.walks import Walk
 
 OLD = next(disk for disk in DISKS if disk.wwid == BLANK_WWID)
 HERE, ELSEWHERE = "0000:00:01.0", "0000:00:02.0"
@@ -90,8 +91,8 @@ def test_a_port_with_two_disks_leads_to_neither():
         assert isinstance(port, Unknown)
 
 
-def test_the_facts_of_a_node_name_the_port_of_each_disk_and_a_rehearsal_has_it_too(tmp_path):
-    walk = Walk(BLINK_PORT, tmp_path)
+def test_the_facts_of_a_node_name_the_port_of_each_disk_and_a_rehearsal_has_it_too():
+    walk = Walk(BLINK_PORT)
     facts = walk.facts().nodes["oss01"]
     addresses = [port.address for port in walk.node.ports]
     assert [port.address for port in facts.ports] == addresses

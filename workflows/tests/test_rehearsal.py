@@ -31,9 +31,10 @@ from workflows.rehearsal.simulated_technician import NEW_WWID, every_hand
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.import_without_log.rehearsal import without_its_log
 from workflows.situations import detect_all
+from workflows.tests.reports import taken
 from workflows.tests.stories import STORIES
 from workflows.tests.stories_of_disks import BLINK, SICK_BAY, bay
-from workflows.tests.walks import Walk, assert_readable, taken
+from workflows.tests.walks import Walk, assert_readable
 
 NOW = 1795248315.0
 CHOICES_MAX = 8
@@ -54,8 +55,8 @@ def reports(walk: Walk) -> dict[str, Report]:
     for name, host in walk.hosts.items():
         earlier = {
             where: (body, walk.clock.at - when)
-            for when, bodies in reversed(walk.history._collected[name])
-            for where, body in bodies.items()
+            for when, then in reversed(walk.history._collected[name])
+            for where, body in then.bodies.items()
             if when < walk.clock.at
         }
         found[name] = Report(facts.nodes[name], bodies_of(host), earlier)
@@ -81,8 +82,8 @@ def chosen_on_the_way(walk: Walk) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("title", STORIES)
-def test_it_ends_as_the_run_itself(title, tmp_path):
-    walk = Walk(STORIES[title], tmp_path / "walk")
+def test_it_ends_as_the_run_itself(title):
+    walk = Walk(STORIES[title])
     known, facts, at, params = reports(walk), walk.facts(), walk.clock.at, dict(walk.state.params)
     choices = chosen_on_the_way(walk) | {SUPPOSE: SUPPOSED.get(title, "rewind")}
     before = copy.deepcopy({name: report.bodies for name, report in known.items()})
@@ -314,7 +315,7 @@ def test_a_twin_of_a_genuine_draid_and_of_a_cache_device_shows_the_pool_as_the_n
     assert [leaf.name for leaf in (*pool.caches, *pool.spares)] == [leaf.name for leaf in (*played.caches, *played.spares)]
 
 
-def test_a_lost_disk_of_a_draid_is_replaced_in_a_rehearsal(tmp_path):
+def test_a_lost_disk_of_a_draid_is_replaced_in_a_rehearsal():
     node = scenarios.draid()
     scenarios.pull(node, node.disks[2].wwid)
     bodies = bodies_of(TwinHost(MemoryStore(node), Clock(NOW), lambda seconds: None))
@@ -348,9 +349,9 @@ def test_a_disk_that_a_twin_cannot_name_is_left_out_and_it_is_said_why():
 HEAVY = {"margin_now": "1", "margin_during": "0", "vdev": "raidz2-0", "pool": "ost_0", "first": "", "why": ""}
 
 
-def test_what_is_lost_is_told_and_its_acceptance_taken_for_given(tmp_path, monkeypatch):
+def test_what_is_lost_is_told_and_its_acceptance_taken_for_given(monkeypatch):
     monkeypatch.setattr(plan_losses, "taken_out", lambda *_: HEAVY)
-    walk = Walk(BLINK, tmp_path / "walk")
+    walk = Walk(BLINK)
     rehearsed = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))
     assert rehearsed.asks == "take", rehearsed.reason
     wanted = plan_losses.to_accept({"redundancy": HEAVY})
@@ -359,8 +360,8 @@ def test_what_is_lost_is_told_and_its_acceptance_taken_for_given(tmp_path, monke
     assert "EXECUTE" in losing_it
 
 
-def test_what_is_lost_is_told_also_where_the_node_would_not_plan_it(tmp_path):
-    walk = Walk(BLINK, tmp_path / "walk")
+def test_what_is_lost_is_told_also_where_the_node_would_not_plan_it():
+    walk = Walk(BLINK)
     with walk.changing() as node:
         scenarios.unplug(node, bay(node, SICK_BAY + 1).wwid)
     rehearsed = rehearse(Asked(walk.runbook, dict(walk.state.params), {}), Stage(reports(walk), walk.facts(), walk.clock.at))

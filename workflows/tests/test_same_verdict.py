@@ -15,12 +15,15 @@ from functools import cache
 
 import pytest
 
+from agents.collectors import COLLECTORS
+from agents.collectors.base import Capture
 from agents.collectors.zpool_get import DEFERS
 from agents.host.host import Ran
 from agents.operations import OPERATIONS
 from workflows.engine.core import ask, blockers
+from workflows.tests.reports import History, Taken, taken
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import History, Stages
+from workflows.tests.walks import Stages, Walk, stages_of
 
 ON_A_MEMBER = ("zpool_replace", "zpool_replace_serving", "zpool_offline", "zpool_online", "zpool_set_path", "zpool_detach")
 EVERY_ORDER = [(title, step.slug) for title, story in STORIES.items() for step in story.definition.steps if step.kind == "EXECUTE"]
@@ -45,6 +48,8 @@ REMOVAL = f"remove: Evacuation of mirror-9 {SINCE}\n\t104G copied out of 200G at
 EXPANSION = f"expand: expansion of raidz2-0 {SINCE}\n\t1.20G / 4.00G copied at 12M/s, 30.00% done, 00:03:58 to go\n"
 BY_NAME = "\t  mirror-9  ONLINE       0     0     0\n\t    /dev/disk/by-id/wwn-0x5000c500aaaa0001-part1  ONLINE       0     0     0{}\n"
 BY_GUID = "\t  9000000000000000009  ONLINE       0     0     0\n\t    9000000000000000001  ONLINE       0     0     0{}\n"
+
+VERSION = "/sys/module/zfs/version"
 
 Edit = Callable[[tuple[str, ...], str], str]
 
@@ -119,7 +124,7 @@ class Printed:
         self._host, self._edit, self._module = host, edit, module
 
     def read(self, path: str) -> bytes:
-        return f"{self._module}\n".encode() if self._module and path == "/sys/module/zfs/version" else self._host.read(path)
+        return f"{self._module}\n".encode() if self._module and path == VERSION else self._host.read(path)
 
     def __getattr__(self, name: str):
         return getattr(self._host, name)
@@ -129,11 +134,70 @@ class Printed:
         return replace(ran, stdout=self._edit(tuple(argv), ran.stdout.decode()).encode())
 
 
+Read = tuple[tuple[Capture, ...], tuple[tuple[tuple[str, ...], str], ...], bool]
+
+
+class Watched:
+    """A twin that keeps which commands a collector runs, what they print, and whether it reads the module's release."""
+
+    def __init__(self, host) -> None:
+        self._host, self.ran, self.release = host, [], False
+
+    def __getattr__(self, name: str):
+        return getattr(self._host, name)
+
+    def run(self, argv, timeout: float) -> Ran:
+        ran = self._host.run(argv, timeout)
+        self.ran.append((tuple(argv), ran.stdout.decode()))
+        return ran
+
+    def read(self, path: str) -> bytes:
+        self.release |= path == VERSION
+        return self._host.read(path)
+
+
+@cache
+def read_by_collectors(title: str, slug: str) -> dict[str, dict[str, Read]]:
+    """By node and collector, what was read at this step with nothing edited."""
+    found: dict[str, dict[str, Read]] = {}
+    for node, host in stages_of(STORIES[title]).at(slug).hosts.items():
+        for name, collector in COLLECTORS.items():
+            watched = Watched(host)
+            captures = tuple(collector.collect(watched))
+            found.setdefault(node, {})[name] = (captures, tuple(watched.ran), watched.release)
+    return found
+
+
+def print_otherwise(walk: Walk, title: str, edit: Edit, module: str = "") -> None:
+    """The walk's nodes print what the edit makes of their outputs; only the collectors that read one of those read anew."""
+    nodes = {id(host): name for name, host in walk.hosts.items()}
+    read = read_by_collectors(title, walk.state.step)
+    walk.hosts = {name: Printed(host, edit, module) for name, host in walk.hosts.items()}
+
+    def collect(host: Printed) -> Taken:
+        found: list[Capture] = []
+        for name, (captures, ran, release) in read[nodes[id(host._host)]].items():
+            anew = (module and release) or any(edit(argv, text) != text for argv, text in ran)
+            found += COLLECTORS[name].collect(host) if anew else captures
+        return Taken({f"{c.source}/{c.key}" if c.key else c.source: c for c in found})
+
+    walk.history, walk._seen = History(collect), {}
+
+
+@pytest.mark.parametrize("title", [*dict.fromkeys(title for title, _ in EVERY_ORDER)][:3])
+def test_what_is_read_anew_is_what_reading_all_anew_would_find(title, stages):
+    """Else a guard could be asked of an output that was never edited."""
+    slug = next(slug for of, slug in EVERY_ORDER if of == title)
+    for edit, module in ((HAPPENINGS["checkpoint"], ""), (of_release("2.3.8-1", "2.3.8-1"), "2.3.8-1")):
+        walk = stages(title).at(slug)
+        print_otherwise(walk, title, edit, module)
+        assert all(walk.history._collect(host).captures == taken(host) for host in walk.hosts.values())
+
+
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(STORIES[title], tmp_path_factory.mktemp("story"))
+        return stages_of(STORIES[title])
 
     return of
 
@@ -145,8 +209,7 @@ def test_what_the_portal_lets_through_the_node_takes_and_the_reverse(title, slug
         return
     walk = stages(title).at(slug)
     operation, params = OPERATIONS[walk.step.operation], walk.state.plan["params"]
-    walk.hosts = {name: Printed(host, HAPPENINGS[happening]) for name, host in walk.hosts.items()}
-    walk.history, walk._seen = History(), {}
+    print_otherwise(walk, title, HAPPENINGS[happening])
     portal = blockers(ask(walk.step.guards, walk.facts(), walk.state.params))
     node = [reason for outcome, reason in operation.guards(operation.preconditions(walk.host, params), params) if outcome != "pass"]
     looks_ahead = {verdict.guard for verdict in portal} == {AHEAD.get((walk.runbook.slug, slug))}
@@ -167,8 +230,7 @@ def test_on_every_release_both_allow_the_same_orders(title, slug, of, stages):
         return
     walk, (tools, module) = stages(title).at(slug), RELEASES[of]
     operation, params = OPERATIONS[walk.step.operation], walk.state.plan["params"]
-    walk.hosts = {name: Printed(host, of_release(tools, module), module) for name, host in walk.hosts.items()}
-    walk.history, walk._seen = History(), {}
+    print_otherwise(walk, title, of_release(tools, module), module)
     gate = [guard for guard in walk.step.guards if guard.__name__ == "it_may_be_ordered_on_this_release_of_openzfs"]
     portal = [verdict.reason for verdict in ask(gate, walk.facts(), walk.state.params) if verdict.outcome != "pass"]
     pre = operation.preconditions(walk.host, params)

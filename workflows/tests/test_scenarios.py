@@ -16,7 +16,7 @@ from workflows.facts import FleetFacts
 from workflows.rehearsal import scenarios
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
-from workflows.tests.walks import History
+from workflows.tests.reports import History
 
 WATCHED_SECONDS = 1700.0  # some things show only in how they change
 

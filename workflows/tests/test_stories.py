@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from agents.operations import OPERATIONS
@@ -13,7 +11,7 @@ from workflows.facts import FleetFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally, walks
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Story
+from workflows.tests.walks import Stages, Story, stages_of
 
 
 def forward(story: Story, *kinds: str) -> list[Step]:
@@ -28,10 +26,9 @@ ORDERS = [(title, step.slug, crash) for title, story in STORIES.items() for step
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(STORIES[title], tmp_path_factory.mktemp("story"))
+        return stages_of(STORIES[title])
 
     return of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from functools import cache
 
 import pytest
 
@@ -12,17 +11,16 @@ from agents.operations.base import UNKNOWN
 from workflows.engine.core import ask, blockers
 from workflows.facts import FleetFacts, Unknown
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, assert_readable
+from workflows.tests.walks import Stages, assert_readable, stages_of
 
 GUARDED = [(title, step.slug) for title, story in STORIES.items() for step in story.definition.steps if step.guards or step.kind == "WAIT"]
 ORDERS = [(title, step.slug) for title, story in STORIES.items() for step in story.definition.steps if step.kind == "EXECUTE"]
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(STORIES[title], tmp_path_factory.mktemp("story"))
+        return stages_of(STORIES[title])
 
     return of
 

@@ -7,7 +7,6 @@ the tests hold those pages to the code.
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,10 +44,10 @@ PERSON = {
 class Transcript(Walk):
     """A walk that tells what happens while it happens."""
 
-    def __init__(self, story: Story, folder: Path) -> None:
+    def __init__(self, story: Story) -> None:
         self.lines: list[str] = []
         self.looks, self.given, self.began = 0, 0, None
-        super().__init__(story, folder)
+        super().__init__(story)
 
     def send(self, kind: type, **fields: Any) -> Decision | Refused:
         self._commands()
@@ -129,10 +128,9 @@ def first_story(slug: str) -> Story:
 
 
 def page(slug: str) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        walk = Transcript(first_story(slug), Path(folder) / "walk")
-        begun = walk.facts()
-        walk.to_the_end()
+    walk = Transcript(first_story(slug))
+    begun = walk.facts()
+    walk.to_the_end()
     found = [s for s in detect_all(begun) if any(answer.runbook == slug for answer in s.answers)]
     situation = f"The situation: {found[0].title}.\n" if found else "No situation asks for it; a person begins it from the node's page.\n"
     head = HEAD.format(title=RUNBOOKS[slug].title, situation=situation)

@@ -12,10 +12,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cache, cached_property
 
-from agents.collectors import COLLECTORS
-from agents.collectors.base import Capture, decode
+from agents.collectors.base import decode
 from agents.operations import OPERATIONS, base
 from twin.host import TwinHost
 from twin.memory import MemoryStore
@@ -26,16 +25,18 @@ from workflows.engine import plan_losses
 from workflows.engine.core import Option, Runbook, Step, blockers
 from workflows.engine.decide import Decision, Refused, decide
 from workflows.engine.state import ENDED, RunState
-from workflows.facts import FleetFacts, LeafChange, NodeFacts, known, node_facts
+from workflows.facts import FleetFacts, NodeFacts
 from workflows.runbooks import RUNBOOKS
 from workflows.tests import tally
+from workflows.tests.moments import Moment
+from workflows.tests.reports import History, as_it_stands
 
 ANN, BOB = "ann", "bob"
 PATIENCE = 40  # looks at a waiting step, each half an hour apart at the most
 CRASHES = ("before", "after")  # the agent dies before the command had its effect, or after
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Story:
     """`hands`: what somebody does at the rack when a MANUAL or WAIT step asks for it, and what is typed then.
     `restored` looks at a walk that was ended before the point of no return: whether all is as it was."""
@@ -68,12 +69,13 @@ class Stuck(AssertionError):
 
 
 class Walk:
-    def __init__(self, story: Story, folder: Path) -> None:
+    def __init__(self, story: Story) -> None:
         self.story, self.runbook = story, story.definition
         self.clock = Clock()
         self.hosts = {name: twin_of(node, self.clock) for name, node in story.twins().items()}
         self.history = History()
         self.records: list[tuple[str, Mapping]] = []
+        self.moments: list[Moment] = []
         self.done_at: set[str] = set()
         self.kept: dict[str, object] = {}  # what somebody holds in the hand: a disk that was pulled
         self._seen: dict[str, tuple[object, NodeFacts]] = {}
@@ -91,8 +93,7 @@ class Walk:
 
     def _facts_of(self, name: str, host: TwinHost) -> NodeFacts:
         """Read anew only when the twin has changed, or something on it goes by the clock."""
-        node = host.view().node
-        key = (node, self.clock.at if node.off_since or goes_by_the_clock(node) else 0.0)
+        key = as_it_stands(host)
         if name not in self._seen or self._seen[name][0] != key:
             self._seen[name] = (key, self.history.facts_at(host, name, self.clock.at))
         return self._seen[name][1]
@@ -119,12 +120,13 @@ class Walk:
     def commands(self) -> list[list[str]]:
         return [line["argv"] for line in self.host.store.logged()]
 
-    def fork(self, folder: Path) -> Walk:
-        """The same walk at the same place once more, on twins of its own."""
+    def fork(self) -> Walk:
+        """The same walk at the same place once more, on twins of its own; its moments begin here."""
         other = copy.copy(self)
         other.clock = Clock(self.clock.at)
         other.history, other.kept = self.history.fork(), copy.deepcopy(self.kept)
         other.records, other.done_at, other._seen = list(self.records), set(self.done_at), dict(self._seen)
+        other.moments = []
         other.hosts = {}
         for name, host in self.hosts.items():
             other.hosts[name] = TwinHost(host.store.fork(), other.clock, other.clock.sleep)
@@ -134,7 +136,10 @@ class Walk:
 
     def send(self, kind: type[ev.Event], **fields) -> Decision | Refused:
         self.clock.at += 1
-        outcome = decide(self.runbook, self.state, kind(at=self.clock.at, **fields))
+        fields = {"at": self.clock.at, **fields}
+        outcome = decide(self.runbook, self.state, kind(**fields))
+        if "facts" in fields and self.state.status != "new" and kind is not ev.PlanArrived:
+            self.moments.append(Moment(self.runbook, self.state, kind, fields))
         if isinstance(outcome, Decision):
             self.state = RunState.from_json(json.loads(json.dumps(outcome.state.to_json())))
             self.records += [(e.type, e.body) for e in outcome.effects if isinstance(e, ev.Record)]
@@ -320,63 +325,6 @@ class Walk:
         return self.must(ev.Aborted, by=ANN, reason=reason)
 
 
-class History:
-    """What the portal keeps of earlier reports: which leaves left ONLINE, and when; and what sources with a memory said."""
-
-    def __init__(self) -> None:
-        self._collected: dict[str, list[tuple[float, dict]]] = {}
-        self._states: dict[tuple[str, int], str] = {}
-        self._changes: dict[str, dict[tuple[int, int], tuple[str, float]]] = {}
-
-    def fork(self) -> History:
-        """The same history, to go on from separately. What was collected is never changed, so it is not copied."""
-        other = History()
-        other._collected = {name: list(kept) for name, kept in self._collected.items()}
-        other._states = dict(self._states)
-        other._changes = {name: dict(kept) for name, kept in self._changes.items()}
-        return other
-
-    def facts_at(self, host: TwinHost, name: str, at: float) -> NodeFacts:
-        """What the node says now, beside what it said as long ago as each source is remembered, or at the first look."""
-        captures = taken(host)
-        collected, earlier = self._collected.setdefault(name, []), {}
-        for when, bodies in reversed(collected):
-            found = {where: body for where, body in bodies.items() if 0 < at - when <= _memory(where)}
-            earlier |= {where: (body, at - when) for where, body in found.items()}
-        collected.append((at, {where: capture.body() for where, capture in captures.items() if _memory(where)}))
-        off_since = host.view().node.off_since
-        age = at - off_since if off_since else 0.5  # without power it reports nothing: what it reported last stands, and grows old
-        return node_facts(name, captures, age, (), ages=dict.fromkeys(COLLECTORS, age), earlier=earlier)
-
-    def seen(self, node: NodeFacts, at: float) -> NodeFacts:
-        changes = self._changes.setdefault(node.node, {})
-        for pool in node.pools if known(node.pools) else ():
-            for _, top in pool.tops if known(pool.tops) else ():
-                for leaf in top.leaves():
-                    before = self._states.get((node.node, leaf.guid))
-                    if before == "ONLINE" and leaf.state != "ONLINE":
-                        changes[pool.guid, leaf.guid] = (leaf.state, at)
-                    self._states[node.node, leaf.guid] = leaf.state
-        kept = tuple(LeafChange(pool, guid, "ONLINE", after, at - when) for (pool, guid), (after, when) in changes.items())
-        return NodeFacts(**{**vars(node), "leaf_changes": kept})
-
-
-def goes_by_the_clock(node: Node) -> bool:
-    """Whether what it says changes by itself, or how long something has been quiet counts."""
-    scanned = any(pool.scan and pool.scan.state == "running" for pool in node.pools)
-    goes_on = any(pool.written_since for pool in node.pools)
-    return scanned or goes_on or bool(node.phys or node.phy_rates) or any(disk.smart.test_began_at for disk in node.disks)
-
-
-def taken(host: TwinHost) -> dict[str, Capture]:
-    captures = (capture for collector in COLLECTORS.values() for capture in collector.collect(host))
-    return {f"{c.source}/{c.key}" if c.key else c.source: c for c in captures}
-
-
-def _memory(where: str) -> float:
-    return getattr(COLLECTORS[where.partition("/")[0]], "HISTORY_SECONDS", 0)
-
-
 def refusal(operation, host: TwinHost, params: Mapping[str, str], seal: ev.Seal) -> str:
     """What the agent has against the order, as its executor asks; empty when nothing."""
     if bad := operation.check(params):
@@ -412,39 +360,60 @@ def readable(refused: Refused) -> None:
 class Stages:
     """A story walked once: where it stood at each step, to go on from there as often as one likes."""
 
-    def __init__(self, story: Story, folder: Path) -> None:
-        self._folder, self._forks = folder, 0
-        walk, self._at = Walk(story, folder / "walk"), {}
+    def __init__(self, story: Story) -> None:
+        walk = Walk(story)
+        self._places: list[Walk] = []
         self._turned: dict[str, Walk | None] = {}
         while walk.state.status not in ENDED:
-            self._at.setdefault(walk.state.step, walk.fork(folder / f"at-{walk.state.step}"))
+            self._places.append(walk.fork())
             walk.go()
         self.end = walk
+        self._at: dict[str, Walk] = {}
+        for place in self._places:
+            self._at.setdefault(place.state.step, place)  # where it came to a step first
 
     def __contains__(self, step: str) -> bool:
         return step in self._at
 
     def at(self, step: str) -> Walk:
-        self._forks += 1
-        return self._at[step].fork(self._folder / f"fork-{self._forks}")
+        return self._at[step].fork()
 
     def turned_to(self, step: str) -> Walk | None:
         """The walk ended at the last place from which its way back comes by this step; None when none does."""
         if step not in self._turned:
             self._turned[step] = self._turn(step)
-        self._forks += 1
         found = self._turned[step]
-        return found and found.fork(self._folder / f"fork-{self._forks}")
+        return found and found.fork()
 
     def _turn(self, step: str) -> Walk | None:
-        for here in reversed(self._at):
-            if not self._at[here].state.loops or self._at[here].state.ending:
+        for here in reversed(self._at.values()):
+            if not here.state.loops or here.state.ending:
                 continue
-            walk = self.at(here)
+            walk = here.fork()
             walk.abort()
             if walk.comes_by(step):
                 return walk
         return None
+
+    @cached_property
+    def moments(self) -> tuple[Moment, ...]:
+        """To the good end, and back from the first and the last step at which each different set of loops is open."""
+        turns: dict[tuple[frozenset[str], str], Walk] = {}
+        for place in self._places:
+            loops = frozenset(open_.loop for open_ in place.state.loops)
+            if loops and not place.state.ending:
+                turns[loops, "last" if (loops, "first") in turns else "first"] = place
+        backs = [place.fork() for place in turns.values()]
+        for back in backs:
+            back.abort()
+            back.to_the_end()
+        return (*self.end.moments, *(moment for back in backs for moment in back.moments))
+
+
+@cache
+def stages_of(story: Story) -> Stages:
+    """The story walked, once in each process of the tests: a walk takes up to a second, and many tests go on from the same one."""
+    return Stages(story)
 
 
 def end_here(walk: Walk) -> Walk:

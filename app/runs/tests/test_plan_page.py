@@ -13,16 +13,16 @@ from workflows.engine import plan_losses
 from workflows.engine.state import ENDED
 from workflows.runbooks import RUNBOOKS
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Walk
+from workflows.tests.walks import Walk, stages_of
 
 CONFIRMS = {slug: {step.slug for step in book.steps if step.kind == "CONFIRM"} for slug, book in RUNBOOKS.items()}
 
 
-def at_its_confirmations(runbook: str, folder):
+def at_its_confirmations(runbook: str):
     """A walk of this runbook, at each step where a phrase has to be typed."""
     seen = set()
-    for number, story in enumerate(one for one in STORIES.values() if one.runbook == runbook):
-        walk = Walk(story, folder / str(number))
+    for story in (one for one in STORIES.values() if one.runbook == runbook):
+        walk = Walk(story)
         walk.kept["begun with"] = walk.state.params  # the head of the page shows these, and nothing that was learnt since
         while seen < CONFIRMS[runbook] and walk.state.status not in ENDED:
             if walk.step.kind == "CONFIRM" and walk.step.slug not in seen:
@@ -30,7 +30,7 @@ def at_its_confirmations(runbook: str, folder):
                 yield walk
             walk.go()
         for slug in sorted(CONFIRMS[runbook] - seen):  # on the way back
-            turned = Stages(story, folder / f"{number}-{slug}").turned_to(slug)
+            turned = stages_of(story).turned_to(slug)
             if turned is not None:
                 turned.kept["begun with"] = walk.kept["begun with"]
                 seen.add(slug)
@@ -47,24 +47,24 @@ def shown(walk: Walk, names: tuple[str, ...] = ("_about", "_lost", "_plan")) -> 
 
 
 @pytest.mark.parametrize("runbook", [slug for slug, steps in CONFIRMS.items() if steps])
-def test_what_has_to_be_typed_can_be_read_off_the_page(runbook, tmp_path):
-    for walk in at_its_confirmations(runbook, tmp_path):
+def test_what_has_to_be_typed_can_be_read_off_the_page(runbook):
+    for walk in at_its_confirmations(runbook):
         phrase, page = walk.step.phrase(walk.state.params, walk.state.plan), shown(walk)
         parts = re.split(" loses | from ", phrase) if " loses " in phrase or " from " in phrase else phrase.split()
         missing = [words for words in parts if f"{words} " not in f"{page} "]
         assert not missing, (walk.step.slug, phrase, page)
 
 
-def test_what_two_stories_of_the_disks_differ_by_stands_in_the_plan_that_deletes_one(tmp_path):
+def test_what_two_stories_of_the_disks_differ_by_stands_in_the_plan_that_deletes_one():
     story = next(one for one in STORIES.values() if one.runbook == "device-delete-reimport")
-    walk = Walk(story, tmp_path)
+    walk = Walk(story)
     walk.kept["begun with"] = walk.state.params
     walk.to("approve-delete")
     assert walk.state.plan["compared"] in shown(walk)
 
 
-def test_what_is_on_a_disk_that_is_wiped_is_shown_and_its_serial_number_stands_first(tmp_path):
-    walk = next(at_its_confirmations("wipe-disk", tmp_path))
+def test_what_is_on_a_disk_that_is_wiped_is_shown_and_its_serial_number_stands_first():
+    walk = next(at_its_confirmations("wipe-disk"))
     text = shown(walk, ("_plan",))
     assert text.index("Serial ZA") < text.index("WWID naa:") < text.index("What is on the disk, which the plan keeps")
     assert all(line.strip() in text for line in walk.state.plan["labels"] if "guid" in line)

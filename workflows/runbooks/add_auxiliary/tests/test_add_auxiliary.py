@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from workflows.runbooks.add_auxiliary.guards import it_is_added_beside_the_data
 from workflows.runbooks.add_auxiliary.tests.stories import STORIES
 from workflows.situations import detect_all
 from workflows.tests.stories_of_disks import answer
-from workflows.tests.walks import Stages, Story, Stuck, Walk
+from workflows.tests.walks import Stages, Story, Stuck, Walk, stages_of
 
 SPARE, LOG, CACHE, NVME = (one.title for one in STORIES)
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(one for one in STORIES if one.title == title), tmp_path_factory.mktemp("add"))
+        return stages_of(next(one for one in STORIES if one.title == title))
 
     return of
 
@@ -40,7 +37,7 @@ def test_the_plan_says_what_it_means_and_how_it_is_undone(stages):
     assert walk.step.phrase(walk.state.params, walk.state.plan).endswith(" log ost_0")
 
 
-def test_what_was_added_is_removed_again(stages, tmp_path):
+def test_what_was_added_is_removed_again(stages):
     """The way back is a run of its own."""
     node = stages(SPARE).end.node
     added = next(one for one in node.pool("ost_0").spares if one.state == "AVAIL")
@@ -49,7 +46,7 @@ def test_what_was_added_is_removed_again(stages, tmp_path):
         twins=lambda: {"oss01": node},
         params=lambda facts: {**answer(facts, "remove-auxiliary"), "vdev_guid": str(added.guid)},
     )
-    walk = Walk(story, tmp_path).to_the_end()
+    walk = Walk(story).to_the_end()
     assert [one.guid for one in walk.node.pool("ost_0").spares if one.state == "AVAIL"] == []
 
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from workflows.runbooks.add_redundancy.guards import it_is_one_disk_that_can_be_mirrored
 from workflows.runbooks.add_redundancy.tests.stories import STORIES
 from workflows.situations import detect_all
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stages, Stuck, stages_of
 
 DATA, SPECIAL, LOG, NVME = (one.title for one in STORIES)
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(one for one in STORIES if one.title == title), tmp_path_factory.mktemp("attach"))
+        return stages_of(next(one for one in STORIES if one.title == title))
 
     return of
 

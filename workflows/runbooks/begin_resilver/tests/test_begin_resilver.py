@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from twin import members
@@ -12,17 +10,16 @@ from workflows.engine.core import Verdict
 from workflows.runbooks.begin_resilver.guards import nothing_misses_data
 from workflows.runbooks.begin_resilver.tests.stories import STORIES
 from workflows.tests.stories_of_slowness import NOW
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stages, Stuck, stages_of
 
 FIRST, ONLY_THE_END, CANCELLED = (story.title for story in STORIES)
 RESILVER = ["zpool", "resilver", "ost_0"]
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(story for story in STORIES if story.title == title), tmp_path_factory.mktemp("resilver"))
+        return stages_of(next(story for story in STORIES if story.title == title))
 
     return of
 

@@ -15,14 +15,14 @@ from workflows.facts import FleetFacts, Unknown
 from workflows.guards.answers import a_disk_from_the_shelf
 from workflows.guards.scanned import check_character, same_serial, serial_of
 from workflows.tests.stories_of_disks import BLINK, SICK_BAY, bay, pull
-from workflows.tests.walks import ANN, Stages, Stuck, Walk
+from workflows.tests.walks import ANN, Stages, Stuck, Walk, stages_of
 
 NEW = scenarios.shelf_disk()
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory) -> Stages:
-    return Stages(BLINK, tmp_path_factory.mktemp("blink"))
+def stages() -> Stages:
+    return stages_of(BLINK)
 
 
 def lit(node, number=5):

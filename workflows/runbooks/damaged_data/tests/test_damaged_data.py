@@ -10,7 +10,7 @@ import pytest
 from workflows.engine.core import warnings
 from workflows.runbooks.damaged_data.tests.stories import FIRST, OF_ONE_LEFT
 from workflows.situations import data_errors
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stuck, Walk, stages_of
 
 FOLDER = Path(__file__).resolve().parents[1]
 
@@ -21,13 +21,13 @@ def test_nothing_is_left_to_fill_in():
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("damaged"))
+def stages():
+    return stages_of(FIRST)
 
 
 @pytest.fixture(scope="module")
-def of_one_left(tmp_path_factory):
-    return Stages(OF_ONE_LEFT, tmp_path_factory.mktemp("left"))
+def of_one_left():
+    return stages_of(OF_ONE_LEFT)
 
 
 def test_one_scrub_is_enough_for_what_was_restored_before(stages):
@@ -40,8 +40,8 @@ def test_what_the_first_scrub_left_is_scrubbed_once_more(of_one_left):
     assert of_one_left.end.commands() == [["zpool", "scrub", "ost_0"]] * 2
 
 
-def test_what_is_still_damaged_after_two_scrubs_refuses_the_end_and_is_named(tmp_path):
-    walk = Walk(replace(OF_ONE_LEFT, hands={}), tmp_path / "walk")
+def test_what_is_still_damaged_after_two_scrubs_refuses_the_end_and_is_named():
+    walk = Walk(replace(OF_ONE_LEFT, hands={}))
     with pytest.raises(Stuck, match="still lists 1 file: a scrub found them damaged now"):
         walk.to_the_end()
     assert walk.state.step == "verify"

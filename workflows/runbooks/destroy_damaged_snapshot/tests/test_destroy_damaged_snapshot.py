@@ -10,12 +10,12 @@ from workflows.runbooks.destroy_damaged_snapshot.guards import snapshots_there_a
 from workflows.runbooks.destroy_damaged_snapshot.rehearsal import CLONED, GONE, HELD
 from workflows.runbooks.destroy_damaged_snapshot.tests.stories import FIRST
 from workflows.situations import data_errors
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stuck, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("snapshot"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_exactly_one_is_destroyed_by_its_name_alone(stages):

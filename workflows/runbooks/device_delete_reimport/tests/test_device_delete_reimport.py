@@ -17,15 +17,15 @@ from workflows.guards import suspect
 from workflows.guards.answers import the_disk_meant_in_its_place
 from workflows.runbooks.device_delete_reimport.choices import delete_params, rescan_params, serial_end_and_pool
 from workflows.tests.stories_of_imports import DELETES
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stages, Stuck, stages_of
 
 SUSPECT = "naa:5000c500a65b203b"
 OTHER = scenarios.diverged_disk().disks[0].serial  # of a member that stays
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory) -> Stages:
-    return Stages(DELETES, tmp_path_factory.mktemp("delete"))
+def stages() -> Stages:
+    return stages_of(DELETES)
 
 
 def label(node, number):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from twin.model import Scan
@@ -15,16 +13,15 @@ from workflows.runbooks.finish_replacement.tests.stories import STORIES
 from workflows.situations import detect_all
 from workflows.tests.bends import pool
 from workflows.tests.stories_of_slowness import NOW
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stages, Stuck, Walk, stages_of
 
 FIRST, CALLED_OFF, BY_ITSELF, OLD_LOST, TWO_SPARES, WAITS = (story.title for story in STORIES[:6])
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(story for story in STORIES if story.title == title), tmp_path_factory.mktemp("finish"))
+        return stages_of(next(story for story in STORIES if story.title == title))
 
     return of
 
@@ -79,13 +76,13 @@ def test_only_a_disk_that_holds_the_data_may_stay(stages):
     assert "is REMOVED. Nothing of it is detached" in found["undo"]
 
 
-def test_an_older_scan_does_not_prove_that_the_new_disk_is_filled(tmp_path):
+def test_an_older_scan_does_not_prove_that_the_new_disk_is_filled():
     """A scrub that ended before the new disk came found 0 errors, and nothing was filled since: only the label says so."""
     node = rehearsal.called_off(NOW)
     pool = node.pool("ost_0")
     pool.scan = Scan("scrub", "finished", NOW - 86400.0, 60.0, pool.alloc_bytes, 0)
     story = stories.Story(**{**vars(STORIES[1]), "twins": lambda: {"oss01": node}, "params": stories.of_the_halves})
-    walk = Walk(story, tmp_path)
+    walk = Walk(story)
     assert "By its label" in options(walk)["let-go"]
     assert "finished with" not in options(walk)["let-go"]
 
@@ -177,9 +174,9 @@ def test_while_it_is_waited_for_the_loss_of_the_new_disk_is_an_alarm_and_that_of
     assert "take that disk out" in walk.step.alarm(walk.facts(), walk.state.params).reason
 
 
-def test_of_two_lost_disks_none_is_detached_and_it_says_where_to_go(tmp_path):
+def test_of_two_lost_disks_none_is_detached_and_it_says_where_to_go():
     story = stories.Story(**{**vars(STORIES[0]), "twins": lambda: {"oss01": rehearsal.both_lost(NOW)}, "params": stories.of_the_halves})
-    walk = Walk(story, tmp_path)
+    walk = Walk(story)
     verdict = one_of_its_disks_serves(walk.facts(), walk.state.params)
     assert verdict.outcome == "refuse"
     assert "many-disks-offline" in verdict.reason

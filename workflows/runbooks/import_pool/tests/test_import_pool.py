@@ -11,7 +11,7 @@ from workflows.engine import events as ev
 from workflows.engine.core import warnings
 from workflows.runbooks.import_pool.tests.stories import FIRST, OF_AN_EXPORTED
 from workflows.situations import import_blocked
-from workflows.tests.walks import ANN, Stages, Stuck, Walk
+from workflows.tests.walks import ANN, Stuck, Walk, stages_of
 
 FOLDER = Path(__file__).resolve().parents[1]
 
@@ -22,8 +22,8 @@ def test_nothing_is_left_to_fill_in():
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("not at boot"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_it_is_imported_once_by_guid_into_the_nodes_cache_file(stages):
@@ -31,8 +31,8 @@ def test_it_is_imported_once_by_guid_into_the_nodes_cache_file(stages):
     assert walk.commands() == [["zpool", "import", "-N", "-d", "/dev/disk/by-id", walk.state.params["pool_guid"]]]
 
 
-def test_an_exported_pool_comes_in_alike(tmp_path):
-    walk = Walk(OF_AN_EXPORTED, tmp_path / "walk").to_the_end()
+def test_an_exported_pool_comes_in_alike():
+    walk = Walk(OF_AN_EXPORTED).to_the_end()
     assert [argv[:2] for argv in walk.commands()] == [["zpool", "import"]]
     assert [pool.name for pool in walk.node.imported] == ["ost_0"]
 

@@ -12,12 +12,12 @@ from workflows.runbooks.import_pool.rehearsal import not_at_boot
 from workflows.runbooks.import_without_log.rehearsal import without_its_log
 from workflows.runbooks.import_without_log.tests.stories import FIRST, OF_A_MIRROR
 from workflows.situations import import_blocked
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stuck, Walk, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("without its log"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_an_ordinary_import_refuses_and_names_m(tmp_path):
@@ -90,8 +90,8 @@ def test_a_log_that_is_there_is_refused_by_the_node(tmp_path):
     ) in zpool_import_without_log.guards(pre, given)
 
 
-def test_both_halves_of_a_log_mirror(tmp_path):
-    walk = Walk(OF_A_MIRROR, tmp_path / "walk").to_the_end()
+def test_both_halves_of_a_log_mirror():
+    walk = Walk(OF_A_MIRROR).to_the_end()
     assert [pool.name for pool in walk.node.imported] == ["ost_0"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -14,16 +13,15 @@ from workflows.guards.importing import no_other_node_has_or_may_have_it
 from workflows.runbooks.read_only_import import from_the_dry_run
 from workflows.tests.partners import aged, partner
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stages, Stuck, Walk, stages_of
 
 PLAIN, LOST, BLOCKED = (f"read-only-import, {name}" for name in ("it comes in", "the last seconds are lost", "one disk blocks it"))
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(STORIES[title], tmp_path_factory.mktemp("import"))
+        return stages_of(STORIES[title])
 
     return of
 

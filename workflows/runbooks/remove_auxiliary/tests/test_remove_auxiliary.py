@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from workflows.analysis import manual_start
@@ -11,16 +9,15 @@ from workflows.runbooks.remove_auxiliary import rehearsal
 from workflows.runbooks.remove_auxiliary.guards import it_holds_no_data
 from workflows.runbooks.remove_auxiliary.tests.stories import STORIES, Story, story
 from workflows.situations import detect_all
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stages, Stuck, Walk, stages_of
 
 LOG, LOG_MIRROR, CACHE, SPARE = (one.title for one in STORIES)
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(one for one in STORIES if one.title == title), tmp_path_factory.mktemp("remove"))
+        return stages_of(next(one for one in STORIES if one.title == title))
 
     return of
 
@@ -91,9 +88,9 @@ def test_a_member_that_holds_data_is_never_removed(stages):
 
 
 @pytest.mark.parametrize("role", ["cache", "log", "spare"])
-def test_one_that_serves_can_be_removed_too_from_the_page_of_its_pool(role, tmp_path):
+def test_one_that_serves_can_be_removed_too_from_the_page_of_its_pool(role):
     first: Story = story("", lambda: rehearsal.with_one(role, False))
-    walk = Walk(Story(**{**vars(first), "params": lambda facts: offered(facts)[0].params}), tmp_path)
+    walk = Walk(Story(**{**vars(first), "params": lambda facts: offered(facts)[0].params}))
     assert offered(walk.facts())[0].against == ()
 
 

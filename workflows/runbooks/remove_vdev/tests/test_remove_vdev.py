@@ -13,12 +13,12 @@ from workflows.runbooks.remove_vdev.tests.stories import FIRST, SPECIAL
 from workflows.situations import detect_all
 from workflows.tests.bends import pool as with_pool
 from workflows.tests.stage import Stage
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stuck, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("remove-vdev"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_it_is_gone_and_the_mirror_is_left(stages):
@@ -42,16 +42,16 @@ def test_a_pool_with_a_raidz_is_not_offered_it(tmp_path):
     assert "remove-vdev" not in [cure.runbook for cure in found.cures]
 
 
-def test_a_special_vdev_goes_to_the_data_vdevs_and_the_plan_says_what_that_costs(tmp_path):
-    walk = Stages(SPECIAL, tmp_path).at("confirm")
+def test_a_special_vdev_goes_to_the_data_vdevs_and_the_plan_says_what_that_costs():
+    walk = stages_of(SPECIAL).at("confirm")
     assert "Metadata and small blocks are on the data vdevs from then on" in walk.state.plan["given_up"]
     walk.to_the_end()
     assert walk.commands() == [["zpool", "remove", "ost_0", walk.state.params["vdev_guid"]]]
     assert [(top.type, top.cls) for top in walk.node.pool("ost_0").tops] == [("mirror", "data")]
 
 
-def test_a_special_vdev_of_another_ashift_stays(tmp_path):
-    walk = Stages(SPECIAL, tmp_path).at("check")
+def test_a_special_vdev_of_another_ashift_stays():
+    walk = stages_of(SPECIAL).at("check")
     [pool] = walk.facts().nodes["oss01"].pools
     tops = tuple((role, replace(top, ashift=9) if role == "special" else top) for role, top in pool.tops)
     verdict = the_others_can_take_its_data(with_pool(tops=tops)(walk.facts(), walk.state.params), walk.state.params)

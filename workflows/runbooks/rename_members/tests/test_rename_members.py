@@ -15,7 +15,7 @@ from workflows.runbooks.rename_members import AWAY, rehearsal
 from workflows.runbooks.rename_members.tests.stories import FIRST, STOPPED
 from workflows.situations import kernel_names
 from workflows.tests.stories_of_slowness import NOW
-from workflows.tests.walks import ANN, Stages, Stuck, Walk
+from workflows.tests.walks import ANN, Stuck, Walk, stages_of
 
 FOLDER = Path(__file__).resolve().parents[1]
 BY_ID = "/dev/disk/by-id/"
@@ -27,8 +27,8 @@ def test_nothing_is_left_to_fill_in():
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("kernel names"))
+def stages():
+    return stages_of(FIRST)
 
 
 def paths(walk: Walk) -> dict[int, str]:
@@ -99,8 +99,8 @@ def test_it_refuses_before_anything_is_stopped(stages, change, why):
     assert walk.commands() == []
 
 
-def test_while_something_is_mounted_nothing_is_exported(tmp_path):
-    walk = Walk(replace(FIRST, hands={**FIRST.hands, "stop": lambda walk: STOPPED}), tmp_path / "walk")
+def test_while_something_is_mounted_nothing_is_exported():
+    walk = Walk(replace(FIRST, hands={**FIRST.hands, "stop": lambda walk: STOPPED}))
     with pytest.raises(Stuck, match="Mounted are still: ost_0/home on /ost_0/home"):
         walk.to_the_end()
     assert walk.commands() == []
@@ -138,6 +138,6 @@ def with_a_spare():
     return {"oss01": node}
 
 
-def test_a_spare_has_its_stable_name_too(tmp_path):
-    walk = Walk(replace(FIRST, twins=with_a_spare), tmp_path / "walk").to_the_end()
+def test_a_spare_has_its_stable_name_too():
+    walk = Walk(replace(FIRST, twins=with_a_spare)).to_the_end()
     assert walk.node.pool("ost_0").spares[0].path.startswith(BY_ID)

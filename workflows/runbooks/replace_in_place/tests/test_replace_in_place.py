@@ -12,7 +12,7 @@ from workflows.engine import events as ev
 from workflows.engine.core import ask, blockers
 from workflows.runbooks.replace_in_place.tests.stories import BY_ITSELF, DRAID, FIRST, MIRROR, SEVERAL, as_it_was, story
 from workflows.situations import detect_all
-from workflows.tests.walks import ANN, Stages, Stuck, Walk
+from workflows.tests.walks import ANN, Stuck, Walk, stages_of
 
 FOLDER = Path(__file__).resolve().parents[1]
 LEFT = [
@@ -28,13 +28,13 @@ def test_nothing_is_left_to_fill_in():
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("beside"))
+def stages():
+    return stages_of(FIRST)
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    return Stages(BY_ITSELF, tmp_path_factory.mktemp("alone"))
+def alone():
+    return stages_of(BY_ITSELF)
 
 
 def of_zpool(walk):
@@ -99,8 +99,8 @@ def filled(walk):
 
 
 @pytest.mark.parametrize("one", [MIRROR, DRAID], ids=lambda one: one.title)
-def test_a_half_of_a_mirror_and_a_member_of_a_draid_serve_until_the_new_disk_is_filled(one, tmp_path):
-    stages = Stages(one, tmp_path)
+def test_a_half_of_a_mirror_and_a_member_of_a_draid_serve_until_the_new_disk_is_filled(one):
+    stages = stages_of(one)
     walk = stages.at("resilver")
     assert scenarios.leaf_on(walk.node, walk.state.params["old_wwid"]).state == "ONLINE"
     assert of_zpool(stages.end) == ["replace"]
@@ -108,9 +108,9 @@ def test_a_half_of_a_mirror_and_a_member_of_a_draid_serve_until_the_new_disk_is_
     assert scenarios.leaf_on(stages.end.node, stages.end.state.params["wwid"]).state == "ONLINE"
 
 
-def test_the_second_of_two_waits_for_the_first_and_then_has_its_own_run(tmp_path):
+def test_the_second_of_two_waits_for_the_first_and_then_has_its_own_run():
     """One resilver at a time in a vdev; when the first is verified the other member is offered, and not the one that was replaced."""
-    stages = Stages(SEVERAL, tmp_path)
+    stages = stages_of(SEVERAL)
     first = stages.end
     meanwhile = stages.at("resilver")
     other = next(
@@ -122,7 +122,7 @@ def test_the_second_of_two_waits_for_the_first_and_then_has_its_own_run(tmp_path
     check = meanwhile.runbook.step("check")
     reasons = [verdict.reason for verdict in blockers(ask(check.guards, meanwhile.facts(), {**other, "wwid": ""}))]
     assert any("One replacement at a time: wait until it ends." in reason for reason in reasons), reasons
-    second = Walk(story("", {"oss01": first.node}), tmp_path / "second").to_the_end()
+    second = Walk(story("", {"oss01": first.node})).to_the_end()
     assert second.state.status == "done"
     assert second.state.params["vdev_guid"] == other["vdev_guid"]
     assert filled(second)

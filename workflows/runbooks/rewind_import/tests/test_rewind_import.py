@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -15,16 +14,15 @@ from workflows.facts import FleetFacts, Unknown
 from workflows.guards.rewinding import it_has_passed_what_it_left_behind, this_zfs_can_go_back
 from workflows.tests.partners import aged, partner
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Walk
+from workflows.tests.walks import Stages, Walk, stages_of
 
 EVACUATED, GONE_BACK, TOO_FAR = (f"rewind-import, {name}" for name in ("copied out", "gone back for good", "too far back for good"))
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(STORIES[title], tmp_path_factory.mktemp("rewind"))
+        return stages_of(STORIES[title])
 
     return of
 

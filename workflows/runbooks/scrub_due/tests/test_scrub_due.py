@@ -18,7 +18,7 @@ from workflows.situations import rebuild_unverified, scrub_paused
 from workflows.tests.bends import node as node_with
 from workflows.tests.incident import PARAMS, with_pool
 from workflows.tests.stories_of_slowness import NOW
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stuck, stages_of
 
 FOLDER = Path(__file__).resolve().parents[1]
 LEFT = [
@@ -34,8 +34,8 @@ def test_nothing_is_left_to_fill_in():
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("scrub"))
+def stages():
+    return stages_of(FIRST)
 
 
 def scan(node):
@@ -153,8 +153,8 @@ def test_after_a_rebuild_one_is_due_however_lately_another_ended(status, ended, 
 
 
 @pytest.fixture(scope="module")
-def of_a_paused_one(tmp_path_factory):
-    return Stages(PAUSED, tmp_path_factory.mktemp("paused"))
+def of_a_paused_one():
+    return stages_of(PAUSED)
 
 
 def test_a_paused_scrub_goes_on_where_it_stopped(of_a_paused_one):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from workflows.engine.core import ask, blockers
 from workflows.tests.bends import pool
 from workflows.tests.stories import STORIES
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stages, Stuck, stages_of
 
 BACK, STAYS = "spare-return, given back", "spare-return, promoted"
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(STORIES[title], tmp_path_factory.mktemp("spare"))
+        return stages_of(STORIES[title])
 
     return of
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from twin.model import Scan
@@ -14,14 +12,13 @@ from workflows.runbooks.stop_scrub.guards import a_scrub_runs_or_is_paused
 from workflows.runbooks.stop_scrub.tests.stories import FIRST, OF_A_RUNNING, STORIES, story
 from workflows.situations import detect_all
 from workflows.tests.bends import pool as with_pool
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stages, Stuck, Walk, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(one for one in STORIES if one.title == title), tmp_path_factory.mktemp("stop"))
+        return stages_of(next(one for one in STORIES if one.title == title))
 
     return of
 
@@ -75,14 +72,14 @@ def test_an_error_scrub_is_none(stages):
     assert a_scrub_runs_or_is_paused(facts, walk.state.params).outcome == "refuse"
 
 
-def test_one_that_is_paused_is_answered_by_its_situation_after_going_on(tmp_path):
-    facts = Walk(FIRST, tmp_path).facts()
+def test_one_that_is_paused_is_answered_by_its_situation_after_going_on():
+    facts = Walk(FIRST).facts()
     [found] = [one for one in detect_all(facts) if one.slug == "scrub-paused"]
     assert [answer.runbook for answer in found.answers] == ["scrub-due", "stop-scrub"]
 
 
 @pytest.mark.parametrize(("node", "offered"), [(rehearsal.running, 1), (rehearsal.paused, 1)])
-def test_one_can_be_stopped_from_the_page_of_its_pool(node, offered, tmp_path):
-    facts = Walk(story("", node), tmp_path).facts()
+def test_one_can_be_stopped_from_the_page_of_its_pool(node, offered):
+    facts = Walk(story("", node)).facts()
     found = [one for one in manual_start.of_pool(facts, "oss01", "ost_0") if one.runbook.slug == "stop-scrub"]
     assert [one.against for one in found] == [()] * offered

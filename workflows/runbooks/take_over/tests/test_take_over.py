@@ -14,12 +14,12 @@ from workflows.runbooks.take_over.guards import a_minute_lies_between_the_looks,
 from workflows.runbooks.take_over.rehearsal import DEAD, DEAD_HOSTID, SERIALS
 from workflows.runbooks.take_over.tests.stories import FIRST, FORCED, comes_back, date_u, of_its_controller
 from workflows.tests.test_fencing import FRU, STATUS, WATCHDOG
-from workflows.tests.walks import ANN, Stages, Stuck
+from workflows.tests.walks import ANN, Stuck, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("take-over"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_it_forces_once_and_this_node_has_the_pool(stages):

@@ -11,12 +11,12 @@ from workflows.engine.core import warnings
 from workflows.engine.decide import Refused
 from workflows.runbooks.wipe_destroyed_member.tests.stories import FIRST
 from workflows.situations import destroyed_member
-from workflows.tests.walks import ANN, BOB, Stages, Stuck
+from workflows.tests.walks import ANN, BOB, Stuck, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("wipe"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_the_one_disk_is_wiped_once_by_its_own_link_and_no_other(stages):

@@ -14,12 +14,12 @@ from workflows.engine.decide import Refused
 from workflows.facts import Unknown, known, lookup
 from workflows.runbooks.wipe_disk.tests.stories import FIRST
 from workflows.situations import former_member
-from workflows.tests.walks import ANN, BOB, Stages, Stuck
+from workflows.tests.walks import ANN, BOB, Stuck, stages_of
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    return Stages(FIRST, tmp_path_factory.mktemp("wipe"))
+def stages():
+    return stages_of(FIRST)
 
 
 def test_the_one_disk_is_wiped_once_by_its_own_link_and_no_other(stages):

@@ -9,14 +9,14 @@ from twin.model import Label
 from twin.scan import start_resilver
 from workflows.tests.partners import partner
 from workflows.tests.stories_of_disks import MISMATCH
-from workflows.tests.walks import Stages, Stuck
+from workflows.tests.walks import Stages, Stuck, stages_of
 
 NEW = scenarios.lab_disk(8, 8).wwid
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory) -> Stages:
-    return Stages(MISMATCH, tmp_path_factory.mktemp("mismatch"))
+def stages() -> Stages:
+    return stages_of(MISMATCH)
 
 
 def plan_text(walk) -> str:
