@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from workflows.analysis import manual_start
@@ -18,17 +16,16 @@ from workflows.runbooks.add_special.tests.stories import STORIES
 from workflows.runbooks.remove_vdev.guards import the_others_can_take_its_data
 from workflows.situations import detect_all
 from workflows.tests.bends import A_LABEL, UNREAD, disk
-from workflows.tests.walks import Stages, Stuck, Walk
+from workflows.tests.walks import Stages, Stuck, Walk, stages_of
 
 SPECIAL, WIDE, MIRRORS, NVME, NVME_WIDE = (one.title for one in STORIES)
 COUNTS = {SPECIAL: 3, WIDE: 4, MIRRORS: 2, NVME: 3, NVME_WIDE: 4}
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(one for one in STORIES if one.title == title), tmp_path_factory.mktemp("class"))
+        return stages_of(next(one for one in STORIES if one.title == title))
 
     return of
 
@@ -152,11 +149,11 @@ def test_without_the_feature_the_node_plans_nothing(stages):
         walk.go()
 
 
-def test_a_pool_whose_vdevs_have_different_ashifts_is_left_to_a_person(tmp_path):
+def test_a_pool_whose_vdevs_have_different_ashifts_is_left_to_a_person():
     node = rehearsal.beside_mirrors(2, "dedup")
     node.pool("ost_0").tops[0].ashift = 9
     story = STORIES[2]
-    walk = Walk(type(story)(**{**vars(story), "twins": lambda: {"oss01": node}}), tmp_path)
+    walk = Walk(type(story)(**{**vars(story), "twins": lambda: {"oss01": node}}))
     assert any("written with different ashifts" in why for why in walk.why_not())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -17,7 +16,7 @@ from workflows.guards.policy import Policy
 from workflows.runbooks.replace_boot_member.guards import OTHER, the_member_is_a_partition_beside_others, what_the_old_disk_still_serves
 from workflows.runbooks.replace_boot_member.tests.stories import STORIES
 from workflows.situations import detect_all
-from workflows.tests.walks import ANN, BOB, Stages
+from workflows.tests.walks import ANN, BOB, Stages, stages_of
 
 LOST, SERVING, GRUB, MANY = (one.title for one in STORIES)
 OBSERVES = Policy("observe", (), (), path="/etc/slotlight/policy.json")
@@ -25,10 +24,9 @@ NONCE = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    @cache
+def stages():
     def of(title: str) -> Stages:
-        return Stages(next(one for one in STORIES if one.title == title), tmp_path_factory.mktemp("boot"))
+        return stages_of(next(one for one in STORIES if one.title == title))
 
     return of
 
