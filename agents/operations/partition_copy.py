@@ -70,7 +70,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
         "outgoing": {},
         "incoming": _new_disk.incoming(scene),
         "source": {"wwid": params["from_wwid"], "serial": facts["source.serial"], "table": facts["source.table"]},
-        "commands": dict(zip(("first", "then"), (" ".join(command) for command in commands(params)))),
+        "commands": dict(zip(("command 1", "command 2"), (" ".join(command) for command in commands(params)))),
         "topology_before": [],
         "topology_after": [],
         "preconditions": facts,

@@ -83,7 +83,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     return {
         "outgoing": {},
         "incoming": _new_disk.incoming(scene),
-        "commands": dict(zip(("first", "then"), (" ".join(command) for command in commands(params)))),
+        "commands": dict(zip(("command 1", "command 2"), (" ".join(command) for command in commands(params)))),
         "topology_before": [],
         "topology_after": [],
         "preconditions": facts,

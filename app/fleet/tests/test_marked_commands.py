@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
 A_SENTENCE = re.compile(
-    r"\{\{ (?:[a-z_0-9]+\.)*(?:reason|why|why_not|refused|against|sentence|by_hand_way|advice|meaning|cure)(?P<filters>(?:\|[^ }]+)*) \}\}"
+    r"\{\{ (?:[a-z_0-9]+\.)*(?:reason|why|why_not|refused|against|sentence|by_hand_way|advice|meaning|cure|detail|about|phrase_hint)(?P<filters>(?:\|[^ }]+)*) \}\}"
 )
 LITERAL = re.compile(r"<(pre|textarea|script)\b.*?</\1>|=\"[^\"]*\"", re.DOTALL)  # shown as it is, or no text of the page
 
