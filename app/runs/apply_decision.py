@@ -65,7 +65,7 @@ def _do(run: Run, runbook: Runbook, decision: Decision, asker: Asker, now: datet
     for effect in decision.effects:
         match effect:
             case ev.Lock(keys):
-                fence = locks.take(run, keys, now)
+                fence = locks.take(run, keys, now, several(decision.state))
             case ev.Unlock():
                 locks.give_back(run)
             case ev.Seal():
@@ -85,6 +85,11 @@ def _do(run: Run, runbook: Runbook, decision: Decision, asker: Asker, now: datet
                 sealing.show(run, runbook.step(effect.step), effect, asker.person, now)
                 ledger.keep(effect.snippet.encode(), "text/plain")
     return records
+
+
+def several(state: RunState) -> tuple[str, ...]:
+    """The disks that the plan takes in together."""
+    return tuple((state.plan or {}).get("params", {}).get("wwids", "").split())
 
 
 def _sealed(order) -> ev.Record:

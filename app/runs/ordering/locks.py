@@ -5,6 +5,7 @@ started; see `takeover`.
 """
 
 import re
+from collections.abc import Collection
 from datetime import datetime
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from app.runs.models import ResourceLock, Run
 
 TAKING = 0x510754  # advisory lock: counting pools and taking one more must not interleave
 ONE_THING = re.compile(r"(?P<kind>[a-z]+):[^*?\s]+")
-ONE_OF_EACH = ("pool", "disk")  # an order touches one at most
+ONE_OF_EACH = ("pool", "disk")  # an order touches one at most; several disks only where its own parameters name each
 OF_A_NODE = ("tunables", "modes")  # held of a node as a whole: two who change them at once learn nothing
 
 
@@ -28,9 +29,9 @@ class Held(Exception):
 
 
 @transaction.atomic
-def take(run: Run, keys: tuple[str, ...], now: datetime) -> int:
-    """Hold all `keys`; returns the fencing number. Raises Held and holds nothing more than before."""
-    check(keys)
+def take(run: Run, keys: tuple[str, ...], now: datetime, several: Collection[str] = ()) -> int:
+    """Hold all `keys`; returns the fencing number. `several`: WWIDs that the plan names together. Raises Held and holds nothing more than before."""
+    check(keys, several)
     alone()
     _keep_to_the_fleet_limit(run, keys)
     fence = next_fence()
@@ -56,13 +57,14 @@ def next_fence() -> int:
         return cursor.fetchone()[0]
 
 
-def check(keys: tuple[str, ...]) -> None:
-    """Raises Held for an empty or wildcard target, and for an order that would touch two disks or pools."""
+def check(keys: tuple[str, ...], several: Collection[str] = ()) -> None:
+    """Raises Held for an empty or wildcard target, and for an order that would touch two pools, or a second disk that is not one of `several`."""
     found = [match for key in keys if (match := ONE_THING.fullmatch(key))]
     if not keys or len(found) < len(keys) or len(set(keys)) != len(keys):
         raise Held("What exactly this order touches is not known, so nothing is locked and nothing sealed. Have the node look again.")
+    named = all(key.removeprefix("disk:") in several for key in keys if key.startswith("disk:"))
     for kind in ONE_OF_EACH:
-        if sum(match["kind"] == kind for match in found) > 1:
+        if not (kind == "disk" and named) and sum(match["kind"] == kind for match in found) > 1:
             raise Held(f"One order touches one {kind}, and this one would touch several. Make a run for each.")
 
 

@@ -45,13 +45,13 @@ def refused(match: str):
 
 def forge(run: Run, person, **changes) -> Order:
     """An order put straight into the table, by somebody who can write to it but for its rules. Good unless `changes` spoil it."""
-    now = timezone.now()
+    now, wwids = timezone.now(), changes.pop("wwids", "")
     plan = run.plans.last() if "plan" not in changes else changes.pop("plan")
     row = {"id": "f" * 32, "node": run.node, "operation": "zpool_replace", "effect": "at_most_once", "destructive": True, "nonce": "n" * 43}
     row |= {"run": run, "step": "replace", "plan": plan, "fence": run.fence, "sealed_by": person, "proved_at": now, "sealed_at": now}
     row |= {"expires_at": now + timedelta(seconds=60), "signature": "x", "signed_by": "k"} | changes
     values = {name: str(row[name]) for name in ("id", "node", "operation", "effect", "fence", "nonce")}
-    text = canonical(values | {"plan_digest": plan.digest if plan else ""}).decode()
+    text = canonical(values | {"plan_digest": plan.digest if plan else ""} | ({"params": {"wwids": wwids}} if wwids else {})).decode()
     row |= {"canonical": text, "digest": hashlib.sha256(text.encode()).hexdigest()}
     with transaction.atomic():
         return Order.objects.create(**row)
@@ -159,6 +159,15 @@ def test_an_order_touches_one_disk(ready, ann):
     ResourceLock.objects.create(key="disk:naa:2", run=ready, fence=ready.fence, taken_at=timezone.now())
     with refused("one disk at most"):
         forge(ready, ann)
+
+
+def test_an_order_of_several_disks_touches_those_that_its_text_names(ready, ann):
+    held = ResourceLock.objects.get(run=ready, key__startswith="disk:").key.removeprefix("disk:")
+    ResourceLock.objects.create(key="disk:naa:2", run=ready, fence=ready.fence, taken_at=timezone.now())
+    for named in ("naa:2", held, f"{held} naa:3", f"{held}naa:2"):
+        with refused("one disk at most"):
+            forge(ready, ann, wwids=named)
+    forge(ready, ann, wwids=f"{held} naa:2")
 
 
 def test_an_altered_order_has_another_digest(run, oss01):

@@ -98,6 +98,16 @@ def test_the_holder_is_on_the_pages_of_pool_disk_and_node(oss01, ann, runs, clie
     assert not [url for url in pages if text in client.get(url).content.decode()]
 
 
+def test_several_disks_are_held_only_where_the_plan_names_each():
+    keys = ("disk:naa:1", "disk:naa:2", "pool:1")
+    locks.check(keys, ("naa:1", "naa:2"))
+    for several in ((), ("naa:1",), ("naa:1", "naa:3")):
+        with pytest.raises(locks.Held, match="touches one disk"):
+            locks.check(keys, several)
+    with pytest.raises(locks.Held, match="touches one pool"):
+        locks.check((*keys, "pool:2"), ("naa:1", "naa:2"))
+
+
 def test_what_is_held_of_a_node_by_a_run_elsewhere_is_on_its_page(oss01, ann, runs, client):
     Node.objects.create(name="oss09", state=Node.State.ENROLLED)
     locks.take(runs[0], ("modes:oss09",), NOW)
