@@ -18,7 +18,7 @@ from workflows.runbooks import RUNBOOKS
 
 BEGINNING = 0x510755  # advisory lock: asking what is in hand and beginning a run on it must not interleave
 MEMBERS = ("vdev_guid", "spare_guid", "new_guid", "goes_guid", "keeps_guid")
-DISKS = ("old_wwid", *CHOSEN, "keeps_wwid")
+DISKS = ("old_wwid", *CHOSEN, "keeps_wwid", "from_wwid")
 BAYS = (("enclosure", "slot"), ("new_enclosure", "new_slot"))
 LEFT_TO_ANOTHER_RUN = frozenset({("spare-return", "wait")})  # what this step waits for is done in another run, on the same member
 
