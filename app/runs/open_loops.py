@@ -35,6 +35,7 @@ KINDS = {  # of the loops that runbooks open, in the words of the filter
     "away": "a pool exported to be imported again",
     "young": "a pool that writes past what it left",
     "deleted": "a deleted device",
+    "copied": "a disk with a copied partition table",
     "scrubbing": "a scrub that runs",
     "returning": "a dead head that must not import its pool",
 }

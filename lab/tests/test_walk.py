@@ -24,8 +24,8 @@ def test_how_a_lost_new_disk_comes_back_is_read_off_the_page():
 
 
 @pytest.mark.parametrize("runbook", [slug for slug, steps in CONFIRMS.items() if steps and slug != "drive-mode-audit"])
-def test_what_a_confirmation_asks_for_is_read_off_the_page(runbook, tmp_path):
-    for walk in at_its_confirmations(runbook, tmp_path):
+def test_what_a_confirmation_asks_for_is_read_off_the_page(runbook):
+    for walk in at_its_confirmations(runbook):
         step = f"{shown(walk, ('_lost', '_plan'))} {walk.step.phrase_hint} It is not printed here: read it off the plan."
         page = Page(200, "/runs/1/", text=f"At work {shown(walk, ('_about',))} · asked for by ann", current=step)
         assert read_off_the_plan(page) == walk.step.phrase(walk.state.params, walk.state.plan)

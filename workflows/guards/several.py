@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 
-from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
+from workflows.engine.core import Guard, Params, Verdict, ok, unknown
 from workflows.facts import FleetFacts
 
 NUMBERS = (1, 2, 3, 4)
@@ -48,15 +49,15 @@ def each(one: Guard) -> Guard:
     return of_every_disk
 
 
-def of_disk(one: Guard, number: int) -> Guard:
-    """Asked of one of them alone, under a name of its own; it refuses where so many are not chosen. The first is what it is asked of anyhow."""
+def of_disk(one: Guard, number: int, not_chosen: Callable[[str], Verdict] = unknown) -> Guard:
+    """Asked of one of them alone, under a name of its own; `not_chosen` where there are fewer. The first is what it is asked of anyhow."""
     if number == 1:
         return one
 
     @wraps(one)
     def of_this_disk(facts: FleetFacts, params: Params) -> Verdict:
         if not params.get(key("wwid", number)):
-            return refuse(f"No disk {number} is chosen for this mirror.")
+            return not_chosen(f"No disk {number} is chosen for this mirror.")
         return one(facts, about(params, number))
 
     of_this_disk.__name__ = f"for_disk_{number}_{one.__name__}"

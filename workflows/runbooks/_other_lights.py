@@ -16,8 +16,10 @@ def other_lights(facts: FleetFacts, params: Params) -> str:
     """A warning at the step at which the disk of `old_wwid` is found by its serial number."""
     disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     link, serial = by_id_path(params.get("old_wwid", "")), params.get("old_serial", "")
-    if not known(disk) or disk is None or not serial:
-        return ""
+    if not known(disk):
+        return f"Whether a tool could light it is not known: {disk.reason}"
+    if disk is None or not serial:
+        return "Whether a tool could light it is not known: the node does not show the disk, or its serial number."
     lines = [
         "A light may lead there, and none of these is read back: look which bay blinks, scan the disk all the same, and switch the light off afterwards.",
         f"With sas3ircu or sas2ircu: `sas3ircu 0 display` lists {serial} with its enclosure and slot; `sas3ircu 0 locate ENCLOSURE:SLOT ON`, and OFF afterwards.",

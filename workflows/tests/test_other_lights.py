@@ -32,8 +32,10 @@ def test_a_disk_that_may_not_be_named_is_not_named():
 
 
 @pytest.mark.parametrize("params", [{}, {**GIVEN, "old_serial": ""}, {**GIVEN, "old_wwid": "naa:5000c500ffffffff"}])
-def test_of_a_disk_that_is_not_known_nothing_is_given(params):
-    assert other_lights(FLEET, params) == ""
+def test_of_a_disk_that_is_not_known_no_command_is_given(params):
+    text = other_lights(FLEET, params)
+    assert text.startswith("Whether a tool could light it is not known")
+    assert "`" not in text
 
 
 @pytest.mark.parametrize(("book", "step"), [("blink-and-replace", "find"), ("replace-in-place", "find"), ("replace-in-place", "find-new")])

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any
 
 from agents.operations import zpool_add_class
-from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Guard, ManualStep, Option, Params, Runbook, Verdict
+from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Guard, ManualStep, Option, Params, Runbook, Verdict, refuse
 from workflows.facts import FleetFacts, known
 from workflows.guards import facts_are_fresh
 from workflows.guards.answers import the_chosen_disk
@@ -142,7 +142,7 @@ def scan(number: int) -> ManualStep:
         scan_chosen(key("scan", number, "-")),
         title=f"Scan the {ORDINALS[number]} disk",
         guards=(facts_are_fresh, of_disk(the_disk_is_seen_and_running, number)),
-        needed=of_disk(the_bay_of_the_disk_is_not_known, number),
+        needed=of_disk(the_bay_of_the_disk_is_not_known, number, refuse),
         judges=judges,
         param=key("scanned_serial", number),
     )

@@ -214,7 +214,7 @@ def test_versions_are_compared_by_release(userland, module, severity):
         (
             "2.1.15-1",
             "2.1.11-1",
-            "is refused: zpool_replace, zpool_replace_serving, zpool_replace_partition, zpool_online, zpool_bring_back, zpool_clear, zpool_attach, zpool_add, zpool_add_class.",
+            "is refused: zpool_replace, zpool_replace_serving, zpool_replace_partition, zpool_online, zpool_bring_back, zpool_clear, zpool_attach, zpool_add, zpool_add_class, zpool_import_without_log.",
         ),
         ("2.3.2-1", "2.1.11-1", "no runbook changes a pool there"),
         ("2.2.9-1", "2.2.9-1", "every order reaches the same checks"),

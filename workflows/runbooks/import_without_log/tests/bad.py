@@ -16,7 +16,11 @@ def another_node_sees_one_more(facts: FleetFacts, params: Params) -> FleetFacts:
 
 
 REFUSED = (
-    Bad("only_a_log_of_it_is_lost", "Begin import-pool", listed(tops=lambda tops: tuple(pair for pair in tops if pair[0] != "log"))),
+    Bad(
+        "only_a_log_of_it_is_lost",
+        "Begin import-pool",
+        listed(tops=lambda tops: tuple(pair for pair in tops if pair[0] != "log"), state="ONLINE", note="", more_devices=False),
+    ),
     Bad("no_other_node_sees_its_log", "It may be the log", another_node_sees_one_more),
 )
 UNSURE = (
