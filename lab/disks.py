@@ -1,4 +1,8 @@
-"""The disks: each has a WWN, a serial number and a sparse image, and keeps them wherever it is put."""
+"""The disks: each has its own identity and a sparse image, and keeps them wherever it is put.
+
+A SAS disk has a WWN and sits in a bay of a shelf; two adapters may lead to it. An NVMe disk (`eui64`) and a SATA disk (model and serial number,
+no WWN) sit in the machine itself, where no enclosure tells a bay.
+"""
 
 import subprocess
 from pathlib import Path
@@ -6,26 +10,48 @@ from typing import Any, NamedTuple
 
 BAYS = 8  # of a shelf: as many as the emulated LSI 1068 has phys
 FIRST_WWN = 0x5000C50000000003  # the vendor's part, and the last digit that its disks have
+FIRST_EUI64 = 0x0025385000000003
+SAS, NVME, SATA = "sas", "nvme", "sata"
+SATA_MODEL = "SLOTLAB SSD 512"
 
 
 class Disk(NamedTuple):
-    """`lot` tells the disks of one rack from those of another: no two disks of a fleet have a WWN or a serial number in common."""
+    """`lot` tells the disks of one rack from those of another: no two disks of a fleet have a name or a serial number in common."""
 
     number: int
     folder: Path
     lot: int = 0
+    kind: str = SAS
+
+    @property
+    def _own(self) -> int:
+        """What tells its name from those of all other disks."""
+        return (self.lot << 16) + (self.number << 4)
 
     @property
     def wwn(self) -> int:
-        return FIRST_WWN + (self.lot << 16) + (self.number << 4)
+        return FIRST_WWN + self._own
+
+    @property
+    def eui64(self) -> int:
+        return FIRST_EUI64 + self._own
 
     @property
     def wwid(self) -> str:
         """As the product writes it."""
+        if self.kind == NVME:
+            return f"eui:{self.eui64:016x}"
+        if self.kind == SATA:
+            return f"ata:{SATA_MODEL.replace(' ', '_')}:{self.serial}"
         return f"naa:{self.wwn:016x}"
 
     @property
     def by_id(self) -> str:
+        """The link that udev makes of its name."""
+        if self.kind == NVME:
+            return f"/dev/disk/by-id/nvme-eui.{self.eui64:016x}"
+        if self.kind == SATA:
+            return f"/dev/disk/by-id/ata-{SATA_MODEL.replace(' ', '_')}_{self.serial}"
         return f"/dev/disk/by-id/wwn-0x{self.wwn:016x}"
 
     @property
@@ -61,15 +87,24 @@ class Disk(NamedTuple):
         file = {"driver": "file", "filename": str(self.image), "locking": "off"}
         return {"driver": "raw", "node-name": self.node, "cache": {"no-flush": True}, "file": file, "discard": "unmap"}
 
-    def device(self, bay: int, block: int = 512) -> dict[str, Any]:
+    def built_in(self) -> list[dict[str, Any]]:
+        """The devices of a disk that sits in the machine itself."""
+        if self.kind == NVME:
+            space = {"driver": "nvme-ns", "bus": self.id, "nsid": 1, "drive": self.node, "eui64": self.eui64}
+            return [{"driver": "nvme", "id": self.id, "serial": self.serial}, space]
+        words = {"serial": self.serial, "model": SATA_MODEL, "drive": self.node, "rotation_rate": 1}
+        return [{"driver": "ahci", "id": f"ahci{self.number}"}, {"driver": "ide-hd", "id": self.id, "bus": f"ahci{self.number}.0", **words}]
+
+    def device(self, bay: int, block: int = 512, second: bool = False) -> dict[str, Any]:
+        """In a bay, behind the shelf's adapter; with `second` behind the other adapter that leads to the shelf, by the disk's other port."""
         return {
             "driver": "scsi-hd",
-            "id": self.id,
-            "bus": f"sas{bay // BAYS}.0",
+            "id": f"{self.id}b" if second else self.id,
+            "bus": f"sas{bay // BAYS}{'b' if second else ''}.0",
             "scsi-id": bay % BAYS,
             "drive": self.node,
             "wwn": self.wwn,
-            "port_wwn": self.wwn + 2,
+            "port_wwn": self.wwn + (1 if second else 2),
             "serial": self.serial,
             "vendor": "SEAGATE",
             "product": "ST10000NM0256",

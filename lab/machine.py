@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import asleep, places, qmp
-from lab.disks import BAYS, Disk
+from lab.disks import BAYS, SAS, Disk
 from lab.guest import Guest
 from lab.image import Image
 from lab.shelf import hands
@@ -58,6 +58,8 @@ class Settings:
     shelf_port: int = 0
     disks_folder: str = ""
     bays: dict[int, int] = field(default_factory=dict)  # bay -> disk number
+    built_in: dict[int, str] = field(default_factory=dict)  # disk number -> kind, of those in the machine itself; they are there at boot
+    paths: int = 1  # adapters that lead to each shelf: 1 or 2
     pids: dict[str, int] = field(default_factory=dict)
 
 
@@ -74,7 +76,8 @@ class Machine:
         if not path.exists():
             return Settings()
         answer = json.loads(path.read_text())
-        return Settings(**{**answer, "bays": {int(bay): disk for bay, disk in answer["bays"].items()}})
+        numbered = {name: {int(number): value for number, value in answer.get(name, {}).items()} for name in ("bays", "built_in")}
+        return Settings(**{**answer, **numbered})
 
     def _write(self) -> None:
         new = self.folder / f"{STATE}.new"
@@ -90,7 +93,8 @@ class Machine:
         return Guest(self.settings.ssh_port, Image(Path(self.settings.image)).key, self.folder)
 
     def disk(self, number: int) -> Disk:
-        return Disk(number, Path(self.settings.disks_folder or self.folder / "disks"), self.settings.lot)
+        folder = Path(self.settings.disks_folder or self.folder / "disks")
+        return Disk(number, folder, self.settings.lot, self.settings.built_in.get(number, SAS))
 
     def bay_of(self, number: int) -> int:
         return next(bay for bay, disk in self.settings.bays.items() if disk == number)
@@ -115,7 +119,7 @@ class Machine:
         checksum = zlib.crc32(self.name.encode())
         own = {"hostid": f"{checksum:08x}", "lot": checksum & 0xFFFF, "bays": bays, "shelves": shelves}
         self.settings = Settings(image=str(image.folder), **{**own, **settings})
-        for number in self.settings.bays.values():
+        for number in (*self.settings.bays.values(), *self.settings.built_in):
             self.disk(number).make(self.settings.size)
         self._write()
 
@@ -127,7 +131,8 @@ class Machine:
         if self.runs():
             raise Stop(f"{self.name} runs already.")
         image, new = Image(Path(self.settings.image)), not self._root.exists()
-        sleeper = asleep.of(image, self.settings.memory, HARDWARE, Machine) if new and not (boot or self.settings.serial) else None
+        boot = boot or bool(self.settings.serial or self.settings.built_in)
+        sleeper = asleep.of(image, self.settings.memory, HARDWARE, Machine) if new and not boot else None
         self._overlay(sleeper)
         self.settings.ssh_port, self.settings.shelf_port = _free_port(), _free_port()
         prefix = ["setpriv", "--pdeathsig", "TERM"] if tied else []
@@ -180,7 +185,7 @@ class Machine:
 
     def _until_all_is_seen(self) -> None:
         until = time.monotonic() + BOOT_SECONDS
-        wanted = f"{len(self.settings.bays)} {self.settings.shelves}"
+        wanted = f"{len(self.settings.bays) * self.settings.paths} {self.settings.shelves}"
         while (seen := self.guest.sh(SEEN).strip()) != wanted:
             if time.monotonic() > until:
                 raise Stop(f"{self.name} sees {seen} where there are {wanted} disks and shelves.")
@@ -248,12 +253,20 @@ class Machine:
     def _parts(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is put in, as QMP's commands: the adapters, the disks in their bays, the shelves."""
         for shelf in range(self.settings.shelves):
-            yield "device_add", {"driver": "mptsas1068", "id": f"sas{shelf}", "sas_address": ADAPTER_ADDRESS + (shelf << 8)}
+            for path in range(self.settings.paths):
+                address = ADAPTER_ADDRESS + (shelf << 8) + (path << 4)
+                yield "device_add", {"driver": "mptsas1068", "id": f"sas{shelf}{'b' if path else ''}", "sas_address": address}
         for bay, number in sorted(self.settings.bays.items()):
             yield "blockdev-add", self.disk(number).blockdev()
-            yield "device_add", self.disk(number).device(bay)
+            yield from (("device_add", device) for device in self._ways(number, bay))
+        for number in sorted(self.settings.built_in):
+            yield "blockdev-add", self.disk(number).blockdev()
+            yield from (("device_add", device) for device in self.disk(number).built_in())
         for shelf in range(self.settings.shelves):
             yield from self._shelf_parts(shelf)
+
+    def _ways(self, number: int, bay: int, block: int = 512) -> list[dict[str, Any]]:
+        return [self.disk(number).device(bay, block, second=bool(path)) for path in range(self.settings.paths)]
 
     def _shelf_parts(self, shelf: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """LUN 1 of the last phy costs no bay."""
@@ -291,21 +304,40 @@ class Machine:
     def qmp(self, command: str, /, **arguments):
         return qmp.ask(self.folder / "qmp", command, **arguments)
 
+    def names_of(self, number: int) -> list[str]:
+        """What the node calls a disk just now (["sdc"]), one name for each path, by its WWN or its link; none when it does not see it."""
+        disk = self.disk(number)
+        if disk.kind != SAS:
+            return self.guest.sh(f"readlink -e {disk.by_id} | sed 's#.*/##'", check=False).split()
+        return self.guest.sh(f'lsblk -dno NAME,TYPE,WWN | awk \'$2 == "disk" && $3 == "0x{disk.wwn:016x}" {{print $1}}\'').split()
+
     def name_of(self, number: int) -> str:
-        """What the node calls a disk just now ("sdc"), by its WWN; "" when it does not see it."""
-        return self.guest.sh(f"lsblk -dno NAME,WWN | awk '$2 == \"0x{self.disk(number).wwn:016x}\" {{print $1}}'").strip()
+        """Its first name; "" when the node does not see it."""
+        return next(iter(self.names_of(number)), "")
 
     def pull(self, number: int, noticed: bool = True) -> int:
         """Take a disk out; returns its bay. The emulated adapter raises no event, so the kernel is told, unless it must not notice."""
-        bay, name = self.bay_of(number), self.name_of(number) if noticed else ""
-        self.qmp("device_del", id=self.disk(number).id)
+        bay, names = self.bay_of(number), self.names_of(number) if noticed else []
+        for device in self._ways(number, bay):
+            self.qmp("device_del", id=device["id"])
         del self.settings.bays[bay]
         hands.ask(self.shelf_folder, shelf=bay // BAYS, bay=bay % BAYS + 1, present=False)
         self._let_go(number)
-        if name:
+        for name in names:
             self.guest.sh(f"echo 1 > /sys/block/{name}/device/delete; udevadm settle -t 20")
         self._write()
         return bay
+
+    def pull_built_in(self, number: int) -> None:
+        """Take an NVMe disk out of its slot; the guest is told by the slot, and lets go of it. QEMU's AHCI lets no disk go while it runs."""
+        self.qmp("device_del", id=self.disk(number).id)
+        del self.settings.built_in[number]
+        self._let_go(number)
+        self._write()
+
+    def lose_path(self, number: int) -> None:
+        """The second adapter leads to the disk no more; nobody tells the node, whose requests there fail from now on."""
+        self.qmp("device_del", id=self.disk(number).device(self.bay_of(number), second=True)["id"])
 
     def _let_go(self, number: int) -> None:
         for _ in range(100):
@@ -327,7 +359,8 @@ class Machine:
         had = int(hands.ask(self.shelf_folder)[shelf]["bays"][bay % BAYS]["address"], 16)
         hands.ask(self.shelf_folder, shelf=shelf, bay=bay % BAYS + 1, address=had or disk.wwn, present=True)
         self.qmp("blockdev-add", **disk.blockdev())
-        self.qmp("device_add", **disk.device(bay, block))
+        for device in self._ways(number, bay, block):
+            self.qmp("device_add", **device)
         self.settings.bays[bay] = number
         self._write()
         if rescan:

@@ -25,6 +25,9 @@ BASE = (
     "ledmon",
     "sdparm",
     "parted",
+    "gdisk",
+    "cryptsetup-bin",
+    "multipath-tools",
 )
 # The whole kernel and not the cloud one: that has no mptsas, ses and enclosure.
 KERNEL = ("linux-image-amd64", "linux-headers-amd64", "initramfs-tools", "zstd")
@@ -98,6 +101,8 @@ FINISH = (
     ("systemctl", "mask", "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
     # ledmon would reset the emulated adapter with a request it does not know; the others look for what is not there.
     ("systemctl", "mask", "ledmon.service", "openipmi.service", "e2scrub_reap.service"),
+    # The tests start it where two paths lead to one disk.
+    ("systemctl", "disable", "multipathd.service", "multipathd.socket"),
     ("apt-get", "clean"),
 )
 
