@@ -99,14 +99,13 @@ def keys(host: Host) -> tuple[str, ...]:
 
 
 def others(host: Host, disk: str) -> tuple[str, ...]:
-    """Partitions beside the first that are large enough to be a member, as of a disk that also boots: "sda3". ZFS makes 1 and 9 of a whole disk."""
+    """Partitions beside the first that are large enough to be a member, as of a disk that also boots: "sda3".
+
+    The 8 MiB that ZFS keeps at the end of a whole disk, its partition 9, are not; somebody's own partition 9 can be.
+    """
     first = _disks.first_partition(host, disk)
-    beside = [name for name in _disks.partitions(host, disk) if name != first and not _is_reserve(disk, name)]
-    return tuple(name for name in beside[:OTHERS_MAX] if _size_bytes(host, disk, name) >= MEMBER_BYTES_MIN)
-
-
-def _is_reserve(disk: str, name: str) -> bool:
-    return name in (f"{disk}9", f"{disk}p9")
+    beside = [name for name in _disks.partitions(host, disk) if name != first]
+    return tuple(name for name in beside if _size_bytes(host, disk, name) >= MEMBER_BYTES_MIN)[:OTHERS_MAX]
 
 
 def _size_bytes(host: Host, disk: str, name: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from agents.collectors import block, mounts, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.collectors.block import BlockDisk
+from agents.collectors.block import BlockDisk, BlockPartition
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
 from agents.domain.wwid import by_id_path
@@ -24,7 +24,6 @@ from agents.operations.base import UNKNOWN
 BLKID_TIMEOUT_SECONDS = 20.0
 Answer = TypeVar("Answer")
 NONE = "none"
-RESERVE = 9  # the 8 MiB at the end of a whole disk that ZFS partitioned: too small for labels of a member
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
 
 
@@ -191,9 +190,13 @@ def labels(host: Host, candidate: Candidate) -> str:
 
 
 def read_labels(host: Host, candidate: Candidate) -> tuple[zdb_label.Label, ...]:
-    """The same as they are. Raises Unread."""
-    names = (name for disk in candidate.paths for name in (disk.name, *(part.name for part in disk.partitions if part.number != RESERVE)))
+    """The same as they are. Raises Unread. A partition that is too small for a member is not asked, as the 8 MiB at the end of a whole disk."""
+    names = (name for disk in candidate.paths for name in (disk.name, *(part.name for part in disk.partitions if _can_be_member(part))))
     return tuple(label for name in names for label in _labels_on(host, name))
+
+
+def _can_be_member(part: BlockPartition) -> bool:
+    return part.size_bytes is None or part.size_bytes >= zdb_label.MEMBER_BYTES_MIN
 
 
 def _labels_on(host: Host, name: str) -> tuple[zdb_label.Label, ...]:

@@ -6,13 +6,16 @@ Texts in captures/sfdisk are those of util-linux 2.38.1 and gdisk 1.0.9 on files
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from agents.collectors import boot_tool, zdb_label
-from agents.operations import _partitions, partition_copy, proxmox_boot_init, zpool_replace_partition
+from agents.collectors.block import BlockPartition
+from agents.host.host import Ran
+from agents.operations import _candidate, _partitions, partition_copy, proxmox_boot_init, zpool_replace_partition
 from agents.operations.base import act
 from twin import scenarios
 from workflows.runbooks.replace_boot_member import rehearsal
@@ -90,6 +93,29 @@ def test_a_table_that_cannot_be_read_is_not_none(host):
 
 def test_labels_are_read_on_every_partition_that_can_be_a_member(host):
     assert zdb_label.keys(host) == ("sda1", "sda2", "sda3", "sdc")
+
+
+@pytest.mark.parametrize(
+    ("size", "looked_at"), [(8 << 20, False), ((64 << 20) - 512, False), (64 << 20, True), (4 << 40, True), (None, True)]
+)
+def test_the_size_of_a_partition_and_not_its_number_tells_whether_it_can_be_a_member(size, looked_at):
+    def read(path):
+        if size is None:
+            raise OSError
+        return f"{size // 512}\n"
+
+    names = ["/sys/block/sda/sda1", "/sys/block/sda/sda9"]
+    found = SimpleNamespace(list=lambda pattern: [name for name in names if fnmatch(name, pattern)], read=read)
+    assert zdb_label.others(found, "sda") == (("sda9",) if looked_at else ())
+    asked = []
+
+    def run(argv, seconds):
+        asked.append(argv[-1])
+        return Ran(argv, 2, "".join(f"failed to unpack label {n}\n" for n in range(4)).encode(), b"", 0.1)
+
+    path = SimpleNamespace(name="sda", partitions=(BlockPartition("sda9", 9, size, ()),))
+    assert _candidate.read_labels(SimpleNamespace(run=run), SimpleNamespace(paths=(path,))) == ()
+    assert asked == ["/dev/sda", *(["/dev/sda9"] if looked_at else [])]
 
 
 def test_the_list_of_the_boot_tool_is_read_without_running_it(host):

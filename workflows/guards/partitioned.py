@@ -13,7 +13,7 @@ from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, VdevFacts, known, need
 from workflows.guards.subject import Target, the_target
 from workflows.situations import _partitions
-from workflows.situations._partitions import WHOLE
+from workflows.situations._partitions import OF_A_MEMBER, WHOLE
 
 SERVING = ("ONLINE", "DEGRADED")
 
@@ -67,9 +67,8 @@ def _not_shown(target: Target, disks: Iterable[DiskFacts]) -> str:
 
 def _beside(target: Target, number: int | None) -> str:
     part = f"partition {number}" if number else "a partition"
-    take = (
-        "" if _partitions.is_bsd(target.leaf) else " Take replace-boot-member, which copies the partition table and replaces the partition."
-    )
+    no_runbook = _partitions.is_bsd(target.leaf) or number == OF_A_MEMBER
+    take = "" if no_runbook else " Take replace-boot-member, which copies the partition table and replaces the partition."
     return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place.{take}"
 
 

@@ -22,7 +22,8 @@ _PARTITION = re.compile(
 )
 _DEVID = re.compile(r"(.+)-part([0-9]{1,3})")
 _BSD = re.compile(r"(?:/dev/)?(?:ada|da|nda|nvd|ad|vtbd|gptid/|gpt/|diskid/)")
-WHOLE = (1, 9)  # of a disk that ZFS partitioned itself: 1 is the pool's, 9 is 8 MiB at the end
+OF_A_MEMBER = 1
+WHOLE = (OF_A_MEMBER, 9)  # of a disk that ZFS partitioned itself: 1 is the pool's, 9 is 8 MiB at the end and never a member
 LIST = ("lsblk", "-o", "NAME,SIZE,PARTUUID,SERIAL,WWN")
 
 
@@ -35,7 +36,7 @@ def partuuid(leaf: VdevFacts) -> str:
 def partition(leaf: VdevFacts) -> tuple[str, int] | None:
     """The disk and number of a partition that shares its disk with others; None for a whole disk, and where the name does not say."""
     found = _PARTITION.fullmatch(leaf.was or leaf.name)
-    if found is None or int(found.group(2)) in WHOLE:
+    if found is None or int(found.group(2)) == OF_A_MEMBER:
         return None
     return found.group(1), int(found.group(2))
 
@@ -43,7 +44,7 @@ def partition(leaf: VdevFacts) -> tuple[str, int] | None:
 def by_devid(leaf: VdevFacts) -> tuple[str, int] | None:
     """The same by the device id that the labels have for it, "ata-MODEL_SERIAL-part3": it is as old as the last import that found the disk."""
     found = _DEVID.fullmatch(leaf.devid or "")
-    if found is None or int(found.group(2)) in WHOLE:
+    if found is None or int(found.group(2)) == OF_A_MEMBER:
         return None
     return found.group(1), int(found.group(2))
 

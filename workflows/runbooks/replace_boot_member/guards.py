@@ -37,9 +37,10 @@ def the_member_is_a_partition_beside_others(facts: FleetFacts, params: Params) -
         way = _partitions.way_by_hand(target.pool.name, str(target.leaf.guid), "HEALTHY", "NEW", None, True)
         return refuse(f"{target.leaf.guid} has a name of FreeBSD, and its partitions are made with gpart. {way}")
     part = need(the_partition(facts, params))
-    if part in _partitions.WHOLE:
+    if part == _partitions.OF_A_MEMBER:
         return refuse(
-            f"{target.leaf.guid} is partition {part} of its disk, as of a whole disk. Take blink-and-replace or replace-in-place."
+            f"{target.leaf.guid} is partition {part} of its disk, as of a whole disk. Where it has its disk alone, take blink-and-replace or replace-in-place. "
+            "Where other partitions stand beside it, those two refuse it and show how it is replaced by hand."
         )
     return ok(f"{target.leaf.guid} is partition {part} of its disk, with others beside it.")
 

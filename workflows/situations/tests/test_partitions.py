@@ -27,7 +27,7 @@ def leaf(name, was=None):
         ("ada0p3", ("ada0", 3)),
         ("da12p2.eli", ("da12", 2)),
         ("/dev/disk/by-id/wwn-0x5000c500a65b203b-part1", None),
-        ("wwn-0x5000c500a65b203b-part9", None),
+        ("wwn-0x5000c500a65b203b-part9", ("wwn-0x5000c500a65b203b", 9)),
         ("sda", None),
         ("ata-WDC_WD40EFRX-68WT0N0_WD-WCC4E1234567", None),
         ("mpathap2", None),

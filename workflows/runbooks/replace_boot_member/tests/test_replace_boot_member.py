@@ -12,6 +12,7 @@ from workflows.analysis import manual_start
 from workflows.engine import by_hand
 from workflows.engine import events as ev
 from workflows.engine.core import blockers
+from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import Policy
 from workflows.runbooks.replace_boot_member.guards import OTHER, the_member_is_a_partition_beside_others, what_the_old_disk_still_serves
 from workflows.runbooks.replace_boot_member.tests.stories import STORIES
@@ -62,7 +63,17 @@ def test_a_whole_disk_is_not_offered_and_not_taken(stages):
         for leaf in node.pool("rpool").leaves():
             leaf.path, leaf.devid = leaf.path.replace("-part3", "-part1"), leaf.devid.replace("-part3", "-part1")
     assert [one for one in manual_start.of_pool(walk.facts(), "pve1", "rpool") if one.runbook.slug == "replace-boot-member"] == []
-    assert "Take blink-and-replace" in the_member_is_a_partition_beside_others(walk.facts(), walk.state.params).reason
+    assert "take blink-and-replace" in the_member_is_a_partition_beside_others(walk.facts(), walk.state.params).reason
+
+
+def test_of_a_first_partition_beside_others_neither_runbook_sends_to_the_other(stages):
+    walk = stages(LOST).at("choose")
+    with walk.changing() as node:
+        for leaf in node.pool("rpool").leaves():
+            leaf.path, leaf.devid = leaf.path.replace("-part3", "-part1"), leaf.devid.replace("-part3", "-part1")
+    reason = the_member_has_its_disk_alone(walk.facts(), walk.state.params).reason
+    assert "replace-boot-member" not in reason
+    assert "sgdisk" in reason
 
 
 def test_a_disk_with_partitions_is_not_chosen(stages):
