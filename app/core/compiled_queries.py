@@ -161,12 +161,12 @@ def save(row: Model, *names: str) -> None:
 @cache
 def _update(model: type[Model], names: tuple[str, ...]) -> tuple[str, str, tuple[AnyField, ...]]:
     about = model._meta
-    fields = tuple(_own(model, name) for name in names)
+    fields = tuple(own_field(model, name) for name in names)
     assigned = ", ".join(f"{_column(field)} = %s" for field in fields)
     return f"UPDATE {connection.ops.quote_name(about.db_table)} SET {assigned} WHERE {_column(about.pk)} = %s", about.pk.attname, fields
 
 
-def _own(model: type[Model], name: str) -> AnyField:
+def own_field(model: type[Model], name: str) -> AnyField:
     """Raises TypeError when it stands in another model's table."""
     field = model._meta.get_field(name)
     if not isinstance(field, Field):
