@@ -17,7 +17,10 @@ from django.utils.functional import LazyObject, empty
 from app.core.limits import AGENTS
 
 Scope = MutableMapping[str, Any]
-App = Callable[[Scope, Callable, Callable], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 WHO = "slotlight.who"
 ALWAYS_ASKED = ("/healthz", "/readyz", "/metrics", "/static/", f"{AGENTS}reports")
@@ -26,7 +29,7 @@ log = logging.getLogger("access")
 
 
 def logged(application: App) -> App:
-    async def door(scope: Scope, receive: Callable, send: Callable) -> None:
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await application(scope, receive, send)
         answer, began = Answer(send), time.perf_counter()
@@ -43,10 +46,10 @@ def logged(application: App) -> App:
 class Answer:
     """`send`, and how far the answer has come."""
 
-    def __init__(self, send: Callable) -> None:
+    def __init__(self, send: Send) -> None:
         self._send, self.status, self._is_whole = send, 0, False
 
-    async def __call__(self, message: dict) -> None:
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
         elif message["type"] == "http.response.body":
@@ -74,9 +77,8 @@ def write_line(scope: Scope, status: int, seconds: float) -> None:
 
 def who(request: HttpRequest) -> str:
     """The person or the node, as far as answering the request has asked for it already."""
-    if name := getattr(request, "who", ""):
-        return name
+    name: str = getattr(request, "who", "")
     user = request.__dict__.get("user")
-    if user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
-        return ""
-    return user.get_username()
+    if name or user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
+        return name
+    return str(user.get_username())
