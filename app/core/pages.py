@@ -43,7 +43,9 @@ def signed_out_of_a_part(get_response: Respond) -> Respond:
     return middleware
 
 
-class _Watched(HttpRequest):
+class Watched(HttpRequest):
+    """A request whose page looks again by itself."""
+
     seen: str  # the stamp of what the page shows
 
 
@@ -56,7 +58,7 @@ def live(stamp: Stamp) -> Callable[[View], View]:
 
     def decorator(view: View) -> View:
         @wraps(view)
-        def looked_at(request: _Watched, **kwargs: str) -> HttpResponse:
+        def looked_at(request: Watched, **kwargs: str) -> HttpResponse:
             request.seen = stamped(stamp(request, **kwargs))  # before the page is made: what changes meanwhile is seen at the next look
             if wants_partial(request) and request.GET.get("seen") == request.seen:
                 return HttpResponse(status=204)
