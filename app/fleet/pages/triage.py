@@ -58,7 +58,7 @@ class TriageForm(forms.Form):
         return typed + [_of_file(file) for file in self.files.getlist("files")]
 
 
-def _of_file(file: UploadedFile[Any]) -> tuple[str, bytes]:
+def _of_file(file: "UploadedFile[Any]") -> tuple[str, bytes]:
     return file.name or "a file", file.read()
 
 
