@@ -8,7 +8,7 @@ import unicodedata
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias, overload
 
 Plain: TypeAlias = "bool | str | list[Plain] | dict[str, Plain] | None"
 DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -34,6 +34,10 @@ def in_words(moment: str) -> str:
     return f"{moment[:10]} {moment[11:19]} UTC"
 
 
+@overload
+def plain(value: dict[str, Any]) -> dict[str, Plain]: ...
+@overload
+def plain(value: object) -> Plain: ...
 def plain(value: object) -> Plain:
     """`value` with nothing in it but objects, lists, NFC strings, booleans and null."""
     match value:
