@@ -75,10 +75,15 @@ def write_line(scope: Scope, status: int, seconds: float) -> None:
     log.info("%s %s %s %s %.0f ms %s", address, scope["method"], quote(path), status, seconds * 1000, scope.get(WHO) or "-")
 
 
+def asked_by(request: HttpRequest, who: str) -> None:
+    """For `who`: the sender of a request that has no session."""
+    vars(request)["who"] = who
+
+
 def who(request: HttpRequest) -> str:
     """The person or the node, as far as answering the request has asked for it already."""
-    name: str = getattr(request, "who", "")
-    user = request.__dict__.get("user")
-    if name or user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
-        return name
+    named: str = vars(request).get("who", "")
+    user = vars(request).get("user")
+    if named or user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
+        return named
     return str(user.get_username())

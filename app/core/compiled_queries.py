@@ -31,7 +31,8 @@ class _Query:
 
     def _rows(self, values: Row) -> list[Row]:
         with self.asked(values) as cursor:
-            return list(cursor)
+            rows: list[Row] = cursor.fetchall()
+        return rows
 
     def asked(self, values: Row) -> CursorWrapper:
         """A cursor that gives the rows; for `together`."""
@@ -129,7 +130,7 @@ def together(*asked: tuple[WrittenOnce, Row]) -> list[list[Row]]:
     """The rows of several queries, each with its values, for one wait."""
     with in_one_go():
         cursors = [query.asked(values) for query, values in asked]
-        return [list(cursor) for cursor in cursors]
+        return [cursor.fetchall() for cursor in cursors]
 
 
 def add(row: Model) -> None:

@@ -110,9 +110,9 @@ def with_states(hits: list[Hit]) -> list[Hit]:
     nodes = Sighting.objects.filter(NOW, disk__wwid__in=wanted).values("node")
     found = Situation.objects.filter(closed_at=None, node__in=nodes).order_by(*WORST_FIRST) if wanted else ()
     worst: dict[str, Situation] = {}
-    for one in sorted(unexplained_reviews.voice(found), key=lambda one: one.reviewed is not None):
-        for wwid in judging.concern(one).wwids & wanted:
-            worst.setdefault(wwid, one)
+    for open_one in sorted(unexplained_reviews.voice(found), key=lambda one: one.reviewed is not None):
+        for wwid in judging.concern(open_one).wwids & wanted:
+            worst.setdefault(wwid, open_one)
     return [replace(hit, state=one.title, tone=one.tone) if hit.kind == "disk" and (one := worst.get(hit.title)) else hit for hit in hits]
 
 
