@@ -186,8 +186,8 @@ def _guid_part(asked: Question) -> Iterator[Hit]:
     for row in holding(PoolNow.objects.select_related("node"), "guid", asked.value)[:SHOWN]:
         yield replace(_imported(row, exact=row.guid == asked.value), by=Match("pool guid", row.guid, asked.value))
     carrying = holding(LabelSeen.objects.select_related("disk"), "vdev_guid", asked.value)
-    for row in (*carrying.filter(NOW).order_by("vdev_guid")[:SHOWN], *carrying.exclude(NOW).order_by("-until")[:FORMER_SHOWN]):
-        yield replace(_carrier(row), by=Match("vdev guid", row.vdev_guid, asked.value))
+    for seen in (*carrying.filter(NOW).order_by("vdev_guid")[:SHOWN], *carrying.exclude(NOW).order_by("-until")[:FORMER_SHOWN]):
+        yield replace(_carrier(seen), by=Match("vdev guid", seen.vdev_guid, asked.value))
     for leaf in holding(LeafHistory.objects.filter(NOW).select_related("node"), "vdev_guid", asked.value).order_by("vdev_guid")[:SHOWN]:
         yield replace(_leaf(leaf), by=Match("vdev guid", leaf.vdev_guid, asked.value))
     yield from _above_the_leaves(asked)
