@@ -10,7 +10,7 @@ from typing import Any
 
 from twin import build, model
 from twin.disk_names import part_name
-from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
+from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, need, suspects
 from workflows.facts.read.sources import Sources
 from workflows.rehearsal import lost_logs
 
@@ -46,8 +46,8 @@ def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], a
             _from_labels(node, facts, guid, [each for each in carried if each.label.pool_guid == guid], listed.get(guid), gaps, damaged)
     for each in carried:
         _put(node, each, gaps)
-    for pool in node.imported:
-        _suppose_labels(node, pool, gaps)
+    for imported in node.imported:
+        _suppose_labels(node, imported, gaps)
     return damaged
 
 
@@ -164,10 +164,11 @@ def _walk(tree: Any) -> Iterator[Any]:
 
 
 def _vdev(vdev: VdevFacts, trees: Mapping[int, Any], pool: PoolFacts, cls: str = "data") -> model.Vdev:
-    tree = trees.get(vdev.guid)
+    guid = need(vdev.guid)  # of every vdev it is known: `_imported` leaves a pool out where one is not
+    tree = trees.get(guid)
     made = model.Vdev(
         type=vdev.kind,
-        guid=vdev.guid,
+        guid=guid,
         children=[_vdev(child, trees, pool) for child in vdev.children],
         nparity=vdev.parity if vdev.kind in ("raidz", "draid") else 0,
         ndata=(tree.draid_ndata if tree else None) or _of_its_name(vdev, "d"),
@@ -219,7 +220,7 @@ def _aside(leaf: VdevFacts) -> model.Vdev:
     errors = list(leaf.errors) if known(leaf.errors) else [0, 0, 0]
     aux = next((aux for words, aux in AUX.items() if words in leaf.note), "")
     return model.Vdev(
-        type=kind, guid=leaf.guid, path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
+        type=kind, guid=need(leaf.guid), path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
     )
 
 
