@@ -148,7 +148,7 @@ def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
         reason = (
             f"{reason} A hot spare stands in for {target.leaf.guid}: when it is filled, this goes on, and the spare goes back at the end."
         )
-    return Verdict(outcome, reason)  # type: ignore[arg-type]
+    return Verdict(outcome, reason)
 
 
 def the_running_resilver_begins_anew(facts: FleetFacts, params: Params) -> str:

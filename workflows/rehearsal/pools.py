@@ -74,8 +74,8 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
             for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
                 reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
-                    if number:
-                        yield Carried(disk, disk.partition(number), label, _ring(sources, where))  # type: ignore[arg-type]
+                    if (partition := disk.partition(number)) is not None:
+                        yield Carried(disk, partition, label, _ring(sources, where))
                     else:
                         _unplayable(node, disk, gaps, f"{where} carries a label on the whole disk, which a twin cannot")
 
@@ -98,9 +98,11 @@ def _unplayable(node: model.Node, disk: model.Disk, gaps: list[str], why: str) -
 def _imported(
     pool: PoolFacts, carried: list[Carried], gaps: list[str], at: float, node: model.Node, snapshots: list[model.Snapshot]
 ) -> model.Pool | None:
-    if not known(pool.guid) or not known(pool.tops):
-        why = pool.guid.reason if not known(pool.guid) else pool.tops.reason  # type: ignore[union-attr]
-        gaps.append(f"The pool {pool.name} is left out: {why}")
+    if not known(pool.guid):
+        gaps.append(f"The pool {pool.name} is left out: {pool.guid.reason}")
+        return None
+    if not known(pool.tops):
+        gaps.append(f"The pool {pool.name} is left out: {pool.tops.reason}")
         return None
     mine = sorted((each.label for each in carried if each.label.pool_guid == pool.guid), key=lambda label: label.txg or 0)
     if strange := sorted({v.kind for _, top in pool.tops for v in top.walk()} - set(KINDS)):

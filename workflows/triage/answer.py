@@ -424,8 +424,7 @@ def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:
     if source in ("zdb_label", "ses"):
         return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in texts.captures)}"
     if source in ("zpool_history", "kstat_txgs"):
-        pool: str = mended.value.pool
-        return pool
+        return str(mended.value.pool)
     return None if source in ("sg_logs", "drive_modes") else ""
 
 
