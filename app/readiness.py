@@ -10,8 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
 import redis
 from django.conf import settings
@@ -42,8 +42,17 @@ ILL_SECONDS = 8.0
 # while a trial write that is taken back never leaves the server's memory.
 SPILL = "SELECT count(*) FROM (SELECT n FROM generate_series(1, 20000) AS n ORDER BY n DESC) AS spilled"
 UNREADABLE = "is gone or cannot be read by the user that the portal runs as. Put it back from the backup of the data folder"
-last = SimpleNamespace(at=0.0, found={}, ill={})  # `ill`: part -> since when it has been found ill without a pause
-asking: dict[str, Future] = {}
+
+
+@dataclass
+class Last:
+    at: float = 0.0
+    found: dict[str, str] = field(default_factory=dict)
+    ill: dict[str, float] = field(default_factory=dict)  # part -> since when it has been found ill without a pause
+
+
+last = Last()
+asking: dict[str, Future[str]] = {}
 lock = threading.Lock()
 log = logging.getLogger(__name__)
 
@@ -164,14 +173,14 @@ def free_bytes() -> int:
     return shutil.disk_usage(Path(settings.SLOTLIGHT_LEDGER_KEY).parent).free
 
 
-def _asked(name: str) -> Future:
+def _asked(name: str) -> Future[str]:
     """One question for each part at a time: what hangs is not asked again before it has answered."""
     if name not in asking:
         asking[name] = POOL.submit(with_database, PARTS[name])
     return asking[name]
 
 
-def _state_of(name: str, asked: Future) -> str:
+def _state_of(name: str, asked: Future[str]) -> str:
     if not asked.done():
         return f"No answer within {ANSWER_SECONDS_MAX} s: {name} hangs."
     del asking[name]

@@ -135,7 +135,10 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 STATIC_URL = "static/"
 STATIC_ROOT = os.environ.get("SLOTLIGHT_STATIC", str(BASE_DIR / "var" / "static"))
 # Tabler comes from a Django package, of which we want the files and not the app.
-_tabler = Path(importlib.util.find_spec("jazzy_tabler").origin).parent / "static" / "vendor" / "tabler"
+_package = importlib.util.find_spec("jazzy_tabler")
+if _package is None or _package.origin is None:
+    raise ImproperlyConfigured("The Python package jazzy_tabler is not installed. Install what requirements.lock names.")
+_tabler = Path(_package.origin).parent / "static" / "vendor" / "tabler"
 STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/tabler", _tabler)]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -22,6 +22,7 @@ from django.utils import timezone
 from agents.portal.wire import BadSignature, canonical, sign_answer
 from app.accounts.models import User
 from app.core import access_log
+from app.core.access_log import Receive, Scope, Send
 from app.core.threads import Threads
 from app.ledger import checkpoints
 from app.ledger import services as ledger
@@ -31,10 +32,6 @@ from app.nodes.sessions import session_fault
 from app.realtime.publish import sessions_of
 from app.realtime.subscribe import FANOUT, Ear
 from app.runs.ordering import key_rotation, order_envelope, orders
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[dict]]
-Send = Callable[[dict], Awaitable[None]]
 
 TOPIC = re.compile(r"fleet|approvals|alarms|ledger|loops|notices|(node|run|looks):[A-Za-z0-9._-]{1,64}")
 TOPICS_MAX = 20
@@ -133,7 +130,7 @@ async def orders_poll(scope: Scope, receive: Receive, send: Send) -> None:
     await _answer(send, caller, 200 if answer else 204, answer)
 
 
-async def _answer(send: Send, caller: Caller, status: int, answer: dict) -> None:
+async def _answer(send: Send, caller: Caller, status: int, answer: dict[str, Any]) -> None:
     body = canonical(answer) if answer else b""
     await _start(send, status, JSON | sign_answer(caller.secret, status, body, caller.signed.nonce))
     await _body(send, body)
@@ -153,7 +150,7 @@ def _beside(pinned: str) -> dict[str, Any]:
     return {"next_keys": newer} if newer else {}
 
 
-def _log(node: str, found: list[dict], size: int) -> dict[str, Any]:
+def _log(node: str, found: list[order_envelope.Offer], size: int) -> dict[str, Any]:
     """The checkpoint that the offers rest on; without offers the newest one, if the agent does not hold it and has not just been given one."""
     grown = order_envelope.log(found, size)
     if not found and _now_shown(node) and (newest := checkpoints.newest()) is not None and newest.size != size:
@@ -239,7 +236,8 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _first(scope: Scope, name: str) -> str:
-    return parse_qs(scope["query_string"].decode("latin-1")).get(name, [""])[0]
+    query: str = scope["query_string"].decode("latin-1")
+    return parse_qs(query).get(name, [""])[0]
 
 
 async def _refuse(send: Send, status: int, reason: str) -> None:

@@ -22,15 +22,16 @@ def dump(view: View, path: str) -> tuple[int, str]:
     device = view.device(path)
     if device is None:
         return 1, f"cannot open '{path}': No such file or directory\n"
-    label = device.partition.label if device.partition else None
+    partition = device.partition
+    label = partition.label if partition else None
     if not device.path.runs:
         return cut_off(view, path, device)
-    if label is None or not label.copies:
+    if partition is None or label is None or not label.copies:
         return 2, "".join(f"failed to unpack label {n}\n" for n in COPIES)
     failed = [n for n in COPIES if n not in label.copies]
     text = "".join(f"failed to unpack label {n}\n" for n in failed) + label_text(view.node, label)
     if any(cache.guid == label.guid for pool in view.node.pools for cache in pool.caches):
-        text += _cache_header(view.node.pool(label.pool), device.partition.sectors * SECTOR)  # type: ignore[union-attr]
+        text += _cache_header(view.node.pool(label.pool), partition.sectors * SECTOR)
     return (1 if failed else 0), text
 
 

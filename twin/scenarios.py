@@ -341,12 +341,18 @@ def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
     return node
 
 
+def _label_of(disk: Disk) -> Label:
+    label = disk.partitions[0].label
+    assert label is not None, f"{disk.wwid} is a member of no pool"
+    return label
+
+
 def lost_last_txgs(seconds: int = 5) -> Node:
     """What the labels lead to is not there, on any disk alike: only a pool some seconds older can be read."""
     node = not_imported()
     node.pool("ost_0").rewind_seconds, node.pool("ost_0").txg = seconds, 4000  # an old pool: its rings hold what came before
     for disk in node.disks[:6]:
-        disk.partitions[0].label.txg = 4000
+        _label_of(disk).txg = 4000
     return node
 
 
@@ -360,9 +366,9 @@ def diverged_disk(number: int = 3) -> Node:
     node = not_imported()
     node.pool("ost_0").txg = 4000
     for disk in node.disks[:6]:
-        disk.partitions[0].label.txg = 4000
+        _label_of(disk).txg = 4000
     disk = node.disks[number]
-    disk.partitions[0].label.txg, disk.partitions[0].label.writer = 4400, "oss07 5b2f9c07"
+    _label_of(disk).txg, _label_of(disk).writer = 4400, "oss07 5b2f9c07"
     node.pool("ost_0").blocked_by = [disk.wwid]
     return node
 

@@ -159,8 +159,8 @@ def note(pool: Pool, leaf: Vdev, now: float) -> str:
         text = f"  {AUX_NOTES[leaf.aux]}"
     if leaf.deferred:
         return text + "  (awaiting resilver)"
-    filling = leaf.resilver_txg and leaf.state == "ONLINE" and pool.scan is not None and pool.scan.state == "running"
-    return text + ("  (resilvering)" if filling and progress(pool.scan, now).processed else "")  # type: ignore[arg-type]
+    running = pool.scan if leaf.resilver_txg and leaf.state == "ONLINE" and pool.scan is not None and pool.scan.state == "running" else None
+    return text + ("  (resilvering)" if running is not None and progress(running, now).processed else "")
 
 
 Row = tuple[int, str, str, str, str]  # depth, name, state, counters, note

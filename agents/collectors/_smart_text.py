@@ -7,7 +7,7 @@ nvmeprint.cpp.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -414,7 +414,7 @@ _TAKERS: tuple[Callable[[Report, str], bool], ...] = (
 )  # fmt: skip
 
 
-def names_of(model: str | None, serial: str | None, report: Iterator[str] | list[str]) -> tuple[str, ...]:
+def names_of(model: str | None, serial: str | None, report: Iterable[str]) -> tuple[str, ...]:
     """Every identity, the surest first; the last is by model and serial number, as udev's links spell them."""
     by_serial = [f"ser:{model.replace(' ', '_')}:{serial}"] if model and serial else []
     return tuple(dict.fromkeys((*report, *by_serial)))

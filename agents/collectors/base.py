@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Protocol, Sequence
 
 from agents.host.host import Host
 from agents.portal.wire import canonical
@@ -90,6 +90,19 @@ class Capture:
     @cached_property
     def digest(self) -> str:
         return hashlib.sha256(canonical(self.body())).hexdigest()
+
+
+class Listable(Protocol):
+    """What a report or a receipt names of a capture, also where its body is packed."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
 
 
 def decode(raw: bytes) -> str:

@@ -108,9 +108,8 @@ def _tables(pool: str, tables: dict[str, list[str]]) -> PoolWrites | Unparsed:
     txgs = _rows(tables.get("txgs"), TXG_COLUMNS, _txg)
     multihost = _rows(tables.get("multihost"), MMP_COLUMNS, _write)
     waits = _waits(tables.get("dmu_tx_assign"))
-    for read in (txgs, multihost, waits):
-        if isinstance(read, Unparsed):
-            return read
+    if isinstance(txgs, Unparsed) or isinstance(multihost, Unparsed) or isinstance(waits, Unparsed):
+        return next(read for read in (txgs, multihost, waits) if isinstance(read, Unparsed))
     return PoolWrites(pool, txgs, multihost, waits)
 
 

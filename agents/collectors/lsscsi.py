@@ -113,7 +113,7 @@ def _device(line: str) -> ScsiDevice | None:
     device = ScsiDevice(hctl, kind, vendor, model, rev, _value_or_none(node), *columns, wwn=wwn if wwn not in ("", "0") else None)
     if found.re is not _FORMS[1]:
         return device
-    return replace(device, model="", **{"transport" if ":" in model else "lu_name": model or None})
+    return replace(device, model="", transport=model) if ":" in model else replace(device, model="", lu_name=model or None)
 
 
 def _columns(words: list[str]) -> tuple[str | None, str | None, str | None] | None:

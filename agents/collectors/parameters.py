@@ -117,8 +117,9 @@ def _settings(line: str) -> list[BootOption]:
     """What one line sets for a module at boot; nothing when it is no such line or one word of it makes no sense."""
     config = _CONFIG.fullmatch(line)
     word = re.fullmatch(rf"{CMDLINE}:(zfs|spl)\.(\w+=\S*)", line)
-    if config is None and word is None:
+    found = config.groups() if config else (CMDLINE, *word.groups()) if word else None
+    if found is None:
         return []
-    where, module, rest = config.groups() if config else (CMDLINE, *word.groups())  # type: ignore[union-attr]
+    where, module, rest = found
     settings = [_SETTING.fullmatch(part) for part in rest.split("#")[0].split()]
     return [BootOption(module, s.group(1), s.group(2), where) for s in settings if s] if all(settings) else []

@@ -98,5 +98,6 @@ def parse(text: str) -> tuple[SasPhy, ...] | Unparsed:
 
 
 def _phy(name: str, values: dict[str, str]) -> SasPhy:
-    counts = (int(values[counter]) if counter in values else None for counter in COUNTERS)
-    return SasPhy(name, *counts, *(values.get(other) or None for other in _OTHERS))
+    invalid_dword, disparity, sync_loss, reset_problem = (int(values[counter]) if counter in values else None for counter in COUNTERS)
+    rate, rate_max, address, device_type = (values.get(other) or None for other in _OTHERS)
+    return SasPhy(name, invalid_dword, disparity, sync_loss, reset_problem, rate, rate_max, address, device_type)

@@ -141,10 +141,10 @@ def parse(text: str) -> Logs | Unparsed:
     tests = _self_tests(pages[16]) if 16 in pages else None
     non_medium = _non_medium(pages[6]) if 6 in pages else None
     background = _background(pages[21]) if 21 in pages else None
-    for value in (*counters.values(), tests, non_medium, background):
-        if isinstance(value, Unparsed):
-            return value
-    return Logs(counters.get(2), counters.get(3), counters.get(5), non_medium, tests, background)  # type: ignore[arg-type]
+    read = {code: value for code, value in counters.items() if not isinstance(value, Unparsed)}
+    if len(read) < len(counters) or isinstance(tests, Unparsed) or isinstance(non_medium, Unparsed) or isinstance(background, Unparsed):
+        return next(value for value in (*counters.values(), tests, non_medium, background) if isinstance(value, Unparsed))
+    return Logs(read.get(2), read.get(3), read.get(5), non_medium, tests, background)
 
 
 def _pages(text: str) -> dict[int, list[str]]:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.collectors import _disks
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.host.host import Host, Region
+
+T = TypeVar("T")
 
 NAME = "zdb_label"
 EVERY_SECONDS = 120
@@ -192,7 +194,8 @@ _Tree = dict[str, Any]  # key -> int, str, True (a key without value) or another
 
 
 def _label(number: int, bad_checksum: bool, body: str) -> Label | Unparsed:
-    end = _FIELDS.match(body).end()
+    begun = _FIELDS.match(body)
+    end = begun.end() if begun else 0
     found = _COPIES.match(body, end)  # else uberblocks follow, statistics, or copies that failed
     copies = tuple(map(int, found.group(1).split())) if found else (number,)
     fields, inner = _apart(body[:end])
@@ -210,7 +213,7 @@ def _apart(fields: str) -> tuple[list[str], str]:
     """What the label says of itself, and the lines below its first `vdev_tree:`."""
     found = _INNER.search(fields)
     inner = found.group(1) if found else ""
-    own = fields[: found.start()] + fields[found.end() :] if inner else fields
+    own = fields[: found.start()] + fields[found.end() :] if found and inner else fields
     return own.removesuffix("\n").split("\n") if own else [], inner.removesuffix("\n")
 
 
@@ -226,6 +229,7 @@ def nvlist(lines: Sequence[str]) -> _Tree | Unparsed:
     root: _Tree = {}
     levels = [root]
     for line in lines:
+        value: int | str | _Tree | None
         text = line.lstrip(" ")
         depth, rest = divmod(len(line) - len(text), 4)
         if rest or not 0 < depth <= min(len(levels), DEPTH_MAX):
@@ -258,10 +262,10 @@ def label_of(tree: _Tree, copies: tuple[int, ...], bad_checksum: bool, vdevs: La
     return Label(
         copies,
         _text(tree, "name"),
-        _int(tree, "state", True),
+        _needed(tree, "state", int),
         _int(tree, "txg"),
         _int(tree, "pool_guid"),
-        _int(tree, "guid", True),
+        _needed(tree, "guid", int),
         _int(tree, "top_guid"),
         _int(tree, "hostid"),
         _text(tree, "hostname"),
@@ -276,9 +280,9 @@ def _vdev(tree: _Tree) -> LabelVdev:
         raise TypeError("vdev_tree")
     count = sum(1 for key in tree if key.startswith("children["))
     return LabelVdev(
-        _text(tree, "type", True),
+        _needed(tree, "type", str),
         _int(tree, "id"),
-        _int(tree, "guid", True),
+        _needed(tree, "guid", int),
         _text(tree, "path"),
         _text(tree, "devid"),
         _text(tree, "phys_path"),
@@ -301,19 +305,17 @@ def _vdev(tree: _Tree) -> LabelVdev:
     )
 
 
-def _int(tree: _Tree, key: str, needed: bool = False) -> int | None:
-    found: int | None = _typed(tree, key, int, needed)
-    return found
+def _int(tree: _Tree, key: str) -> int | None:
+    return _needed(tree, key, int) if key in tree else None
 
 
-def _text(tree: _Tree, key: str, needed: bool = False) -> str | None:
-    found: str | None = _typed(tree, key, str, needed)
-    return found
+def _text(tree: _Tree, key: str) -> str | None:
+    return _needed(tree, key, str) if key in tree else None
 
 
-def _typed(tree: _Tree, key: str, kind: type, needed: bool) -> Any:
-    value = tree[key] if needed else tree.get(key)
-    if value is not None and type(value) is not kind:
+def _needed(tree: _Tree, key: str, kind: type[T]) -> T:
+    value: T = tree[key]
+    if type(value) is not kind:
         raise TypeError(key)
     return value
 

@@ -144,7 +144,8 @@ def _of(slot: int, fields: dict[str, str]) -> Uberblock:
         tuple(map(int, fields["labels"].split())),
         _hex(fields.get("mmp_magic", "0")) == MMP_MAGIC and _whole(fields.get("mmp_delay", "0")) > 0,
         _whole(fields.get("checkpoint_txg", "0")),
-        *(_whole(fields[name]) if name in fields else None for name in ("mmp_write", "mmp_fail")),  # printed where they are valid
+        _whole(fields["mmp_write"]) if "mmp_write" in fields else None,  # printed where it is valid, as the next
+        _whole(fields["mmp_fail"]) if "mmp_fail" in fields else None,
         _whole(fields.get("mmp_delay", "0")),
     )
 

@@ -76,9 +76,11 @@ def parse(text: str) -> Iostat | Unparsed:
             numbers = [whole(column) for column in columns[1:]]
         except Rounded:
             return Unparsed("a column of zpool iostat is no whole number; ask with -p", line)
-        if len(columns) not in COLUMNS or not columns[0] or None in numbers[2:6]:
+        counts = [number for number in numbers[2:6] if number is not None]
+        if len(columns) not in COLUMNS or not columns[0] or len(counts) < 4:
             return Unparsed("a row of zpool iostat has not the columns we know", line)
-        rows.append(Waits(columns[0], *numbers))
+        alloc_bytes, free_bytes, *_ = numbers
+        rows.append(Waits(columns[0], alloc_bytes, free_bytes, *counts, *numbers[6:]))
     return _blocks(rows)
 
 

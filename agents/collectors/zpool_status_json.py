@@ -175,6 +175,7 @@ def _pool(key: str, document: dict[str, Any]) -> Pool:
     scans = _scans(fields)
     busy = next((scan.function for scan in scans if scan.state == "running"), "")
     root, sections = _tree(fields, name, busy)
+    removal, checkpoint, expansion = (_raw(document.get(stats)) for stats in ("removal_stats", "checkpoint_stats", "raidz_expand_stats"))
     return Pool(
         name,
         state,
@@ -185,7 +186,9 @@ def _pool(key: str, document: dict[str, Any]) -> Pool:
         root,
         sections,
         _errors(fields),
-        *(_raw(document.get(stats)) for stats in ("removal_stats", "checkpoint_stats", "raidz_expand_stats")),
+        removal,
+        checkpoint,
+        expansion,
         guid=fields.number("pool_guid" if "pool_guid" in document or "guid" not in document else "guid"),
         unread=tuple(unread),
     )

@@ -267,7 +267,7 @@ def _drain(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, byte
     truncated = late = False
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
-            selector.register(pipe, selectors.EVENT_READ)
+            selector.register(pipe, selectors.EVENT_READ, kept[pipe])
         while selector.get_map():
             over = child.poll() is not None  # asked before looking: what it wrote is in the pipes by then, however slow we are
             left = deadline - time.monotonic()
@@ -279,8 +279,9 @@ def _drain(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, byte
                 break  # something it started keeps the pipe open
             for key, _ in ready:
                 chunk = os.read(key.fd, 65536)
-                room = OUTPUT_BYTES_MAX - len(kept[key.fileobj])
-                kept[key.fileobj] += chunk[:room]
+                output: bytearray = key.data
+                room = OUTPUT_BYTES_MAX - len(output)
+                output += chunk[:room]
                 truncated = truncated or len(chunk) > room
                 if not chunk:
                     selector.unregister(key.fileobj)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Literal, Optional
 
 from agents.collectors import parameters, zpool_get
 from agents.collectors.base import Unparsed, decode
@@ -25,6 +25,7 @@ from agents.host.host import Host
 from agents.operations._candidate import NONE
 from agents.operations._tree import Member, PoolTree, Unread, value_of
 
+Outcome = Literal["pass", "refuse", "unknown"]
 REPAIRS = ("resilver", "rebuild")
 DISABLED = "zfs_resilver_disable_defer"
 ON = ("enabled", "active")
@@ -48,7 +49,7 @@ class Defers:
         return "" if self.disabled == "0" else f"{DISABLED} is {self.disabled} on this node"
 
 
-def in_the_way(pool: str, vdev: str, runs: Iterable[str], here: bool, elsewhere: bool, defers: Callable[[], Defers]) -> tuple[str, str]:
+def in_the_way(pool: str, vdev: str, runs: Iterable[str], here: bool, elsewhere: bool, defers: Callable[[], Defers]) -> tuple[Outcome, str]:
     """(outcome, reason). `runs`: functions of the scans that are not over; `here` and `elsewhere`: where disks are being filled."""
     repairs = [function for function in runs if function in REPAIRS]
     look = f"`zpool status {pool}` says how far it is."

@@ -62,9 +62,10 @@ def _proven(order: Order, believed: Believed) -> tuple[Event, ...]:
 
 def _event(leaf: str, leaf_body: Mapping[str, Any]) -> Event:
     texts, body = [leaf_body.get(name) for name in ("type", "actor", "run", "node")], leaf_body.get("body")
-    if not all(isinstance(text, str) for text in texts) or not isinstance(body, dict):
+    kind, actor, run, node = (text if isinstance(text, str) else None for text in texts)
+    if kind is None or actor is None or run is None or node is None or not isinstance(body, dict):
         raise NotBacked(f"The event {leaf[:16]} that came with the order is no event of a ledger.")
-    return Event(leaf, *texts, body)
+    return Event(leaf, kind, actor, run, node, body)
 
 
 def _sealed(order: Order, events: tuple[Event, ...]) -> Event:

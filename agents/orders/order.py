@@ -67,11 +67,11 @@ class BadOrder(Exception):
 
 def read_offer(offer: Mapping[str, Any]) -> Order:
     """The order in one entry of the portal's answer, with what came beside it. Raises BadOrder."""
-    texts = [offer.get(name, "") for name in ("order", "digest", "signature", "key")]
+    canonical, digest, signature, key = (offer.get(name, "") for name in ("order", "digest", "signature", "key"))
     proofs = offer.get("proofs", {})
-    if not all(isinstance(text, str) for text in texts) or not isinstance(proofs, dict):
+    if not all(isinstance(text, str) for text in (canonical, digest, signature, key)) or not isinstance(proofs, dict):
         raise BadOrder("The portal offers something that is no order.")
-    return read(*texts, proofs)
+    return read(canonical, digest, signature, key, proofs)
 
 
 def read(canonical: str, digest: str, signature: str = "", key: str = "", proofs: Mapping[str, Any] | None = None) -> Order:
@@ -86,10 +86,9 @@ def read(canonical: str, digest: str, signature: str = "", key: str = "", proofs
     if sha256_hex(canonical.encode("utf-8")) != digest:
         raise BadOrder("The order's bytes are not the ones its digest names.", order_id)
     _check_shape(value, order_id)
-    texts = {name: value[name] for name in TEXTS if name != "v"}
-    parts = {"params": value["params"], "preconditions": value["preconditions"]}
-    lists = {name: tuple(value[name]) for name in ("argv", "approvals")}
-    return Order(canonical, digest, signature=signature, key=key, proofs=proofs or {}, **parts, **lists, **texts)
+    parts = {name: value[name] for name in FIELDS - {"v", "argv", "approvals"}}
+    argv, approvals = tuple(value["argv"]), tuple(value["approvals"])
+    return Order(canonical, digest, signature=signature, key=key, proofs=proofs or {}, argv=argv, approvals=approvals, **parts)
 
 
 def _check_shape(value: dict[str, Any], order_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.collectors.base import Capture, decode
+from agents.collectors.base import Capture, Listable, decode
 from agents.host.host import Ran
 from agents.operations.base import Probe
 from agents.portal.wire import canonical
@@ -49,7 +49,7 @@ def receipt(
     return canonical(value).decode("utf-8")
 
 
-def listed(captures: Sequence[Capture]) -> list[dict[str, str]]:
+def listed(captures: Sequence[Listable]) -> list[dict[str, str]]:
     return [{"source": c.source, "key": c.key, "digest": c.digest, "seconds": f"{c.seconds:.3f}"} for c in captures]
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agents import VERSION
-from agents.collectors.base import Capture
 from agents.domain.times import iso
 from agents.host.host import Host
 from agents.orders import policy
@@ -31,7 +30,7 @@ log = logging.getLogger("slotlight.agent")
 class ReportedSet:
     """One set of captures on its way to the portal."""
 
-    captures: tuple[Capture, ...]
+    captures: tuple[Kept, ...]
     places: dict[str, str]  # "zdb_label/sda1" -> digest
     about: dict[str, str]  # boot id, version and mode of this agent
     times: dict[str, Any]  # when it was put together, and how long before that each source was asked
@@ -70,10 +69,10 @@ class Reporter:
         self._taken: ReportedSet | None = None  # what the portal is known to stand by
         self._last: tuple[str, ...] = ()
 
-    def changed(self, captures: Sequence[Capture]) -> bool:
+    def changed(self, captures: Sequence[Kept]) -> bool:
         return tuple(capture.digest for capture in captures) != self._last
 
-    def send(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> None:
+    def send(self, captures: Sequence[Kept], ages: Mapping[str, float]) -> None:
         """Send the portal the shortest report that it understands. Raises PortalDown."""
         current, before = self._reported_set(captures, ages), self._taken
         self._taken = None
@@ -98,7 +97,7 @@ class Reporter:
                 return False
             full, wanted, lacked = full or in_full, missing, len(missing) or lacked
 
-    def _reported_set(self, captures: Sequence[Capture], ages: Mapping[str, float]) -> ReportedSet:
+    def _reported_set(self, captures: Sequence[Kept], ages: Mapping[str, float]) -> ReportedSet:
         times = {"taken_at": iso(self._host.now()), "ages": spoken(ages)}
         about = {"boot_id": boot_id(self._host), "version": VERSION, "mode": self._me.mode}
         places = {place(c.source, c.key): c.digest for c in captures}
@@ -128,7 +127,7 @@ def missing_of(reply: Reply) -> set[str]:
     return {digest for digest in asked if isinstance(digest, str)} if isinstance(asked, list) else set()
 
 
-def parcel(captures: Sequence[Capture], wanted: set[str]) -> dict[str, Any]:
+def parcel(captures: Sequence[Kept], wanted: set[str]) -> dict[str, Any]:
     """As many of the wanted texts as one report should carry; the portal then asks for the others. A node with 800 devices would
     otherwise hold all of its texts in memory several times over."""
     found: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import time
 class Line(logging.Formatter):
     """`2026-11-25T12:41:28.042Z WARNING what is said`; `named` adds which part says it."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
     default_time_format, default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
 
     def __init__(self, named: bool = False) -> None:

@@ -5,6 +5,7 @@ limits are off, because they count in each process by itself.
 """
 
 import base64
+from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
@@ -14,14 +15,16 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from cryptography.fernet import Fernet
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from app.accounts import believing, proof, throttle
+from app.accounts.models import User
 from app.core.oidc import PROVIDER
 
 UNKNOWN_ADDRESS = "::"  # behind a Unix socket there is none
@@ -37,45 +40,49 @@ class Accounts(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
-    def pre_authenticate(self, request: HttpRequest, **credentials) -> None:
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         if throttle.blocked(credentials["username"], *throttle.where(credentials["username"], request)):
             raise ValidationError(throttle.TEXT)
 
-    def authenticate(self, request: HttpRequest, **credentials):
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """No person whose password or factors were written into the database past this portal."""
-        person = super().authenticate(request, **credentials)
+        person: User | None = super().authenticate(request, **credentials)
         if person is not None and (why := believing.why_not(person)):
             raise ValidationError(why)
         return person
 
-    def pre_login(self, request: HttpRequest, user, **kwargs):
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
         """By every way of signing in: also with a passkey, and through the identity provider."""
         if why := believing.why_not(user):
             clear_login(request)
             raise ImmediateHttpResponse(render(request, "socialaccount/authentication_error.html", {"why": why}, status=403))
-        return super().pre_login(request, user, **kwargs)
+        answer: HttpResponse | None = super().pre_login(request, user, **kwargs)
+        return answer
 
-    def authentication_failed(self, request: HttpRequest, **credentials) -> None:
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         throttle.failed(credentials["username"], *throttle.where(credentials["username"], request))
 
     def is_reauthentication_required(self, *, app: str) -> bool:
         """One freshness for everything: what is fresh enough to approve is fresh enough to change a factor."""
         return not proof.is_fresh(proof.proved_at(self.request), timezone.now())
 
-    def get_reauthentication_methods(self, user) -> list[dict]:
+    def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, Any]]:
         """Who comes through the identity provider proves it there."""
-        found = super().get_reauthentication_methods(user)
+        found: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         if user.is_authenticated and settings.SOCIALACCOUNT_PROVIDERS and SocialAccount.objects.filter(user=user).exists():
             found.append({"id": "sso", "description": "Sign in elsewhere again", "url": reverse("openid_connect_login", args=[PROVIDER])})
         return found
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return request.META.get("REMOTE_ADDR") or UNKNOWN_ADDRESS
+        return str(request.META.get("REMOTE_ADDR") or UNKNOWN_ADDRESS)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
-    def add_message(self, request, level, message_template=None, message_context=None, extra_tags="", message=None):
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, message_context: dict[str, Any] | None = None,
+        extra_tags: str = "", message: str | None = None,
+    ) -> None:  # fmt: skip
         """Only what is a sentence of its own: pages say by themselves what they did."""
         if message is not None:
             super().add_message(request, level, message=message, extra_tags=extra_tags)
@@ -86,10 +93,10 @@ class Factors(DefaultMFAAdapter):
         "incorrect_code": "That code is not right now. Wait for the next one; a code counts once.",
     }
 
-    def get_totp_label(self, user) -> str:
+    def get_totp_label(self, user: User) -> str:
         return user.get_username()
 
-    def generate_authenticator_name(self, user, type) -> str:
+    def generate_authenticator_name(self, user: User, type: str) -> str:
         return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"
 
     def encrypt(self, text: str) -> str:

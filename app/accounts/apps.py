@@ -8,7 +8,7 @@ class AccountsConfig(AppConfig):
     label = "accounts"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from allauth.account.signals import authentication_step_completed, password_changed
         from allauth.mfa import signals as mfa
         from allauth.mfa.models import Authenticator

@@ -2,14 +2,22 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 from app.accounts import rights
+from app.accounts.models import User
+from app.core.handlers import View
 
-View = Callable[..., HttpResponse]
+
+def user_of(request: HttpRequest) -> User:
+    """Who is signed in. Raises PermissionDenied when nobody is."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied("Nobody is signed in here. Sign in first.")
+    return request.user
 
 
 def needs(right: str, of: str = "") -> Callable[[View], View]:
@@ -18,8 +26,8 @@ def needs(right: str, of: str = "") -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @login_required
         @wraps(view)
-        def asked(request: HttpRequest, *args, **kwargs) -> HttpResponse:
-            if why := rights.why_not(request.user, right, kwargs.get(of)):
+        def asked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if why := rights.why_not(user_of(request), right, kwargs.get(of)):
                 raise PermissionDenied(why)
             return view(request, *args, **kwargs)
 

@@ -13,12 +13,13 @@ from app.accounts import factors, scheme, sealing, seals
 from app.accounts.kinds import USER
 from app.accounts.models import Refusal, Seal
 from app.accounts.seals import Kind
+from app.core.compiled_queries import Row
 from app.ledger import secretfile
 from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 
 BLESSED = "identity.blessed"
-Found = tuple[Kind, tuple, str]
+Found = tuple[Kind, Row, str]
 
 
 class NotNow(Exception):
@@ -27,7 +28,7 @@ class NotNow(Exception):
 
 def name_of(found: Found) -> str:
     kind, row, _why = found
-    return row[len(kind.fields)]
+    return str(row[len(kind.fields)])
 
 
 def line(found: Found) -> str:

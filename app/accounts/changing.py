@@ -1,7 +1,7 @@
 """A view that changes who may do what, or what proves a person: in one transaction with its record, or not at all."""
 
-from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from allauth.core.exceptions import ReauthenticationRequired
 from django.db import transaction
@@ -9,17 +9,16 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from app.accounts import proof
+from app.core.handlers import View
 from app.core.pages import render_page
 from app.ledger import services as ledger
-
-View = Callable[..., HttpResponse]
 
 
 def changing(view: View) -> View:
     """Looking at the page goes on without the ledger; sending its form does not."""
 
     @wraps(view)
-    def kept(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def kept(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method in ("GET", "HEAD"):
             return view(request, *args, **kwargs)
         try:
@@ -37,7 +36,7 @@ def fresh(view: View) -> View:
     """Only with a fresh proof, also of people who come through the identity provider; django-allauth's middleware leads to one."""
 
     @wraps(view)
-    def proved(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def proved(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not proof.is_fresh(proof.proved_at(request), timezone.now()):
             raise ReauthenticationRequired
         return view(request, *args, **kwargs)

@@ -49,8 +49,8 @@ def withdraw(by: User, one: Changed, seen: str) -> None:
 
 def sweep(now: datetime) -> None:
     """Record and send what has come to count because its day has passed. It counts without this; rung by beat."""
-    roles = Membership.objects.filter(counts_at__lte=now)
-    for one in (*User.objects.filter(counts_at__lte=now, is_active=True), *roles):
+    found: list[Changed] = [*User.objects.filter(counts_at__lte=now, is_active=True), *Membership.objects.filter(counts_at__lte=now)]
+    for one in found:
         with transaction.atomic():
             held = _locked(one)
             if held is None or held.counts_at != one.counts_at or seals.why_not(type(one), pk=one.pk):
@@ -74,11 +74,13 @@ def _held(one: Changed, seen: str) -> Changed:
 
 
 def _locked(one: Changed) -> Changed | None:
-    rows = type(one).objects.select_for_update(of=("self",))
-    return (rows.select_related("user", "team", "given_by") if isinstance(one, Membership) else rows).filter(pk=one.pk).first()
+    if isinstance(one, User):
+        return User.objects.select_for_update(of=("self",)).filter(pk=one.pk).first()
+    roles = Membership.objects.select_for_update(of=("self",)).select_related("user", "team", "given_by")
+    return roles.filter(pk=one.pk).first()
 
 
-def _body(one: Changed) -> dict:
+def _body(one: Changed) -> dict[str, str]:
     return {"of": waiting.person_of(one).username, "what": waiting.words(one)}
 
 

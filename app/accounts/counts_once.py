@@ -5,6 +5,7 @@ what it reads there; whoever can write to the database could then make the porta
 """
 
 from hashlib import sha256
+from typing import Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import connection
@@ -18,16 +19,16 @@ ON CONFLICT (key) DO UPDATE SET expires = EXCLUDED.expires WHERE counts_once.exp
 class CountsOnce(BaseCache):
     """`add` alone; whatever else is asked of a cache raises NotImplementedError."""
 
-    def __init__(self, _location: str, params: dict) -> None:
+    def __init__(self, _location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
 
-    def add(self, key: str, value: object, timeout=DEFAULT_TIMEOUT, version=None) -> bool:
+    def add(self, key: str, value: object, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         """Whether it is the first to come by this key in `timeout` seconds."""
         seconds = self.default_timeout if timeout is DEFAULT_TIMEOUT else timeout
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM counts_once WHERE expires <= now()")
             cursor.execute(TAKE, [sha256(self.make_key(key, version).encode()).hexdigest(), seconds])
-            return cursor.rowcount == 1
+            return bool(cursor.rowcount == 1)
 
     def clear(self) -> None:
         with connection.cursor() as cursor:

@@ -8,6 +8,7 @@ and the ledger keeps the first of each. Counts of failed sign-ins are not in the
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.db.models import Count, F
@@ -15,13 +16,14 @@ from django.db.models import Count, F
 from app.accounts import seals
 from app.accounts.kinds import USER
 from app.accounts.models import User
+from app.core.compiled_queries import Row
 
 
 def count(pk: int) -> int:
-    return Authenticator.objects.filter(user_id=pk).count()
+    return int(Authenticator.objects.filter(user_id=pk).count())
 
 
-def changed(sender, instance: Authenticator, **_) -> None:
+def changed(sender: object, instance: Authenticator, **_: object) -> None:
     """One was set up or removed through the portal."""
     person, there = User.objects.get(pk=instance.user_id), count(instance.user_id)
     if person.factors != there:
@@ -38,11 +40,11 @@ def why_not(person: User) -> str:
     return f"{found[2]} {seals.HOW}"
 
 
-def faults() -> Iterator[tuple[seals.Kind, tuple, str]]:
+def faults() -> Iterator[tuple[seals.Kind, Row, str]]:
     return _wrong()
 
 
-def _wrong(**which) -> Iterator[tuple[seals.Kind, tuple, str]]:
+def _wrong(**which: Any) -> Iterator[tuple[seals.Kind, Row, str]]:
     people = User.objects.filter(**which).annotate(there=Count("authenticator")).exclude(there=F("factors"))
     for pk, factors, there in people.values_list("pk", "factors", "there"):
         why = f"This account has {factors} rows of second factors by its seal, and {there} are there: that was changed outside the portal."

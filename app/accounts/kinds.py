@@ -10,15 +10,16 @@ from django.utils import timezone
 from app.accounts import encrypted_sessions
 from app.accounts.models import Membership, User
 from app.accounts.seals import Kind, register
+from app.core.compiled_queries import Row
 
 
-def has_person(values: tuple) -> bool:
+def has_person(values: Row) -> bool:
     """A session of a person, and not over by itself. What a browser does before a sign-in is no event."""
     _key, data, ends = values
     return ends > timezone.now() and SESSION_KEY in encrypted_sessions.read(data)
 
 
-def open_sessions(rows: QuerySet) -> QuerySet:
+def open_sessions(rows: QuerySet[Session]) -> QuerySet[Session]:
     return rows.filter(expire_date__gt=timezone.now())
 
 

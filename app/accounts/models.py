@@ -1,6 +1,8 @@
 """Who: the people who look, act and approve, the teams they belong to, and what each may do where."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.auth.password_validation import validate_password
@@ -24,7 +26,7 @@ class Role(models.TextChoices):
     ADMIN = "admin", "admin"
 
 
-MEANS = {
+MEANS: Mapping[str, str] = {
     Role.VIEWER: "Looks at everything, changes nothing.",
     Role.TECHNICIAN: "Does at the rack what a run asks of hands, and says so.",
     Role.OPERATOR: "Begins runs, walks them and gives orders that another person has approved.",
@@ -45,14 +47,14 @@ class Team(models.Model):
     class Meta:
         ordering = ("name",)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
 
-class People(UserManager):
+class People(UserManager["User"]):
     use_in_migrations = False
 
-    def create_superuser(self, username, email=None, password=None, **more):
+    def create_superuser(self, username: str, email: str | None = None, password: str | None = None, **more: Any) -> "User":
         """The first person of an installation: an administrator of the whole fleet. The flag itself gives no right.
         The command asks for a password as the pages do only where a person types it. Raises ValidationError."""
         if password is not None:  # without one there is no sign-in by it
@@ -76,7 +78,7 @@ class User(AbstractUser):
     changed = models.TextField(null=True, blank=True)  # "password:root factors:root": what was done, and by whom
     counts_at = models.DateTimeField(null=True, blank=True)
 
-    objects = People()
+    objects: ClassVar[People] = People()
     # How many rows of second factors there are, which is sealed: one that is deleted past the portal is missed. See `app.accounts.factors`.
     factors = models.PositiveSmallIntegerField(default=0, db_default=0)
 
@@ -122,7 +124,7 @@ class Membership(models.Model):
     def where(self) -> str:
         return f"nodes of team {self.team}" if self.team else "the whole fleet"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.team or 'the whole fleet'}"
 
 
@@ -136,7 +138,7 @@ class Seal(models.Model):
     class Meta:
         db_table = "identity_seal"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"seal of {self.name}"
 
 
@@ -153,5 +155,5 @@ class Refusal(models.Model):
         db_table = "identity_refusal"
         ordering = ("first_at", "name")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.name}: {self.why}"

@@ -7,6 +7,7 @@ portal's own machine.
 """
 
 import secrets
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -138,10 +139,10 @@ def _not_oneself(by: User | None, person: User, what: str) -> None:
         raise PeopleRefused(f"You cannot do this to your own account: another administrator {what}.")
 
 
-def _record(what: str, by: User | None, person: User, body: dict, changed: waiting.Changed | None = None) -> None:
+def _record(what: str, by: User | None, person: User, body: dict[str, Any], changed: waiting.Changed | None = None) -> None:
     """`changed` is what may have to wait."""
-    waits = changed is not None and changed.waits
-    fields = {"of": person.username, **body, **({"counts_at": changed.counts_at} if waits else {})}
+    held = changed if changed is not None and changed.waits else None
+    fields = {"of": person.username, **body, **({"counts_at": held.counts_at} if held is not None else {})}
     ledger.record(what, fields, by.username if by else waiting.HOST)
-    if waits:
-        waiting.announce_waiting(changed)
+    if held is not None:
+        waiting.announce_waiting(held)

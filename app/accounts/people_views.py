@@ -1,6 +1,7 @@
 """People and teams, as pages for administrators."""
 
 from collections.abc import Callable
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
@@ -11,12 +12,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import confirming, people, waiting
-from app.accounts.asking import needs
+from app.accounts.asking import needs, user_of
 from app.accounts.changing import changing, fresh
 from app.accounts.models import MEANS, Membership, Role, Team, User
 from app.accounts.rights import FACTORS, PEOPLE, lacks_factor
-
-View = Callable[..., HttpResponse]
+from app.core.handlers import View
 
 
 def act(view: View) -> View:
@@ -24,7 +24,7 @@ def act(view: View) -> View:
     return needs(PEOPLE)(require_POST(fresh(changing(never_cache(view)))))
 
 
-def card(one: waiting.Changed, reader: User) -> dict:
+def card(one: waiting.Changed, reader: User) -> dict[str, Any]:
     """What waits, for a page with the buttons that end it."""
     return {
         "person": waiting.person_of(one),
@@ -43,7 +43,7 @@ def people_page(request: HttpRequest) -> HttpResponse:
     return _people(request)
 
 
-def _people(request: HttpRequest, more: dict | None = None, status: int = 200) -> HttpResponse:
+def _people(request: HttpRequest, more: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     held = Prefetch("memberships", Membership.objects.select_related("team"))
     secured = set(Authenticator.objects.filter(type__in=FACTORS).values_list("user_id", flat=True))
     shown = {
@@ -54,7 +54,7 @@ def _people(request: HttpRequest, more: dict | None = None, status: int = 200) -
         "teams": Team.objects.annotate(
             nodes_count=Count("nodes", distinct=True), people_count=Count("memberships__user", distinct=True)
         ).order_by("name"),
-        "waiting": [card(one, request.user) for one in waiting.everything()],
+        "waiting": [card(one, user_of(request)) for one in waiting.everything()],
         "elsewhere": bool(settings.SOCIALACCOUNT_PROVIDERS),
         "required": settings.REQUIRE_SECOND_FACTOR,
     }
@@ -72,7 +72,7 @@ def _found(name: str) -> User:
     return get_object_or_404(User, username=name)
 
 
-def _person(request: HttpRequest, person: User, more: dict | None = None, status: int = 200) -> HttpResponse:
+def _person(request: HttpRequest, person: User, more: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     shown = {
         "section": "account",
         "person": person,
@@ -81,9 +81,9 @@ def _person(request: HttpRequest, person: User, more: dict | None = None, status
         "teams": Team.objects.all(),
         "factors": Authenticator.objects.filter(user=person).order_by("created_at"),
         "lacks_factor": lacks_factor(person),
-        "waiting": [card(one, request.user) for one in waiting.of(person)],
+        "waiting": [card(one, user_of(request)) for one in waiting.of(person)],
         "site_is_new": waiting.site_is_new(),
-        "oneself": person == request.user,
+        "oneself": person == user_of(request),
     }
     return render(request, "accounts/person.html", shown | (more or {}), status=status)
 
@@ -92,7 +92,7 @@ def _person(request: HttpRequest, person: User, more: dict | None = None, status
 def add(request: HttpRequest) -> HttpResponse:
     """The first password is in the answer to this POST and nowhere else, ever."""
     try:
-        person, password = people.add(request.user, request.POST.get("name", ""), elsewhere=request.POST.get("elsewhere") == "1")
+        person, password = people.add(user_of(request), request.POST.get("name", ""), elsewhere=request.POST.get("elsewhere") == "1")
     except people.PeopleRefused as refused:
         return _people(request, {"refused": str(refused), "typed": request.POST.get("name", "")}, status=409)
     return _person(request, person, {"password": password, "is_new": True})
@@ -101,13 +101,13 @@ def add(request: HttpRequest) -> HttpResponse:
 @act
 def add_team(request: HttpRequest) -> HttpResponse:
     try:
-        people.add_team(request.user, request.POST.get("team", ""))
+        people.add_team(user_of(request), request.POST.get("team", ""))
     except people.PeopleRefused as refused:
         return _people(request, {"refused_team": str(refused), "typed_team": request.POST.get("team", "")}, status=409)
     return redirect("people")
 
 
-def on_person(do: Callable[[HttpRequest, User], dict | None]) -> View:
+def on_person(do: Callable[[HttpRequest, User], dict[str, Any] | None]) -> View:
     """An act on the person that the URL names: back to the page, which says why when it was refused, or shows what came of it."""
 
     @act
@@ -126,38 +126,38 @@ def on_person(do: Callable[[HttpRequest, User], dict | None]) -> View:
 def give(request: HttpRequest, person: User) -> None:
     wanted = request.POST.get("team", "")
     team = get_object_or_404(Team, name=wanted) if wanted else None
-    people.give(request.user, person, request.POST.get("role", ""), team)
+    people.give(user_of(request), person, request.POST.get("role", ""), team)
 
 
 @on_person
 def take(request: HttpRequest, person: User) -> None:
     held = request.POST.get("membership", "")
-    people.take(request.user, person, get_object_or_404(person.memberships, pk=int(held) if held.isascii() and held.isdigit() else 0))
+    people.take(user_of(request), person, get_object_or_404(person.memberships, pk=int(held) if held.isascii() and held.isdigit() else 0))
 
 
 @on_person
 def switch(request: HttpRequest, person: User) -> None:
-    people.switch(request.user, person, on=request.POST.get("on") == "1")
+    people.switch(user_of(request), person, on=request.POST.get("on") == "1")
 
 
 @on_person
-def new_password(request: HttpRequest, person: User) -> dict:
-    return {"password": people.new_password(request.user, person)}
+def new_password(request: HttpRequest, person: User) -> dict[str, Any]:
+    return {"password": people.new_password(user_of(request), person)}
 
 
 @on_person
 def forget_factors(request: HttpRequest, person: User) -> None:
-    people.forget_factors(request.user, person)
+    people.forget_factors(user_of(request), person)
 
 
 @on_person
 def confirm(request: HttpRequest, person: User) -> None:
-    confirming.confirm(request.user, *named(request, person))
+    confirming.confirm(user_of(request), *named(request, person))
 
 
 @on_person
 def withdraw(request: HttpRequest, person: User) -> None:
-    confirming.withdraw(request.user, *named(request, person))
+    confirming.withdraw(user_of(request), *named(request, person))
 
 
 def named(request: HttpRequest, person: User) -> tuple[waiting.Changed, str]:

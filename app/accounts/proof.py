@@ -12,19 +12,21 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from app.accounts import believing, records, throttle
+from app.accounts.asking import user_of
+from app.accounts.models import User
 
 FRESH_SECONDS = 900
 PROVED = "proved_at"
 ELSEWHERE = "proved_elsewhere_at"  # on the request, by app.accounts.sso: when the identity provider last saw the person prove it
 
 
-def signed_in(sender, request, user, **_) -> None:
+def signed_in(sender: object, request: HttpRequest | None, user: User, **_: object) -> None:
     """Signing in is a proof, as old as whoever took it says."""
     if request is not None and hasattr(request, "session"):
         _note(request, getattr(request, ELSEWHERE, timezone.now()))
 
 
-def step_completed(sender, request, user, method, **fields) -> None:
+def step_completed(sender: object, request: HttpRequest, user: User, method: str, **fields: object) -> None:
     """A person who is signed in proved it once more on a page of django-allauth."""
     if fields.get("reauthenticated"):
         if why := believing.why_not(user):
@@ -47,16 +49,17 @@ def is_fresh(at: datetime | None, now: datetime) -> bool:
 def prove(request: HttpRequest, typed: str) -> str:
     """Take the password, or a code of the authenticator app, once more; "" when it was right, else what to do. Wrong ones count like
     failed sign-ins."""
-    name = request.user.get_username()
+    user = user_of(request)
+    name = user.get_username()
     where = throttle.where(name, request)
     if throttle.blocked(name, *where):
         return f"There were too many wrong passwords for {name} from here. Wait {throttle.PAUSE_SECONDS // 60} minutes."
-    if why := believing.why_not(request.user):
+    if why := believing.why_not(user):
         return why
-    if not request.user.check_password(typed) and not _is_code(request.user, typed):
+    if not user.check_password(typed) and not _is_code(user, typed):
         throttle.failed(name, *where)
         records.failed(None, {"username": name}, request)
-        return f"{_wanted(request.user)} Nothing was done."
+        return f"{_wanted(user)} Nothing was done."
     throttle.forget(name, *where)
     # The session keeps its key: this page's other requests are under way with it, and would come back as signed out.
     _note(request, timezone.now())
@@ -71,13 +74,13 @@ def lacks(request: HttpRequest, typed: str) -> str:
     return "" if is_fresh(proved_at(request), timezone.now()) else "Type your password once more. Nothing else is lost."
 
 
-def _is_code(user, typed: str) -> bool:
+def _is_code(user: User, typed: str) -> bool:
     """A code of the app, which counts once. Recovery codes are for getting in, not for this."""
     app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
-    return app is not None and app.wrap().validate_code(typed)
+    return app is not None and bool(app.wrap().validate_code(typed))
 
 
-def _wanted(user) -> str:
+def _wanted(user: User) -> str:
     has_app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists()
     return "That is neither your password nor a code of your authenticator." if has_app else "That is not your password."
 

@@ -16,13 +16,13 @@ from django.utils import timezone
 
 from app.accounts import kinds, seals, waiting
 from app.accounts.models import Membership, Role, Team, User
-from app.core.compiled_queries import WrittenOnce
+from app.core.compiled_queries import Row, WrittenOnce
 
 MANUAL, OPERATE, APPROVE, BREAK_GLASS = "runs.manual", "runs.operate", "runs.approve", "runs.break_glass"
 ENROL, PEOPLE = "nodes.enrol", "accounts.people"
 NOTICES = "notices.manage"
 
-RIGHTS_OF: Mapping[str, tuple[str, ...]] = {
+RIGHTS_OF: Mapping[Role, tuple[str, ...]] = {
     Role.VIEWER: (),
     Role.TECHNICIAN: (MANUAL,),
     Role.OPERATOR: (MANUAL, OPERATE),
@@ -44,15 +44,15 @@ TAKES = {
 }
 
 
-def _sealed(held: QuerySet[Membership]) -> QuerySet:
+def _sealed(held: QuerySet[Membership]) -> QuerySet[Membership, Row]:
     """Roles, each with what its seal and that of its person are checked by; for `gives_right`."""
     held = seals.with_seals(seals.with_seals(held, kinds.MEMBERSHIP, prefix="held"), kinds.USER, "user__", "who")
     return held.values_list(*seals.columns(kinds.MEMBERSHIP, prefix="held"), *seals.columns(kinds.USER, "user__", "who"))
 
 
 def _having(held: QuerySet[Membership], roles: tuple[str, ...]) -> WrittenOnce:
-    held = _sealed(held.filter(user__is_active=True, role__in=roles).order_by())
-    return WrittenOnce(lambda pk, node: held.filter(Q(team=None) | Q(team__nodes__name=node), user_id=pk))
+    rows = _sealed(held.filter(user__is_active=True, role__in=roles).order_by())
+    return WrittenOnce(lambda pk, node: rows.filter(Q(team=None) | Q(team__nodes__name=node), user_id=pk))
 
 
 HELD = len(seals.columns(kinds.MEMBERSHIP))
@@ -61,18 +61,18 @@ ROLE_COUNTS = kinds.MEMBERSHIP.fields.index("counts_at")
 ACCOUNT_COUNTS = HELD + kinds.USER.fields.index("counts_at")
 
 
-def gives_right(rows: list[tuple], right: str, node: object = None) -> bool:
+def gives_right(rows: list[Row], right: str, node: object = None) -> bool:
     """Whether one of these rows of a query of `roles_with` gives the right: this portal wrote it and its person's, both count by now,
     and the node is that team's."""
     good = [row for row in rows if not _fault(row) and not _waits(row, right)]
     return any(row[TEAM] is None for row in good) or (bool(good) and not (node and _is_moved(str(node))))
 
 
-def _fault(row: tuple) -> str:
+def _fault(row: Row) -> str:
     return seals.fault(kinds.MEMBERSHIP, row[:HELD]) or seals.fault(kinds.USER, row[HELD:])
 
 
-def _waits(row: tuple, right: str) -> bool:
+def _waits(row: Row, right: str) -> bool:
     """Work at the rack is asked for by another person, so what was done to the account does not stop them."""
     ends = (row[ROLE_COUNTS], None if right == MANUAL else row[ACCOUNT_COUNTS])
     return any(end is not None and timezone.now() < end for end in ends)
@@ -84,7 +84,7 @@ def _is_moved(node: str) -> bool:
 
 
 def _holds(user: User, right: str, node: object, asked: WrittenOnce) -> bool:
-    def ask() -> tuple[list[tuple], bool]:
+    def ask() -> tuple[list[Row], bool]:
         rows = asked(user.pk, str(node or ""))
         return rows, gives_right(rows, right, node)
 

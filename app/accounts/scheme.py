@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from app.accounts import seals
 from app.accounts.seals import KINDS, Kind
+from app.core.compiled_queries import Row
 from app.ledger import secretfile
 
 # What was sealed before there was such a file.
@@ -49,7 +50,7 @@ def grown() -> bool:
     return _before() != _now()
 
 
-def not_sealed_before() -> list[tuple[Kind, tuple, str]]:
+def not_sealed_before() -> list[tuple[Kind, Row, str]]:
     """The rows that this version seals otherwise than the one before it, without those that did not fit their seal then."""
     before, found = _before(), []
     for kind in KINDS.values():

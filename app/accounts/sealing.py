@@ -6,7 +6,7 @@ the portal's machine.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import connection, transaction
 from django.db.models import Model
@@ -15,6 +15,7 @@ from django.db.models.signals import post_delete, post_save, pre_save
 from app.accounts import scheme, seals
 from app.accounts.models import Seal
 from app.accounts.seals import KINDS, Kind
+from app.core.compiled_queries import Row, own_field
 from app.ledger import looking
 
 PUT = """
@@ -33,13 +34,13 @@ def watch(kinds: Iterable[Kind]) -> None:
         post_delete.connect(deleted, sender=kind.model)
 
 
-def before(sender: type[Model], instance: Model, update_fields=None, **_) -> None:
+def before(sender: type[Model], instance: Model, update_fields: Collection[str] | None = None, **_: object) -> None:
     kind = KINDS[sender]
     if _concerns(kind, update_fields):
         setattr(instance, BEFORE, next(iter(seals.read(kind, pk=instance.pk)), None) if instance.pk is not None else None)
 
 
-def saved(sender: type[Model], instance: Model, update_fields=None, **_) -> None:
+def saved(sender: type[Model], instance: Model, update_fields: Collection[str] | None = None, **_: object) -> None:
     kind = KINDS[sender]
     if not _concerns(kind, update_fields):
         return
@@ -59,7 +60,7 @@ def saved(sender: type[Model], instance: Model, update_fields=None, **_) -> None
             log.error("Not sealed, and so not accepted: %s. %s", row[len(kind.fields)], lost)  # what a browser does before anybody signs in
 
 
-def deleted(sender: type[Model], instance: Model, **_) -> None:
+def deleted(sender: type[Model], instance: Model, **_: object) -> None:
     """That it ended is an event, so that it cannot be put back. A ledger that takes nothing does not stop a person from being shut out."""
     kind = KINDS[sender]
     values = tuple(getattr(instance, field) for field in kind.fields)
@@ -86,7 +87,7 @@ def seal_anew(one: Model) -> None:
     seal(kind, seals.read(kind, pk=one.pk)[0])
 
 
-def seal(kind: Kind, row: tuple) -> None:
+def seal(kind: Kind, row: Row) -> None:
     """As it is. Only for who has looked at it; see `app.accounts.blessing`."""
     _put(kind, row, row[-1])
 
@@ -94,15 +95,15 @@ def seal(kind: Kind, row: tuple) -> None:
 def _concerns(kind: Kind, update_fields: Iterable[str] | None) -> bool:
     if update_fields is None:
         return True
-    columns = {kind.model._meta.get_field(name).attname for name in update_fields}
+    columns = {own_field(kind.model, name).attname for name in update_fields}
     return bool(columns & set(kind.fields))
 
 
-def _values(kind: Kind, row: tuple) -> tuple:
+def _values(kind: Kind, row: Row) -> Row:
     return row[: len(kind.fields)]
 
 
-def _mark_of(kind: Kind, was: tuple, row: tuple) -> str | None:
+def _mark_of(kind: Kind, was: Row, row: Row) -> str | None:
     """The mark of the event that says what changed, never to what; that of the last one when the ledger takes nothing."""
     changed = [field for field, old, new in zip(kind.fields, was, row, strict=False) if old != new]
     body = {"identity": row[len(kind.fields)], "what": kind.what, "of": seals.person_of(kind, row), "changed": changed}
@@ -110,7 +111,7 @@ def _mark_of(kind: Kind, was: tuple, row: tuple) -> str | None:
     return seals.mark_of(event) if event is not None else row[-1]
 
 
-def _put(kind: Kind, row: tuple, mark: str | None) -> None:
+def _put(kind: Kind, row: Row, mark: str | None) -> None:
     """`mark` is the newest event about the row; None while there is none."""
     name = row[len(kind.fields)]
     with connection.cursor() as cursor:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import BinaryField, F, Model, OuterRef, QuerySet, Subquery, TextField, Value
 from django.db.models.expressions import Combinable, Func
@@ -25,18 +25,19 @@ from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from app.accounts.models import Refusal, Seal, User
-from app.core.compiled_queries import ConvertedWrittenOnce
+from app.core.compiled_queries import ConvertedWrittenOnce, Row
 from app.ledger import forms, keys, looking, secretfile
 from app.ledger.models import LedgerEvent
 
 HOW = "On the portal's machine, `./run manage identity` lists such rows and says what to do."
 AGAIN_SECONDS = 0.1
-T, M = TypeVar("T"), TypeVar("M", bound=Model)
+T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 NOTED_EVERY, KEPT = timedelta(minutes=1), timedelta(days=1)
 log = logging.getLogger(__name__)
 
 
-def always(values: tuple) -> bool:
+def always(values: Row) -> bool:
     return True
 
 
@@ -49,8 +50,8 @@ class Kind:
     person: str  # the field that holds the person's key; empty where the content says it
     fields: tuple[str, ...]  # what is sealed of a row
     hidden: bool = False  # its key is a secret
-    is_event: Callable[[tuple], bool] = always  # whether the end or change of a row with these values is an event
-    live: Callable[[QuerySet], QuerySet] = QuerySet.all  # the rows that can still open something
+    is_event: Callable[[Row], bool] = always  # whether the end or change of a row with these values is an event
+    live: Callable[[QuerySet[Any]], QuerySet[Any]] = QuerySet.all  # the rows that can still open something
     later: int = 0  # how many of the last fields came after seals were made without them: while they are NULL, they stand in none
 
     @property
@@ -62,7 +63,7 @@ class Kind:
 
     def name_of(self, path: str) -> Combinable:
         """The same as SQL, of the row whose key stands in this column."""
-        key = Cast(F(path), TextField())
+        key: Combinable = Cast(F(path), TextField())
         if self.hidden:
             utf8 = Func(key, Value("UTF8"), function="convert_to", output_field=BinaryField())
             key = Func(Func(utf8, function="sha256"), Value("hex"), function="encode", output_field=TextField())
@@ -70,7 +71,7 @@ class Kind:
 
 
 KINDS: dict[type[Model], Kind] = {}
-ALSO: list[Callable[[], Iterator[tuple[Kind, tuple, str]]]] = []  # what can be wrong with rows whose seal is good
+ALSO: list[Callable[[], Iterator[tuple[Kind, Row, str]]]] = []  # what can be wrong with rows whose seal is good
 
 
 class KeyLost(forms.KeyLost):
@@ -113,7 +114,7 @@ def why_no_key() -> str:
     return ""
 
 
-def mac(secret: bytes, kind: Kind, name: str, values: tuple, mark: str) -> str:
+def mac(secret: bytes, kind: Kind, name: str, values: Row, mark: str) -> str:
     """`values` are those of `kind.fields`, as the database gives them."""
     person = values[kind.fields.index(kind.person)] if kind.person else None
     count = len(values)
@@ -141,18 +142,19 @@ def mark_of(event: LedgerEvent) -> str:
     return f"{event.pk}:{bytes(event.leaf).hex()}"
 
 
-def with_seals(rows: QuerySet, kind: Kind, path: str = "", prefix: str = "seal") -> QuerySet:
+def with_seals(rows: QuerySet[M], kind: Kind, path: str = "", prefix: str = "seal") -> QuerySet[M]:
     """These rows with `<prefix>_name`, `_mac`, `_mark` and `_newest` of the row of this kind that `path` leads to."""
     rows = rows.annotate(**{f"{prefix}_name": kind.name_of(f"{path}pk")})
     seals = Seal.objects.filter(pk=OuterRef(f"{prefix}_name"))
     events = LedgerEvent.objects.filter(identity=OuterRef(f"{prefix}_name")).order_by("-id").annotate(found=_mark())
-    return rows.annotate(
+    rows = rows.annotate(
         **{
             f"{prefix}_mac": Subquery(seals.values("mac")),
             f"{prefix}_mark": Subquery(seals.values("mark")),
             f"{prefix}_newest": Subquery(events.values("found")[:1]),
         }
     )
+    return rows
 
 
 def columns(kind: Kind, path: str = "", prefix: str = "seal") -> tuple[str, ...]:
@@ -160,7 +162,7 @@ def columns(kind: Kind, path: str = "", prefix: str = "seal") -> tuple[str, ...]
     return (*(f"{path}{field}" for field in kind.fields), *(f"{prefix}_{part}" for part in ("name", "mac", "mark", "newest")))
 
 
-def fault(kind: Kind, found: tuple) -> str:
+def fault(kind: Kind, found: Row) -> str:
     """Why this row, read as `columns`, is not accepted; "" when it is."""
     *values, name, sealed, mark, newest = found
     if sealed is None:
@@ -176,14 +178,14 @@ def fault(kind: Kind, found: tuple) -> str:
     return f"This {kind.what} does not fit its seal: it was changed outside the portal, or sealed with another key."
 
 
-def read(kind: Kind, **which) -> list[tuple]:
+def read(kind: Kind, **which: Any) -> list[Row]:
     """The rows with these values, each as `fault` takes it."""
     if not which or any("__" in name or value is None for name, value in which.items()):
         return list(_rows(kind, **which))
     return _written_once(kind, tuple(which))(*which.values())
 
 
-def _rows(kind: Kind, **which) -> QuerySet:
+def _rows(kind: Kind, **which: Any) -> QuerySet[Model, Row]:
     return with_seals(kind.model._base_manager.filter(**which), kind).values_list(*columns(kind))
 
 
@@ -196,7 +198,7 @@ def _written_once(kind: Kind, names: tuple[str, ...]) -> ConvertedWrittenOnce:
 # --- asking
 
 
-def why_not(model: type[Model], **which) -> str:
+def why_not(model: type[Model], **which: Any) -> str:
     """Why one of these rows is not accepted; "" when all are, or there are none. Who is not accepted is noted for the alarm."""
     kind = KINDS[model]
     found = twice(lambda: read(kind, **which), lambda rows: not any(fault(kind, row) for row in rows))
@@ -219,13 +221,13 @@ def first_accepted(ask: Callable[[], list[M]]) -> M | None:
     return one if one is not None and not noted(KINDS[type(one)], of_model(one)) else None
 
 
-def of_model(one: Model) -> tuple:
+def of_model(one: Model) -> Row:
     """A row that came with `with_seals`, as `fault` takes it."""
     parts = (f"seal_{part}" for part in ("name", "mac", "mark", "newest"))
     return tuple(getattr(one, name) for name in (*KINDS[type(one)].fields, *parts))
 
 
-def noted(kind: Kind, row: tuple) -> str:
+def noted(kind: Kind, row: Row) -> str:
     """Like `fault`, and the alarm learns of it."""
     why = fault(kind, row)
     if why:
@@ -233,7 +235,7 @@ def noted(kind: Kind, row: tuple) -> str:
     return why
 
 
-def note(kind: Kind, row: tuple, why: str) -> None:
+def note(kind: Kind, row: Row, why: str) -> None:
     """For the alarm, and once for the ledger. It never stops who asked."""
     name, now = row[len(kind.fields)], timezone.now()
     known = Refusal.objects.filter(pk=name, why=why).first()
@@ -250,7 +252,7 @@ def note(kind: Kind, row: tuple, why: str) -> None:
         looking.record_if_possible("identity.refused", {"row": name, "of": person, "why": why}, "portal")
 
 
-def person_of(kind: Kind, row: tuple) -> str:
+def person_of(kind: Kind, row: Row) -> str:
     if not kind.person:
         return ""
     pk = row[kind.fields.index(kind.person)]
@@ -259,7 +261,7 @@ def person_of(kind: Kind, row: tuple) -> str:
     return User.objects.filter(pk=pk).values_list("username", flat=True).first() or f"person {pk}"
 
 
-def faults() -> Iterator[tuple[Kind, tuple, str]]:
+def faults() -> Iterator[tuple[Kind, Row, str]]:
     """Every row that is not accepted now."""
     for kind in KINDS.values():
         rows = with_seals(kind.live(kind.model._base_manager.all()), kind).values_list(*columns(kind))

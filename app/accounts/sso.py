@@ -9,20 +9,21 @@ import secrets
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import wraps
+from typing import Any
 from urllib.parse import urlencode
 
 import requests
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.internal import jwtkit
-from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -49,7 +50,7 @@ class Door(OpenIDConnectOAuth2Adapter):
         if issuer != wanted:
             raise Refused(f"The provider calls itself {issuer}, and this portal expects {wanted} (SLOTLIGHT_OIDC_ISSUER).")
 
-    def complete_login(self, request: HttpRequest, app: SocialApp, token, **kwargs) -> SocialLogin:
+    def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
         self.check()
         id_token = kwargs["response"].get("id_token")
         if not id_token:
@@ -65,21 +66,22 @@ class Door(OpenIDConnectOAuth2Adapter):
         login.email_addresses = []  # an address proves nothing here
         return login
 
-    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict:
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         config = self.openid_config
-        return jwtkit.verify_and_decode(
+        claims: dict[str, Any] = jwtkit.verify_and_decode(
             credential=id_token,
             keys_url=config["jwks_uri"],
             issuer=self.get_provider().app.settings["issuer"],
             audience=app.client_id,
             lookup_kid=jwtkit.lookup_kid_jwk,
         )
+        return claims
 
-    def _more(self, access_token: str, subject: str) -> dict:
+    def _more(self, access_token: str, subject: str) -> dict[str, Any]:
         """What only the userinfo endpoint says; groups often stand there alone."""
         if "userinfo_endpoint" not in self.openid_config:
             return {}
-        answer = self._fetch_user_info(access_token)
+        answer: dict[str, Any] = self._fetch_user_info(access_token)
         if answer.get("sub") != subject:
             raise Refused("The provider's two answers are about different people. Report it to the people who run the provider.")
         return answer
@@ -109,15 +111,16 @@ def login(request: HttpRequest, door: Door) -> HttpResponse:
     if request.user.is_authenticated:
         asked["prompt"] = "login"
     wanted = request.GET.get("next", "")
-    request.GET = request.GET.copy()
-    request.GET.clear()  # nothing of the address goes on to the provider
-    request.GET.update({"process": "login", "auth_params": urlencode(asked), **({"next": wanted} if wanted else {})})
-    return OAuth2LoginView.adapter_view(door)(request)
+    # Nothing else of the address goes on to the provider.
+    request.GET = QueryDict(urlencode({"process": "login", "auth_params": urlencode(asked), **({"next": wanted} if wanted else {})}))
+    answer: HttpResponse = OAuth2LoginView.adapter_view(door)(request)
+    return answer
 
 
 @answers
 def callback(request: HttpRequest, door: Door) -> HttpResponse:
-    return OAuth2CallbackView.adapter_view(door)(request)
+    answer: HttpResponse = OAuth2CallbackView.adapter_view(door)(request)
+    return answer
 
 
 def refusal(request: HttpRequest, error: Exception | None) -> HttpResponse:
@@ -141,7 +144,10 @@ class Elsewhere(DefaultSocialAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return False
 
-    def on_authentication_error(self, request, provider, error=None, exception=None, extra_context=None) -> None:
+    def on_authentication_error(
+        self, request: HttpRequest, provider: object, error: str | None = None, exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         if error == "cancelled":
             exception = Refused("You stopped it at the identity provider. No person was signed in.")
         raise ImmediateHttpResponse(refusal(request, exception))
@@ -162,7 +168,7 @@ class Elsewhere(DefaultSocialAccountAdapter):
         setattr(request, proof.ELSEWHERE, datetime.fromtimestamp(auth_time, UTC) if isinstance(auth_time, int) else NEVER)
 
 
-def admit(claims: dict, known: User | None) -> User:
+def admit(claims: dict[str, Any], known: User | None) -> User:
     """The person these claims are about, with the roles that the groups give now. Raises Refused."""
     name = str(claims.get("preferred_username") or "")
     person = known or _person(name)
@@ -191,12 +197,12 @@ def _person(name: str) -> User:
             raise Refused(f"The provider calls you {name}, and no account can have that name here. {' '.join(wrong.messages)}") from None
         found.save()
         ledger.record("person.added", {"of": name, "through": "identity provider"}, "portal")
-    elif found.has_usable_password() or found.socialaccount_set.exists():
+    elif found.has_usable_password() or SocialAccount.objects.filter(user=found).exists():
         raise Refused(f"There is another {name} in this portal already. Ask an administrator to add you under another name.")
     return found
 
 
-def roles_of(claims: dict) -> set[tuple[str, str]]:
+def roles_of(claims: dict[str, Any]) -> set[tuple[str, str]]:
     """(role, team) of every group that is mapped."""
     claim = get_adapter().get_app(None, PROVIDER).settings["groups_claim"]
     names = claims.get(claim, [])
@@ -228,7 +234,7 @@ def _give_roles(person: User, wanted: Iterable[tuple[str, str]]) -> None:
         )
 
 
-def _record_refusal(claims: dict, why: str) -> None:
+def _record_refusal(claims: dict[str, Any], why: str) -> None:
     try:
         with transaction.atomic():
             fields = {"name": str(claims.get("preferred_username", "")), "subject": str(claims["sub"]), "why": why}

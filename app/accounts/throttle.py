@@ -7,8 +7,11 @@ addresses. The counts live in Valkey. When that is down no person is locked out:
 
 import hashlib
 import logging
+from collections.abc import Callable
+from typing import TypeVar
 
 import redis
+from django.http import HttpRequest
 
 from app.accounts import known
 from app.core.valkey import valkey
@@ -21,24 +24,27 @@ TEXT = (
     " have signed in before, or ask another operator."
 )
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
-def where(name: str, request) -> tuple[str, str]:
+def where(name: str, request: HttpRequest | None) -> tuple[str, str]:
     """(address, known browser or "") of a request under the name `name`."""
     return (request.META.get("REMOTE_ADDR", "") if request is not None else "", known.browser(name, request))
 
 
 def blocked(name: str, address: str, browser: str = "") -> bool:
     limits = _limits(name, address, browser)
-    counts = _ask(lambda db: db.mget(list(limits)), [None] * len(limits))
+    none: list[bytes | str | None] = [None] * len(limits)
+    counts = _ask(lambda db: db.mget(list(limits)), none)
     return any(int(count or 0) >= most for count, most in zip(counts, limits.values(), strict=True))
 
 
 def failed(name: str, address: str, browser: str = "") -> None:
-    def count(db):
+    def count(db: redis.Redis) -> None:
         line = db.pipeline()
         for key in _limits(name, address, browser):
-            line.incr(key).expire(key, PAUSE_SECONDS)
+            line.incr(key)
+            line.expire(key, PAUSE_SECONDS)
         line.execute()
 
     _ask(count, None)
@@ -61,7 +67,7 @@ def _key(name: str, *parts: str) -> str:
     return "sign-in:" + hashlib.sha256("\0".join((name.lower(), *parts)).encode()).hexdigest()
 
 
-def _ask(question, otherwise):
+def _ask(question: Callable[[redis.Redis], T], otherwise: T) -> T:
     try:
         return question(valkey())
     except redis.RedisError as error:

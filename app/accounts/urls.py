@@ -11,12 +11,13 @@ from django.views.generic import RedirectView
 
 from app.accounts import people_views, sso, views
 from app.accounts.changing import changing, fresh
+from app.core.handlers import View
 
 to_sign_in = RedirectView.as_view(pattern_name="sign-in", query_string=True)
 to_account = login_required(RedirectView.as_view(pattern_name="account"))
 
 
-def own(view):
+def own(view: View) -> View:
     """A page of one's own that shows or changes what proves one."""
     return login_required(fresh(changing(view)))
 

@@ -1,5 +1,7 @@
 """Signing in and out, and the page of one's own account. The ceremonies themselves are django-allauth's, in the house's templates."""
 
+from typing import Any
+
 from allauth.account.views import LoginView
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import get_adapter
@@ -13,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import confirming, people_views, rights, waiting
+from app.accounts.asking import user_of
 from app.accounts.changing import changing, fresh
 from app.accounts.models import User
 from app.accounts.people import PeopleRefused
@@ -22,8 +25,9 @@ from app.ledger import services as ledger
 class SignIn(LoginView):
     template_name = "accounts/sign_in.html"
 
-    def get_context_data(self, **kwargs) -> dict:
-        return super().get_context_data(**kwargs) | {"providers": get_adapter().list_providers(self.request)}
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"providers": get_adapter().list_providers(self.request)}
 
 
 sign_in = SignIn.as_view()
@@ -35,10 +39,10 @@ sign_out = LogoutView.as_view(next_page=reverse_lazy("sign-in"))
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
     """What one is here, what proves it, and where one is signed in."""
-    return render(request, "accounts/account.html", shown(request.user) | {"section": "account"})
+    return render(request, "accounts/account.html", shown(user_of(request)) | {"section": "account"})
 
 
-def shown(person: User) -> dict:
+def shown(person: User) -> dict[str, Any]:
     found = list(Authenticator.objects.filter(user=person).order_by("created_at"))
     return {
         "memberships": list(person.memberships.select_related("team")),
@@ -59,9 +63,11 @@ def shown(person: User) -> dict:
 def withdraw(request: HttpRequest) -> HttpResponse:
     """What an administrator did to one's account, and one did not ask for."""
     try:
-        confirming.withdraw(request.user, *people_views.named(request, request.user))
+        confirming.withdraw(user_of(request), *people_views.named(request, user_of(request)))
     except PeopleRefused as refused:
-        return render(request, "accounts/account.html", shown(request.user) | {"section": "account", "refused": str(refused)}, status=409)
+        return render(
+            request, "accounts/account.html", shown(user_of(request)) | {"section": "account", "refused": str(refused)}, status=409
+        )
     return redirect("account")
 
 
@@ -70,7 +76,8 @@ def withdraw(request: HttpRequest) -> HttpResponse:
 @changing
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Sign one of one's own browsers out."""
-    session = get_object_or_404(UserSession, pk=pk, user=request.user)
-    ledger.record("person.session-ended", {"of": request.user.get_username(), "from": session.ip}, request.user.get_username())
+    person = user_of(request)
+    session = get_object_or_404(UserSession, pk=pk, user=person)
+    ledger.record("person.session-ended", {"of": person.username, "from": session.ip}, person.username)
     session.end()
     return redirect("account")

@@ -107,7 +107,7 @@ def key(one: Changed) -> str:
 
 def announce_waiting(one: Changed) -> None:
     """A change that was just written: administrators and the person are to hear of it while it can be withdrawn."""
-    if one.waits:
+    if one.waits and one.counts_at is not None:
         fields = {"of": person_of(one).username, "what": words(one), "role": one.pk if isinstance(one, Membership) else None}
         fields["until"] = one.counts_at.isoformat()
         outbox.put([outbox.Happening("person-waits", f"person-waits:{key(one)}", said=fields)])
@@ -119,7 +119,7 @@ def announce_change(of: str, what: str, because: str) -> None:
     outbox.put([outbox.Happening("person-changed", f"person-changed:{of}:{timezone.now().isoformat()}", said=fields)])
 
 
-def announce_made_on_the_host(sender, person: User, **_) -> None:
+def announce_made_on_the_host(sender: object, person: User, **_: object) -> None:
     """`createsuperuser` on a portal that has nodes: on the record, and to everybody who administers."""
     if not site_is_new():
         ledger.record("person.role-given", {"of": person.username, "role": Role.ADMIN, "team": ""}, HOST)

@@ -18,13 +18,15 @@ T = TypeVar("T")
 def by_token(token: Token, act: str, what: Callable[[], T], *, run: str = "", node: str = "") -> T:
     """Do `what`, and record that this token did it or was refused. Raises what `what` raises."""
     ledger.refuse_if_broken()  # before the transaction: its trial write holds the ledger's head
-    done = refused = None
+    refused: RunRefused | None = None
     with transaction.atomic():
         try:
             done = what()
         except RunRefused as why:
             refused = why
-        _record(token, act, "refused" if refused else "done", run or _run_of(done), node)
+            _record(token, act, "refused", run, node)
+        else:
+            _record(token, act, "done", run or _run_of(done), node)
     if refused is not None:
         raise refused
     return done

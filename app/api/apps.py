@@ -6,7 +6,7 @@ class ApiConfig(AppConfig):
     label = "api"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from app.accounts import sealing
         from app.api import tokens
 

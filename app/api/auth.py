@@ -6,6 +6,13 @@ from ninja.security import HttpBearer
 from app.api import rate, tokens
 from app.api.models import Token
 from app.api.problems import Problem
+from app.core import access_log
+
+
+class TokenRequest(HttpRequest):
+    """What an operation with `auth=Scoped(...)` gets."""
+
+    auth: Token
 
 
 class Scoped(HttpBearer):
@@ -20,7 +27,7 @@ class Scoped(HttpBearer):
             token = tokens.find(text)
         except tokens.NotBelieved as why:
             raise Problem("token-not-believed", str(why)) from None
-        request.who = token.person.username
+        access_log.asked_by(request, token.person.username)
         if wait := rate.wait_seconds(token.prefix):
             raise Problem("too-many", f"The token {token.name} has asked too often in this minute.", headers={"Retry-After": str(wait)})
         if self.scope not in token.scopes:

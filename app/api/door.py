@@ -12,6 +12,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 
 from app.api import fleet, ledger, problems, runs, snapshots, triage
+from app.api.auth import Scoped
 from app.api.scopes import SCOPES
 
 DESCRIPTION = """What people do in Slotlight's pages, for programs. Send `Authorization: Bearer slt_…`; tokens are made on the page Account, tokens.
@@ -27,7 +28,7 @@ class Once(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         return json.loads(request.body, object_pairs_hook=_once)
 
-    def parse_querydict(self, data: MultiValueDict, list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
+    def parse_querydict(self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
         for name, values in data.lists():
             if len(values) > 1 and name not in list_fields:
                 raise problems.Problem("invalid", f"The parameter {problems.clean(name)[:80]} is given {len(values)} times. Give it once.")
@@ -80,7 +81,7 @@ for router in (fleet.router, triage.router, snapshots.router, runs.router, ledge
 for _, _router in api._routers:
     for path_view in _router.path_operations.values():
         for _operation in path_view.operations:
-            scope = _operation.auth_callbacks[0].scope
+            scope = next(one.scope for one in _operation.auth_callbacks if isinstance(one, Scoped))
             _operation.openapi_extra = {**(_operation.openapi_extra or {}), "x-scope": scope, "security": [{"token": [scope]}]}
 
 

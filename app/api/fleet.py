@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Field, Router, Schema
 
 from agents.domain.wwid import normalise
-from app.api.auth import Scoped
+from app.api.auth import Scoped, TokenRequest
 from app.api.scopes import READ
-from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
+from app.api.words import PAGE, Answer, Cursor, Limit, Name, Number, Page, Words, answers, number, paged
 from app.fleet import services, unexplained_reviews
 from app.fleet.ingest.fleet_rows import silent
 from app.fleet.models import NO_POOL, Disk, LabelSeen, Node, Sighting, Situation, Standing
@@ -198,11 +199,11 @@ class DiskFull(DiskOut):
     runs: list[int]
 
 
-def counts(found, field: str) -> dict[str, int]:
+def counts(found: QuerySet[Any], field: str) -> dict[str, int]:
     return dict(found.order_by(field).values_list(field).annotate(Count("pk")))
 
 
-def status_now() -> dict:
+def status_now() -> Answer:
     now = timezone.now()
     old = now - timedelta(seconds=rows.STALE_SECONDS)
     active = Node.objects.exclude(state=Node.State.RETIRED)
@@ -221,13 +222,13 @@ def status_now() -> dict:
 
 
 @router.get("/status", response=answers(StatusOut), auth=Scoped(READ), url_name="api-status")
-def status(request):
+def status(request: TokenRequest) -> Answer:
     """How the whole fleet stands, in numbers. `runs` counts those that have not ended."""
     return status_now()
 
 
 @router.get("/nodes", response=answers(Page[NodeOut]), auth=Scoped(READ), url_name="api-nodes")
-def nodes(request, cursor: Cursor = "", limit: Limit = PAGE):
+def nodes(request: TokenRequest, cursor: Cursor = "", limit: Limit = PAGE) -> Answer:
     """Nodes by name, each with the worst that is wrong with it."""
     found = Node.objects.exclude(state=Node.State.RETIRED).filter(name__gt=cursor).select_related("standing").order_by("name")[: limit + 1]
     listed, more = paged(found, limit, lambda node: node.name)
@@ -242,7 +243,7 @@ def with_situations(listed: list[Node]) -> list[tuple[Node, list[Situation]]]:
     return [(node, [s for s in found if s.node_id == node.pk]) for node in listed]
 
 
-def node_line(node: Node, own: list[Situation]) -> dict:
+def node_line(node: Node, own: list[Situation]) -> Answer:
     now = timezone.now()
     stands = overview.line(node, now)
     plain = {name: getattr(node, name) for name in ("name", "state", "mode", "version", "last_report_at")}
@@ -257,7 +258,7 @@ def node_line(node: Node, own: list[Situation]) -> dict:
 
 
 @router.get("/nodes/{str:name}", response=answers(NodeFull), auth=Scoped(READ), url_name="api-node")
-def node(request, name: Name):
+def node(request: TokenRequest, name: Name) -> Answer:
     """One node with its pools. What could not be read is named in `not_known`; it is never shown as nothing."""
     this = get_object_or_404(Node, name=name)
     facts = services.facts_of(this)
@@ -266,13 +267,13 @@ def node(request, name: Name):
     return node_line(this, loud) | (node_facts(facts, judging.concerns(own)) if facts else no_versions(name))
 
 
-def no_versions(name: str) -> dict:
+def no_versions(name: str) -> Answer:
     versions = dict.fromkeys(("zfs_userland", "zfs_module"), "not known")
     silence = Judgement("unknown", (why := f"{name} has not reported yet.",), (), (why,))
     return versions | {"judgement": judgement(silence), "disks": None, "pools": [], "not_known": list(silence.unknown)}
 
 
-def judgement(judged: Judgement) -> dict:
+def judgement(judged: Judgement) -> Answer:
     return {
         "tone": judged.tone,
         "reasons": list(judged.reasons),
@@ -281,7 +282,7 @@ def judgement(judged: Judgement) -> dict:
     }
 
 
-def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> dict:
+def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> Answer:
     judged = judge_node(facts, about)
     return {
         "judgement": judgement(judged),
@@ -293,7 +294,7 @@ def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> dict:
     }
 
 
-def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> dict:
+def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> Answer:
     left = rows.losses_left(pool)
     return {
         "judgement": judgement(judged),
@@ -312,7 +313,9 @@ def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> dict:
 
 
 @router.get("/situations", response=answers(Page[SituationOut]), auth=Scoped(READ), url_name="api-situations")
-def situations(request, node: Words = "", severity: Words = "", closed: bool = False, cursor: Cursor = "", limit: Limit = PAGE):
+def situations(
+    request: TokenRequest, node: Words = "", severity: Words = "", closed: bool = False, cursor: Cursor = "", limit: Limit = PAGE
+) -> Answer:
     """What is wrong, newest first. With `closed=true` also what is over.
 
     `may_lose` is how many more disks the worst of the pools it concerns survives, below 0 where data is missing and 0 where it is not known;
@@ -327,7 +330,7 @@ def situations(request, node: Words = "", severity: Words = "", closed: bool = F
     return {"items": [situation_line(one) for one in unexplained_reviews.voice(listed)], "next": more}
 
 
-def situation_line(one: Situation) -> dict:
+def situation_line(one: Situation) -> Answer:
     """Of one that has been given its voice."""
     plain = {name: getattr(one, name) for name in ("key", "slug", "severity", "title", "opened_at", "closed_at", "cause")}
     seen = one.reviewed and {"by": one.reviewed.by.get_username(), "why": one.reviewed.why, "until": one.reviewed.until}
@@ -335,7 +338,7 @@ def situation_line(one: Situation) -> dict:
 
 
 @router.get("/situations/{int:pk}", response=answers(SituationFull), auth=Scoped(READ), url_name="api-situation")
-def situation(request, pk: Number):
+def situation(request: TokenRequest, pk: Number) -> Answer:
     """One situation with the lines that show it, and the runbooks that answer it."""
     [one] = unexplained_reviews.voice([get_object_or_404(Situation.objects.select_related("node"), pk=pk)])
     values = {name: one.data[name] for name in ("meaning", "subject", "evidence", "answers")}
@@ -345,7 +348,7 @@ def situation(request, pk: Number):
 
 
 @router.get("/disks", response=answers(Page[DiskOut]), auth=Scoped(READ), url_name="api-disks")
-def disks(request, q: Words = "", cursor: Cursor = "", limit: Limit = PAGE):
+def disks(request: TokenRequest, q: Words = "", cursor: Cursor = "", limit: Limit = PAGE) -> Answer:
     """Disks by WWID. `q` finds a WWID in any form, a part of a serial or model, and a kernel name or bay as `node:sdX`, `enclosure/slot`."""
     found = Disk.objects.filter(matching(q)) if q else Disk.objects.all()
     found = found.filter(wwid__gt=cursor).order_by("wwid").distinct()[: limit + 1]
@@ -366,17 +369,17 @@ def matching(q: str) -> Q:
     return wanted
 
 
-def now_seen(**where):
+def now_seen(**where: Any) -> QuerySet[Sighting, Any]:
     return Sighting.objects.filter(until=None, **where).values("disk")
 
 
-def disk_line(one: Disk) -> dict:
+def disk_line(one: Disk) -> Answer:
     plain = {name: getattr(one, name) for name in ("wwid", "serial", "vendor", "model", "firmware", "first_seen_at")}
     return plain | {"size_bytes": None if one.size_bytes is None else str(one.size_bytes)}
 
 
 @router.get("/disks/{str:wwid}", response=answers(DiskFull), auth=Scoped(READ), url_name="api-disk")
-def disk(request, wwid: Name):
+def disk(request: TokenRequest, wwid: Name) -> Answer:
     """One disk: where it was seen and what its labels said, newest first, at most 100 of each; and the runs about it that have not ended."""
     one = get_object_or_404(Disk, wwid=normalise(wwid) or wwid)
     seen = Sighting.objects.filter(disk=one).select_related("node")[:REMEMBERED]
@@ -389,5 +392,5 @@ def disk(request, wwid: Name):
     }
 
 
-def columns(row, form: type[Schema]) -> dict:
+def columns(row: Sighting | LabelSeen, form: type[Schema]) -> Answer:
     return {name: getattr(row, name) for name in form.model_fields if name != "node"} | {"node": row.node.name}

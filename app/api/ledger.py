@@ -10,10 +10,10 @@ from ninja import Field, Router, Schema
 from pydantic import StringConstraints
 
 from app.api.acting import taken
-from app.api.auth import Scoped
+from app.api.auth import Scoped, TokenRequest
 from app.api.problems import Problem
 from app.api.scopes import READ
-from app.api.words import PAGE, Cursor, Limit, Name, Number, Page, Words, answers, number
+from app.api.words import PAGE, Answer, Cursor, Limit, Name, Number, Page, Words, answers, number
 from app.ledger import looking, search, services
 from app.ledger.bundle import bundle, events_of
 from app.ledger.checkpoints import newest
@@ -71,7 +71,7 @@ class HeadOut(Schema):
 
 @router.get("/ledger", response=answers(Page[EventOut]), auth=Scoped(READ), url_name="api-ledger")
 def events(
-    request,
+    request: TokenRequest,
     q: Words = "",
     disk: Words = "",
     pool: Words = "",
@@ -83,7 +83,7 @@ def events(
     until: Words = "",
     cursor: Cursor = "",
     limit: Limit = PAGE,
-):
+) -> Answer:
     """Events, newest first. `q` is found as words of them, `disk` by WWID or serial number, a type by its beginning, as in `run.`.
 
     Times are as 2026-11-21 03:15, in UTC. A page may hold few events, or none, and still have a next one: each looks back a bounded way.
@@ -99,14 +99,14 @@ def events(
     return {"items": [event_line(place) for place in found], "next": str(older) if older else ""}
 
 
-def event_line(place: LedgerChain) -> dict:
+def event_line(place: LedgerChain) -> Answer:
     event = place.event
     plain = {name: getattr(event, name) for name in ("type", "at", "actor", "run", "node")}
     return plain | {"seq": str(place.seq), "id": event.pk, "body": event.parsed["body"]}
 
 
 @router.get("/ledger/events/{int:pk}", response=answers(EventFull), auth=Scoped(READ), url_name="api-ledger-event")
-def event(request, pk: Number):
+def event(request: TokenRequest, pk: Number) -> Answer:
     """One event, with what binds it to the one before."""
     place = found_event(pk)
     one = place.event
@@ -121,14 +121,15 @@ def found_event(pk: int) -> LedgerChain:
 
 
 @router.get("/ledger/events/{int:pk}/proof", response=answers(ProofOut), auth=Scoped(READ), url_name="api-ledger-proof")
-def proof(request, pk: Number):
+def proof(request: TokenRequest, pk: Number) -> Answer:
     """That this event is in the ledger: its way up to the root of a signed checkpoint (RFC 6962)."""
     found = services.proofs_for([found_event(pk).event])
-    return found["events"][0] | {"checkpoint": found["checkpoint"]}
+    one: Answer = found["events"][0]
+    return one | {"checkpoint": found["checkpoint"]}
 
 
 @router.get("/ledger/head", response=answers(HeadOut), auth=Scoped(READ), url_name="api-ledger-head")
-def head(request):
+def head(request: TokenRequest) -> Answer:
     """How long the ledger is, and what was signed last."""
     signed = newest()
     size = LedgerChain.objects.aggregate(last=Max("seq"))["last"] or 0
@@ -136,7 +137,7 @@ def head(request):
 
 
 @router.get("/ledger/consistency", response=answers(ConsistencyOut), auth=Scoped(READ), url_name="api-ledger-consistency")
-def consistency(request, size: Number):
+def consistency(request: TokenRequest, size: Number) -> Answer:
     """That the newest checkpoint continues the one over `size` events."""
     found = services.log_since(size)
     if found is None:
@@ -145,13 +146,13 @@ def consistency(request, size: Number):
 
 
 @router.get("/ledger/keys", response=answers(KeysOut), auth=Scoped(READ), url_name="api-ledger-keys")
-def keys(request):
+def keys(request: TokenRequest) -> dict[str, str]:
     """The public keys that sign checkpoints and orders. Compare them with what you hold from elsewhere."""
     return services.public_keys()
 
 
 @router.get("/runs/{str:run}/bundle", response=answers(None), auth=Scoped(READ), url_name="api-run-bundle")
-def run_bundle(request, run: Name):
+def run_bundle(request: TokenRequest, run: Name) -> HttpResponse:
     """The run as a zip that `slotlight ledger verify` checks offline. Taking it is an event of the run."""
     if not events_of(run).exists():
         raise Problem("not-found", f"The ledger holds no event of run {run}.")
@@ -162,7 +163,7 @@ def run_bundle(request, run: Name):
 
 
 @router.get("/evidence/{str:digest}", response=answers(None), auth=Scoped(READ), url_name="api-evidence")
-def evidence(request, digest: Digest):
+def evidence(request: TokenRequest, digest: Digest) -> HttpResponse:
     """The kept bytes of one piece of evidence, as the node said them. Who looked is on the record, once an hour."""
     if not Blob.objects.filter(pk=digest).exists():
         raise Problem("not-found", f"No evidence {digest[:16]}… is kept here.")

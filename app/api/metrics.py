@@ -7,7 +7,7 @@ No label carries a name of a node, disk, pool or person: how many series there a
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from types import SimpleNamespace
@@ -53,7 +53,7 @@ def gauge(name: str, words: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"slotlight_{name}", words, value=value)
 
 
-def by(name: str, words: str, label: str, values: dict[str, float]) -> GaugeMetricFamily:
+def by(name: str, words: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(f"slotlight_{name}", words, labels=[label])
     for value, count in sorted(values.items()):
         family.add_metric([value], count)

@@ -24,5 +24,5 @@ class Token(models.Model):
         ordering = ("-made_at",)
         constraints = (models.CheckConstraint(condition=~models.Q(scopes=[]), name="token_has_a_scope"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"token {self.prefix} of {self.person}"

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from app.accounts import proof
-from app.accounts.asking import needs
+from app.accounts.asking import needs, user_of
 from app.accounts.changing import fresh
 from app.accounts.models import User
 from app.accounts.rights import PEOPLE
@@ -34,7 +34,9 @@ def listed(request: HttpRequest) -> HttpResponse:
         return _page(request, form, 422)
     cleaned = form.cleaned_data
     try:
-        token, text = tokens.make(request.user, cleaned["name"], cleaned["scopes"], LIVES[cleaned["life"]].lasts, proof.proved_at(request))
+        token, text = tokens.make(
+            user_of(request), cleaned["name"], cleaned["scopes"], LIVES[cleaned["life"]].lasts, proof.proved_at(request)
+        )
     except (tokens.NotMade, LedgerDown) as why:
         form.add_error(None, str(why))
         return _page(request, form, 422)
@@ -43,7 +45,7 @@ def listed(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, form: MakeToken, status: int = 200, **more: Any) -> HttpResponse:
     now = timezone.now()
-    lines = [{"token": token, "state": tokens.state(token, now)} for token in tokens.listed(request.user)]
+    lines = [{"token": token, "state": tokens.state(token, now)} for token in tokens.listed(user_of(request))]
     context = {
         "section": "account",
         "form": form,
@@ -60,7 +62,8 @@ def _page(request: HttpRequest, form: MakeToken, status: int = 200, **more: Any)
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """The caller's own; those of others are not shown here."""
-    tokens.revoke(get_object_or_404(Token, pk=pk, person=request.user), request.user)
+    person = user_of(request)
+    tokens.revoke(get_object_or_404(Token, pk=pk, person=person), person)
     return redirect("tokens")
 
 
@@ -72,7 +75,7 @@ def revoke_of(request: HttpRequest, name: str) -> HttpResponse:
     person, wanted = get_object_or_404(User, username=name), request.POST.get("token", "")
     found = tokens.open_ones(person, timezone.now())
     for token in found if wanted == "all" else [get_object_or_404(found, pk=_number(wanted))]:
-        tokens.revoke(token, request.user)
+        tokens.revoke(token, user_of(request))
     return redirect("person", person.username)
 
 

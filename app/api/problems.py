@@ -16,6 +16,7 @@ from app.core.limits import too_large
 from app.ledger.forms import KeyLost
 from app.ledger.services import LedgerDown
 from app.runs import services
+from workflows.engine.core import Verdict
 
 log = logging.getLogger(__name__)
 MEDIA = "application/problem+json"
@@ -65,16 +66,16 @@ KINDS: dict[str, tuple[int, str, str]] = {
 class Problem(Exception):
     """A request that gets no further. `kind` is one of KINDS."""
 
-    def __init__(self, kind: str, detail: str, *, verdicts: Iterable = (), headers: dict[str, str] | None = None) -> None:
+    def __init__(self, kind: str, detail: str, *, verdicts: Iterable[Verdict] = (), headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
         self.kind, self.detail, self.verdicts, self.headers = kind, detail, tuple(verdicts), headers or {}
 
 
-def answer(kind: str, detail: str, verdicts: Iterable = (), headers: dict[str, str] | None = None) -> HttpResponse:
+def answer(kind: str, detail: str, verdicts: Iterable[Verdict] = (), headers: dict[str, str] | None = None) -> HttpResponse:
     status, title, do = KINDS[kind]
-    fields = {"type": f"urn:slotlight:{kind}", "title": title, "detail": detail, "do": do}
-    fields["verdicts"] = [{"guard": v.guard, "outcome": v.outcome, "reason": v.reason} for v in verdicts]
-    body = json.dumps(fields | {"status": status}, ensure_ascii=False)
+    lines = [{"guard": v.guard, "outcome": v.outcome, "reason": v.reason} for v in verdicts]
+    fields = {"type": f"urn:slotlight:{kind}", "title": title, "detail": detail, "do": do, "verdicts": lines, "status": status}
+    body = json.dumps(fields, ensure_ascii=False)
     response = HttpResponse(body, status=status, content_type=MEDIA, headers={"Cache-Control": "no-store"} | (headers or {}))
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="slotlight"'

@@ -18,7 +18,10 @@ def wait_seconds(prefix: str) -> int:
     window = int(now // WINDOW_SECONDS)
     key = f"api-rate:{prefix}:{window}"
     try:
-        count, _ = valkey().pipeline(transaction=False).incr(key).expire(key, 2 * WINDOW_SECONDS).execute()
+        line = valkey().pipeline(transaction=False)
+        line.incr(key)
+        line.expire(key, 2 * WINDOW_SECONDS)
+        count, _ = line.execute()
     except redis.RedisError as error:
         log.warning("Requests of tokens are not counted: Valkey reports %s.", error)
         return 0

@@ -9,12 +9,13 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Router, Schema, Status
 from pydantic import StringConstraints
 
+from app.accounts.models import User
 from app.api.acting import by_token
-from app.api.auth import Scoped
+from app.api.auth import Scoped, TokenRequest
 from app.api.models import Token
 from app.api.problems import Problem, VerdictOut
 from app.api.scopes import APPROVE, OPERATE, READ
-from app.api.words import NO_NUL, PAGE, Cursor, Limit, Number, Page, Words, answers, number, paged
+from app.api.words import NO_NUL, PAGE, Answer, Cursor, Limit, Number, Page, Words, answers, number, paged
 from app.fleet.models import Situation
 from app.runs import open_loops as loops
 from app.runs import perform_action, services
@@ -23,7 +24,7 @@ from app.runs.pages import by_hand, manual_start, run_page, safety
 from app.runs.pasted import CHARS_MAX
 from app.runs.people import takeover
 from workflows.engine import plan_losses
-from workflows.engine.core import ConfirmStep, ManualStep, Step
+from workflows.engine.core import ConfirmStep, ManualStep, Option, Runbook, Step
 from workflows.engine.manual_answers import correctable
 from workflows.engine.state import ENDED, RunState
 from workflows.runbooks import RUNBOOKS
@@ -36,7 +37,6 @@ Act = Literal[
 ]  # fmt: skip
 Printed = Annotated[str, StringConstraints(max_length=CHARS_MAX, pattern=NO_NUL)]
 OF_A_STEP = {"DECIDE": "choose", "CHECK": "check", "MANUAL": "hands", "PLAN": "plan", "CONFIRM": "confirm", "EXECUTE": "execute"}
-Answer = dict[str, Any]
 
 
 class RunOut(Schema):
@@ -210,7 +210,9 @@ def found_run(pk: int) -> Run:
 
 
 @router.get("/runs", response=answers(Page[RunOut]), auth=Scoped(READ), url_name="api-runs")
-def runs(request, node: Words = "", status: Words = "", ended: bool | None = None, cursor: Cursor = "", limit: Limit = PAGE):
+def runs(
+    request: TokenRequest, node: Words = "", status: Words = "", ended: bool | None = None, cursor: Cursor = "", limit: Limit = PAGE
+) -> Answer:
     """Runs, newest first."""
     wanted = Q(**{name: value for name, value in (("node", node), ("status", status)) if value})
     if ended is not None:
@@ -223,7 +225,7 @@ def runs(request, node: Words = "", status: Words = "", ended: bool | None = Non
 
 
 @router.get("/runs/{int:pk}", response=answers(RunFull), auth=Scoped(READ), url_name="api-run")
-def run(request, pk: Number):
+def run(request: TokenRequest, pk: Number) -> Answer:
     """Where one run stands, what its guards say now, its plan with the exact command, and what may be asked of it."""
     return full(found_run(pk), request.auth)
 
@@ -232,9 +234,9 @@ def full(run: Run, token: Token) -> Answer:
     state = run.here
     book = RUNBOOKS.get(run.runbook)
     open_now = book is not None and state.status == "open"
-    step = book.step(state.step) if open_now else None
+    step = book.step(state.step) if book is not None and open_now else None
     is_there = book is not None and state.step in {one.slug for one in book.steps}  # a runbook may have changed under a run
-    can_be_corrected = correctable(book, state) if is_there else None
+    can_be_corrected = correctable(book, state) if book is not None and is_there else None
     hand = by_hand.shown(run, state, book.step(state.step), token.person) if book is not None and is_there else by_hand.NOTHING
     return run_line(run) | {
         "situation": run.situation_key,
@@ -244,7 +246,7 @@ def full(run: Run, token: Token) -> Answer:
         "acts": acts(state, step, can_be_corrected, hand),
         "guards": services.verdicts_now(run) if open_now else state.verdicts,
         "warnings": safety.warned(run, state, step) if step else [],
-        "options": [option(one, book) for one in services.options(run)] if step and step.kind == "DECIDE" else [],
+        "options": [option(one, book) for one in services.options(run)] if book is not None and step and step.kind == "DECIDE" else [],
         "asks": asks(step),
         "correctable": correctable_line(can_be_corrected, state) if can_be_corrected else None,
         "steps": [step_line(line) for line in run_page.steps(book, state)] if book else [],
@@ -292,7 +294,7 @@ def given_by_hand(hand: Answer | None, token: Token) -> Answer | None:
     return found | {"snippet": hand["snippet"] if OPERATE in token.scopes else ""}
 
 
-def option(one, book) -> Answer:
+def option(one: Option, book: Runbook) -> Answer:
     fields = run_page.choice(one, book)
     return {name: fields[name] for name in ("value", "title", "detail", "against", "by_hand")} | {"fits": fields["fit"]}
 
@@ -308,14 +310,14 @@ def order_line(order: Order) -> Answer:
 
 
 @router.post("/runs", response=answers(RunFull, 201), auth=Scoped(OPERATE), url_name="api-run-start")
-def start(request, body: Start):
+def start(request: TokenRequest, body: Start) -> Status[Answer]:
     """Begin a run: for a situation with one of the runbooks that answer it, or for what the pages offer. A second one begins nothing."""
     begin = partial(manual_start.begin, request.auth.person, body.offer, {"node": body.node, "pool": body.pool, "wwid": body.wwid})
     begun = by_token(request.auth, "run.start", begin if body.offer else partial(_answer, request.auth.person, body))
     return Status(201, full(found_run(begun.pk), request.auth))
 
 
-def _answer(person, body: Start) -> Run:
+def _answer(person: User, body: Start) -> Run:
     situation = Situation.objects.filter(pk=body.situation, closed_at=None).first()
     if situation is None:
         raise services.RunRefused("There is no open situation of this number. Read the list of situations again.")
@@ -327,13 +329,13 @@ def _answer(person, body: Start) -> Run:
 
 
 @router.post("/runs/{int:pk}/acts/{str:act}", response=answers(RunFull), auth=Scoped(OPERATE), url_name="api-run-act")
-def act(request, pk: Number, act: Act, body: Asked):
+def act(request: TokenRequest, pk: Number, act: Act, body: Asked) -> Answer:
     """One act on a run as its reader saw it. An old version is answered 409; then the run is to be read again, and nothing was done."""
     fields = body.dict(exclude={"version", "holder"}) | {"holder": str(body.holder)}
     return _done(request.auth, pk, body.version, act, fields)
 
 
-def _done(token, pk: int, version: int, act: str, fields: dict[str, str]) -> Answer:
+def _done(token: Token, pk: int, version: int, act: str, fields: dict[str, str]) -> Answer:
     run = found_run(pk)
     what = partial(perform_action.do, pk, version, act, token.person, token.proved_at, fields)
     by_token(token, f"run.{act}", what, run=str(pk), node=run.node)
@@ -341,7 +343,7 @@ def _done(token, pk: int, version: int, act: str, fields: dict[str, str]) -> Ans
 
 
 @router.get("/approvals", response=answers(list[WaitingOut]), auth=Scoped(READ), url_name="api-approvals")
-def approvals(request):
+def approvals(request: TokenRequest) -> list[Answer]:
     """Plans that wait for another person, those that you may judge first."""
     yours, others = services.approvals_for(request.auth.person)
     return [waiting(run, True) for run in yours] + [waiting(run, False) for run in others]
@@ -355,19 +357,19 @@ def waiting(run: Run, yours: bool) -> Answer:
 
 
 @router.post("/approvals/{int:pk}/approve", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-approve")
-def approve(request, pk: Number, body: Judged):
+def approve(request: TokenRequest, pk: Number, body: Judged) -> Answer:
     """Say yes to exactly this plan. It takes a person who took no part in the run, and a password typed within 15 minutes."""
     return _done(request.auth, pk, body.version, "approve", {"plan_digest": body.plan_digest, "accepted": body.accepted})
 
 
 @router.post("/approvals/{int:pk}/reject", response=answers(RunFull), auth=Scoped(APPROVE), url_name="api-reject")
-def reject(request, pk: Number, body: Judged):
+def reject(request: TokenRequest, pk: Number, body: Judged) -> Answer:
     """Say no to this plan, and why."""
     return _done(request.auth, pk, body.version, "deny", {"plan_digest": body.plan_digest, "reason": body.reason})
 
 
 @router.get("/open-loops", response=answers(list[LoopOut]), auth=Scoped(READ), url_name="api-loops")
-def open_loops(request):
+def open_loops(request: TokenRequest) -> list[Answer]:
     """What runs have switched on and what is not switched off yet, oldest first."""
     return [loop_line(one) for one in OpenLoop.objects.select_related("run")]
 
@@ -378,7 +380,7 @@ def loop_line(one: OpenLoop) -> Answer:
 
 
 @router.post("/open-loops/{int:pk}/close", response=answers(list[LoopOut]), auth=Scoped(OPERATE), url_name="api-loop-close")
-def close_loop(request, pk: Number, body: Closed):
+def close_loop(request: TokenRequest, pk: Number, body: Closed) -> list[Answer]:
     """State that it is over, and what shows it. Where the node shows that it is not, a person's statement does not count."""
     one = OpenLoop.objects.filter(pk=pk).first()
     if one is None:

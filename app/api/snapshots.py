@@ -7,7 +7,7 @@ from ninja import Router, Schema
 from pydantic import StringConstraints
 
 from app.api.acting import taken
-from app.api.auth import Scoped
+from app.api.auth import Scoped, TokenRequest
 from app.api.problems import Problem
 from app.api.scopes import OPERATE
 from app.api.words import NO_NUL, answers
@@ -40,7 +40,7 @@ class SnapshotOut(Schema):
 
 
 @router.post("/snapshots", response=answers(SnapshotOut), auth=Scoped(OPERATE), url_name="api-snapshots", openapi_extra=BODY)
-def snapshots(request: Any, host: Host = "", taken_at: datetime | None = None, anew: bool = False) -> dict[str, Any]:
+def snapshots(request: TokenRequest, host: Host = "", taken_at: datetime | None = None, anew: bool = False) -> dict[str, Any]:
     """Bring the archive of a host without an agent: what slotlight-collect wrote, or one of the other forms that the guide names. The body is
     the archive itself. `host` and `taken_at` are for archives that do not say them."""
     if taken_at is not None and taken_at.tzinfo is None:

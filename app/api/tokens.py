@@ -44,7 +44,7 @@ def make(person: User, name: str, scopes: list[str], lasts: timedelta, proved_at
     now = timezone.now()
     if why := why_not(scopes, lasts) or _why_no_more(person, now):
         raise NotMade(why)
-    if not is_fresh(proved_at, now):
+    if proved_at is None or not is_fresh(proved_at, now):
         raise NotMade(f"Making a token needs your password, typed within the last {FRESH_SECONDS // 60} minutes.")
     prefix = secrets.token_hex(6)
     text = f"slt_{prefix}_{secrets.token_urlsafe(32)}"
@@ -72,7 +72,7 @@ def _why_no_more(person: User, now: datetime) -> str:
     return f"You have {OPEN_MAX} tokens that open something. Revoke those you do not use any more."
 
 
-def open_ones(person: User, now: datetime):
+def open_ones(person: User, now: datetime) -> QuerySet[Token]:
     return Token.objects.filter(person=person, revoked_at=None, expires_at__gt=now)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from ninja import Field, Router, Schema
 from pydantic import StringConstraints
 
-from app.api.auth import Scoped
+from app.api.auth import Scoped, TokenRequest
 from app.api.problems import Problem
 from app.api.scopes import READ
 from app.api.words import answers
@@ -47,7 +47,7 @@ class TriageOut(Schema):
 
 
 @router.post("/triage", response=answers(TriageOut), auth=Scoped(READ), url_name="api-triage")
-def triage(request, asked: TriageIn):
+def triage(request: TokenRequest, asked: TriageIn) -> dict[str, Any]:
     """Read pasted outputs. The shape of the answer stands in the guide, under "Triage for programs"."""
     texts = [(one.name, one.text.encode("utf-8", "backslashreplace")) for one in asked.texts]
     if sum(len(content) for _, content in texts) > PASTE_BYTES_MAX:

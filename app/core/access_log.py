@@ -7,7 +7,7 @@ when it did not go well.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,10 @@ from django.utils.functional import LazyObject, empty
 from app.core.limits import AGENTS
 
 Scope = MutableMapping[str, Any]
-App = Callable[[Scope, Callable, Callable], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 WHO = "slotlight.who"
 ALWAYS_ASKED = ("/healthz", "/readyz", "/metrics", "/static/", f"{AGENTS}reports")
@@ -26,7 +29,7 @@ log = logging.getLogger("access")
 
 
 def logged(application: App) -> App:
-    async def door(scope: Scope, receive: Callable, send: Callable) -> None:
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await application(scope, receive, send)
         answer, began = Answer(send), time.perf_counter()
@@ -43,10 +46,10 @@ def logged(application: App) -> App:
 class Answer:
     """`send`, and how far the answer has come."""
 
-    def __init__(self, send: Callable) -> None:
+    def __init__(self, send: Send) -> None:
         self._send, self.status, self._is_whole = send, 0, False
 
-    async def __call__(self, message: dict) -> None:
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
         elif message["type"] == "http.response.body":
@@ -72,11 +75,15 @@ def write_line(scope: Scope, status: int, seconds: float) -> None:
     log.info("%s %s %s %s %.0f ms %s", address, scope["method"], quote(path), status, seconds * 1000, scope.get(WHO) or "-")
 
 
+def asked_by(request: HttpRequest, who: str) -> None:
+    """For `who`: the sender of a request that has no session."""
+    vars(request)["who"] = who
+
+
 def who(request: HttpRequest) -> str:
     """The person or the node, as far as answering the request has asked for it already."""
-    if name := getattr(request, "who", ""):
-        return name
-    user = request.__dict__.get("user")
-    if user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
-        return ""
-    return user.get_username()
+    named: str = vars(request).get("who", "")
+    user = vars(request).get("user")
+    if named or user is None or (isinstance(user, LazyObject) and user._wrapped is empty):
+        return named
+    return str(user.get_username())

@@ -1,7 +1,10 @@
 """The content security policy: everything from here, nothing inline, no framing."""
 
 from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
+
+from app.core.handlers import Respond, RespondLater
 
 POLICY = "; ".join(
     (
@@ -16,19 +19,16 @@ POLICY = "; ".join(
 
 
 @sync_and_async_middleware
-def content_security_policy(get_response):
+def content_security_policy(get_response: Respond) -> Respond | RespondLater:
     if iscoroutinefunction(get_response):
 
-        async def middleware(request):
+        async def later(request: HttpRequest) -> HttpResponse:
             return _mark(await get_response(request))
-    else:
 
-        def middleware(request):
-            return _mark(get_response(request))
-
-    return middleware
+        return later
+    return lambda request: _mark(get_response(request))
 
 
-def _mark(response):
+def _mark(response: HttpResponse) -> HttpResponse:
     response.headers["Content-Security-Policy"] = POLICY
     return response

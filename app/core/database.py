@@ -1,5 +1,6 @@
 """Which database, as which role."""
 
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 # In the FROM of an UPDATE that is its own transaction: COMMIT does not wait for the disk. Whatever is committed after it, and waits, takes it
@@ -9,7 +10,7 @@ CONNECT_SECONDS_MAX = 5
 PREPARED_AFTER = 5  # times a connection was asked the same; then it is planned once and for all
 
 
-def database(url: str, seconds_max: int = 0) -> dict:
+def database(url: str, seconds_max: int = 0) -> dict[str, Any]:
     """Django's DATABASES entry for `postgresql://user:password@host:port/name?option=value`.
 
     A Unix socket is written as `?host=/path`; it wins over the host part. With `seconds_max` no statement takes longer than that: the server

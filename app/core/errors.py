@@ -3,7 +3,7 @@
 import json
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from app.core import limits
+from app.core.handlers import Respond
 from app.core.pages import render_page, wants_partial
 from app.ledger.forms import KeyLost
 
@@ -31,7 +32,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 class KeysLost:
     """Middleware: what cannot be done without a key of the data folder is refused with what to do, and is no fault of the program."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Respond) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:

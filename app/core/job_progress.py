@@ -49,7 +49,7 @@ def reported_as_asked(request: HttpRequest) -> Iterator[None]:
     if not NAME.fullmatch(name):
         yield
         return
-    with reported_to(partial(_keep, _key(request.user.pk, name))):
+    with reported_to(partial(_keep, _key(request, name))):
         yield
 
 
@@ -74,8 +74,8 @@ def begin(doing: str) -> None:
         report(doing, 0, 0)
 
 
-def _key(person: int, name: str) -> str:
-    return f"progress:{person}:{name}"
+def _key(request: HttpRequest, name: str) -> str:
+    return f"progress:{request.user.pk}:{name}"
 
 
 def _keep(key: str, doing: str, through: int, of: int) -> None:
@@ -90,7 +90,7 @@ def _keep(key: str, doing: str, through: int, of: int) -> None:
 def progress(request: HttpRequest, name: str) -> HttpResponse:
     """How far one's own work of that name is; nothing yet, where it has not said."""
     try:
-        stored = valkey().get(_key(request.user.pk, name))
+        stored = valkey().get(_key(request, name))
     except redis.RedisError:
         stored = None
     return JsonResponse(json.loads(stored) if stored else {}, headers={"Cache-Control": "no-store"})

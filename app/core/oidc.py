@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 PROVIDER = "sso"
 ROLES = ("viewer", "technician", "operator", "approver", "glass-breaker", "admin")
 ROLE = re.compile(r"(?P<group>[^=]+)=(?P<role>[a-z-]+)(?:@(?P<team>.{1,63}))?")
 
 
-def providers(environ: Mapping[str, str]) -> dict:
+def providers(environ: Mapping[str, str]) -> dict[str, Any]:
     """`SOCIALACCOUNT_PROVIDERS`: one provider, or none. The secret comes from a file, so that no list of processes shows it."""
     issuer = environ.get("SLOTLIGHT_OIDC_ISSUER", "")
     if not issuer:

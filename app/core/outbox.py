@@ -5,7 +5,7 @@ address: the worker reads the outbox, and what was rolled back was never in it.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -18,7 +18,7 @@ class Happening(NamedTuple):
     key: str
     node: str = ""
     run: int | None = None
-    said: dict = {}
+    said: dict[str, Any] = {}
 
 
 def put(happenings: Iterable[Happening]) -> None:

@@ -14,6 +14,9 @@ from django.shortcuts import render, resolve_url
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.module_loading import import_string
+from django_htmx.middleware import HtmxDetails
+
+from app.core.handlers import Respond, View
 
 Stamp = Callable[..., Any]
 
@@ -23,11 +26,11 @@ def wants_partial(request: HttpRequest) -> bool:
 
     A boosted link and a restored history entry are htmx requests too, but both replace the whole body.
     """
-    htmx = request.htmx
+    htmx = HtmxDetails(request)
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
 
 
-def signed_out_of_a_part(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def signed_out_of_a_part(get_response: Respond) -> Respond:
     """The sign-in is a page of its own: put into a part of another page it would take away what a person is typing there."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -40,16 +43,22 @@ def signed_out_of_a_part(get_response: Callable[[HttpRequest], HttpResponse]) ->
     return middleware
 
 
-def live(stamp: Stamp) -> Callable:
+class Watched(HttpRequest):
+    """A request whose page looks again by itself."""
+
+    seen: str  # the stamp of what the page shows
+
+
+def live(stamp: Stamp) -> Callable[[View], View]:
     """A page that is looked at again and again. `stamp(request, **kwargs)` asks a few small questions about all that the page shows;
     while the answers are the same the look is answered 204, and the page is left alone with whatever is being typed into it.
 
     A ring may be lost, or come before its truth; so a page looks by itself too, and this is what makes that cheap.
     """
 
-    def decorator(view: Callable) -> Callable:
+    def decorator(view: View) -> View:
         @wraps(view)
-        def looked_at(request: HttpRequest, **kwargs) -> HttpResponse:
+        def looked_at(request: Watched, **kwargs: str) -> HttpResponse:
             request.seen = stamped(stamp(request, **kwargs))  # before the page is made: what changes meanwhile is seen at the next look
             if wants_partial(request) and request.GET.get("seen") == request.seen:
                 return HttpResponse(status=204)
@@ -74,7 +83,7 @@ def minute() -> int:
     return int(timezone.now().timestamp() // 60)
 
 
-def render_page(request: HttpRequest, template: str, context: dict, *, partial: str, status: int = 200) -> HttpResponse:
+def render_page(request: HttpRequest, template: str, context: dict[str, Any], *, partial: str, status: int = 200) -> HttpResponse:
     """Render `template`, or just its `partial` when htmx asked for it."""
     name = f"{template}#{partial}" if wants_partial(request) else template
     response = render(request, name, {"seen": getattr(request, "seen", "")} | context, status=status)

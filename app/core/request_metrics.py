@@ -6,8 +6,11 @@ The web is one process, so its counts are the portal's; they begin anew when it 
 import time
 
 from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+
+from app.core.handlers import Respond, RespondLater
 
 disable_created_metrics()  # when each series began is a series more for each
 REGISTRY = CollectorRegistry()
@@ -22,23 +25,24 @@ LEDGER_FAILURES = Counter(
 
 
 @sync_and_async_middleware
-def measured(get_response):
+def measured(get_response: Respond) -> Respond | RespondLater:
     """Stands before all other middleware, so that their time counts too."""
     if iscoroutinefunction(get_response):
 
-        async def middleware(request):
+        async def later(request: HttpRequest) -> HttpResponse:
             began = time.perf_counter()
             return _note(request, await get_response(request), began)
-    else:
 
-        def middleware(request):
-            began = time.perf_counter()
-            return _note(request, get_response(request), began)
+        return later
 
-    return middleware
+    def at_once(request: HttpRequest) -> HttpResponse:
+        began = time.perf_counter()
+        return _note(request, get_response(request), began)
+
+    return at_once
 
 
-def _note(request, response, began):
+def _note(request: HttpRequest, response: HttpResponse, began: float) -> HttpResponse:
     """Only names of routes become labels, and only classes of statuses: no client can make a new one."""
     match = request.resolver_match
     route = (match.url_name if match else None) or "none"

@@ -7,7 +7,7 @@ class FleetConfig(AppConfig):
     label = "fleet"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from app.accounts import sealing
         from app.fleet import kinds, situations
         from app.fleet.pages.disk_identity import wwids_of_serial

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture
@@ -75,7 +76,7 @@ def _pattern(kind: str, disks: int, hour: int) -> tuple[Capture, ...]:
         return tuple(capture for module in COLLECTORS.values() for capture in module.collect(asked))
 
 
-def report(name: str, captures: list[Capture], now: float) -> dict:
+def report(name: str, captures: list[Capture], now: float) -> dict[str, Any]:
     """A first report, as an agent words it."""
     about = {"boot_id": f"generated-{name}", "version": VERSION, "mode": "observe"}
     places = {place(c.source, c.key): c.digest for c in captures}

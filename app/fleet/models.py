@@ -53,10 +53,10 @@ class Node(models.Model):
     class Meta:
         ordering = ["name"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("node", args=[self.name])
 
     @property
@@ -76,7 +76,7 @@ class Report(models.Model):
     )  # sets that came and went and are not in the ledger yet; see app.fleet.ingest.report_ledger_batching
     pending_since = models.DateTimeField(null=True, blank=True, db_index=True)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"report of {self.node}"
 
 
@@ -93,7 +93,7 @@ class Earlier(models.Model):
         ordering = ["-since"]
         indexes = [models.Index(fields=["node", "source", "-since"], name="earlier_newest")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.source} of {self.node} from {self.since}"
 
 
@@ -121,10 +121,10 @@ class Disk(models.Model):
             GinIndex(fields=["parts"], name="disk_part", fastupdate=False),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.wwid
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("disk", args=[self.wwid])
 
 
@@ -157,7 +157,7 @@ class Sighting(models.Model):
             models.Index(fields=["node", "slot"], condition=NOW, name="sighting_slot"),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.disk} as {self.name} on {self.node}"
 
 
@@ -187,7 +187,7 @@ class LabelSeen(models.Model):
             GinIndex(Runs("pool_guid"), name="label_pool_part", fastupdate=False),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"vdev {self.vdev_guid} of {self.pool or 'no pool'} on {self.disk}"
 
 
@@ -215,7 +215,7 @@ class LeafHistory(models.Model):
             GinIndex(Runs("vdev_guid"), condition=NOW, name="leaf_vdev_part", fastupdate=False),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.name} of {self.pool} is {self.state}"
 
 
@@ -248,20 +248,27 @@ class Situation(models.Model):
             GinIndex(SearchVector("title", config="simple"), condition=Q(closed_at__isnull=True), name="situation_words"),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.title
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("situation", args=[self.pk])
 
+    # What pages add: `unexplained_reviews.voice` and `views.under_causes`
+    reviewed: "ReviewedWord | None"
+    tone: str
+    urgency: str
+    explained: bool
+
     @property
-    def is_open(self):
+    def is_open(self) -> bool:
         return self.closed_at is None
 
     @property
-    def cause(self):
+    def cause(self) -> str:
         """Key of the situation that explains this one; empty for one that stands by itself."""
-        return self.data.get("cause", "")
+        cause: str = self.data.get("cause", "")
+        return cause
 
 
 class Touch(models.Model):
@@ -278,7 +285,7 @@ class Touch(models.Model):
         constraints = [models.UniqueConstraint(fields=["node", "thing"], name="one_touch_per_thing")]
         indexes = [models.Index(fields=["thing", "node"], name="touch_thing")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.node} touches {self.thing}"
 
 
@@ -292,7 +299,7 @@ class ReviewedWord(models.Model):
     at = models.DateTimeField()
     until = models.DateTimeField()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
 
@@ -314,7 +321,7 @@ class Standing(models.Model):
     class Meta:
         indexes = [models.Index(fields=["rank", "node"], name="standing_worst"), models.Index(fields=["hostname"], name="standing_host")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.node}: {self.why}"
 
 
@@ -342,5 +349,5 @@ class PoolNow(models.Model):
             GinIndex(Runs("vdevs"), name="pool_vdev_part", fastupdate=False),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.name} on {self.node}"

@@ -6,12 +6,14 @@ some situations come with time alone.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from app.core import outbox
@@ -99,7 +101,7 @@ def _catch_up(name: str, at: datetime) -> None:
         history.record(node, facts, at)
 
 
-def catch_up_after_migrating(plan=(), **_) -> None:
+def catch_up_after_migrating(plan: Sequence[tuple[object, bool]] = (), **_: object) -> None:
     """Once, with a version that writes down more than the one before it; else the first reports would pay for it."""
     if any(backwards for _, backwards in plan):
         return
@@ -137,17 +139,17 @@ def _seen(fleet: FleetFacts) -> dict[str, Seen]:
     return {situation.key: situation for situation in detect_all(fleet)}
 
 
-def _open():
+def _open() -> QuerySet[Situation]:
     return Situation.objects.filter(closed_at__isnull=True).select_related("node")
 
 
 @ModelsWrittenOnce
-def _open_on(nodes: Iterable[str]) -> QuerySet[Situation]:
+def _open_on(nodes: RawSQL) -> QuerySet[Situation]:
     return _open().filter(among("fleet_node.name", nodes))
 
 
 @ModelsWrittenOnce
-def _nodes(names: Iterable[str]) -> QuerySet[Node]:
+def _nodes(names: RawSQL) -> QuerySet[Node]:
     return Node.objects.filter(among("fleet_node.name", names)).select_related("standing")
 
 
@@ -173,7 +175,7 @@ def _without_kept(over: list[Situation], anew: frozenset[int]) -> list[Situation
     return [row for row in over if row not in kept]
 
 
-def _update(row: Situation, fields: dict) -> bool:
+def _update(row: Situation, fields: dict[str, Any]) -> bool:
     """Whether there was anything to write."""
     differ = {name: value for name, value in fields.items() if getattr(row, name) != value}
     for name, value in differ.items():
@@ -183,7 +185,7 @@ def _update(row: Situation, fields: dict) -> bool:
     return bool(differ)
 
 
-def _fields(seen: Seen, fleet: FleetFacts) -> dict:
+def _fields(seen: Seen, fleet: FleetFacts) -> dict[str, Any]:
     data = {
         "meaning": seen.meaning,
         "evidence": [asdict(line) for line in seen.evidence],

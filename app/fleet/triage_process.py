@@ -116,7 +116,8 @@ def _shown(situation: Situation, found: Triage) -> list[dict[str, Any]]:
     """The lines it was read from with some around them, as they were pasted. `apart` begins a stretch that does not follow the one before."""
     marked = {(mark.name, mark.line) for mark in found.marks(situation)}
     near = sorted({(name, line + step) for name, line in marked for step in range(-AROUND, AROUND + 1)})
-    shown, before = [], ("", 0)
+    shown: list[dict[str, Any]] = []
+    before = ("", 0)
     for name, number in near[:SHOWN_MAX]:
         if 0 < number <= len(found.lines[name]):
             apart = bool(shown) and before != (name, number - 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db import transaction
@@ -15,7 +15,7 @@ from django.db.models import Case, Count, F, QuerySet, When
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
-from app.core.compiled_queries import WrittenOnce
+from app.core.compiled_queries import Row, WrittenOnce
 from app.fleet.models import ReviewedWord, Situation
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_TONES, SEVERITY_WORDS
 from app.ledger import services as ledger
@@ -74,7 +74,7 @@ def voice(situations: Iterable[Situation]) -> list[Situation]:
 
 
 @WrittenOnce
-def _reviews(now):
+def _reviews(now: datetime) -> QuerySet[ReviewedWord, Any]:
     return ReviewedWord.objects.filter(until__gt=now).order_by("pk").values_list("sign", "at")
 
 
@@ -97,10 +97,11 @@ def counts(found: QuerySet[Situation], seen: list[str], of: str = "pk") -> dict[
     return {name: each.get(name, 0) - own.get(name, 0) for name in SEVERITY_ORDER} | {WORDS: sum(own.values())}
 
 
-def stamp() -> list[tuple]:
+def stamp() -> list[Row]:
     """Equal for as long as no review is made or ends."""
     return _reviews(timezone.now())
 
 
 def sign_of(situation: Situation) -> str:
-    return situation.data.get("subject", {}).get("sign", "")
+    sign: str = situation.data.get("subject", {}).get("sign", "")
+    return sign

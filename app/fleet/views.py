@@ -1,5 +1,7 @@
 """What exists, as pages: the fleet, a node, a pool, a disk, a situation. Looking needs a sign-in and nothing more."""
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -7,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from app.accounts import rights
-from app.accounts.asking import needs
+from app.accounts.asking import needs, user_of
 from app.accounts.changing import fresh
 from app.accounts.rights import NOTICES
 from app.core.pages import live, render_page
@@ -23,7 +25,7 @@ from workflows.analysis import zfs_advice
 from workflows.analysis.judgement import Concern, Judgement, judge_disk, judge_node, judge_pool
 from workflows.analysis.pool_fate import fate
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.fleet.census import census
+from workflows.facts.fleet.census import census, size
 from workflows.facts.fleet.findings import disks_of, findings, of_node, of_pool
 
 TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hears enough
@@ -58,11 +60,11 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     return render_page(request, "fleet/node.html", context, partial="node")
 
 
-def _judged(judged: Judgement, facts: NodeFacts) -> dict:
+def _judged(judged: Judgement, facts: NodeFacts) -> dict[str, Any]:
     return {"not_known": judging.beyond_failures(judged, facts), "not_watched": judged.not_looked_at}
 
 
-def _node_facts(facts: NodeFacts, fleet: FleetFacts, about: judging.About) -> dict:
+def _node_facts(facts: NodeFacts, fleet: FleetFacts, about: judging.About) -> dict[str, Any]:
     rule = judging.OfDisks.of(fleet.nodes.values(), about)
     own = frozenset(pool.guid for pool in (facts.pools if known(facts.pools) else ()) if known(pool.guid))
     return {
@@ -91,9 +93,8 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         return render_page(request, "fleet/pool_top.html", top | page_headers.asking(request, name), partial="pool")
     fleet = fleet or services.facts_near([name])
     facts = fleet.nodes.get(name)
-    pools = facts.pools_read if facts is not None else ()
-    found = next((p for p in pools if p.name == pool_name), None)
-    if found is None:
+    found = next((p for p in facts.pools_read if p.name == pool_name), None) if facts is not None else None
+    if facts is None or found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
     judged, verdict = judge_pool(facts, found, judging.concerns(situations)), fate(facts, found, fleet)
     words = [
@@ -126,7 +127,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     return render_page(request, "fleet/pool.html", context, partial="pool")
 
 
-def _census(fleet: FleetFacts, pool: PoolFacts) -> dict:
+def _census(fleet: FleetFacts, pool: PoolFacts) -> dict[str, Any]:
     """What all labels of this pool say, wherever in the fleet they were read."""
     if not known(pool.guid):
         return {"census_unknown": f"Which labels are those of {pool.name} is not known: {pool.guid.reason}"}
@@ -145,7 +146,7 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
         "wwid": wwid,
         "disk": this,
         "serial": this.serial or "not known",
-        "size": rows.size(this.size_bytes) if this.size_bytes else "size not known",
+        "size": size(this.size_bytes) if this.size_bytes else "size not known",
         "bytes": this.size_bytes or "not known",
     }
     fleet = page_headers.facts_near(request, wwid)
@@ -154,20 +155,21 @@ def disk(request: HttpRequest, wwid: str) -> HttpResponse:
     return render_page(request, "fleet/disk.html", context | _disk_facts(this, fleet), partial="disk")
 
 
-def _disk_top(request: HttpRequest, this: Disk, context: dict) -> HttpResponse:
+def _disk_top(request: HttpRequest, this: Disk, context: dict[str, Any]) -> HttpResponse:
     top = page_headers.disk(this)
     nodes = top["nodes"][:TOPICS_MAX]
     context |= top | {"topics": _topics(nodes), "seen_on": nodes, **page_headers.asking(request, *nodes)}
     return render_page(request, "fleet/disk_top.html", context, partial="disk")
 
 
-def _disk_facts(this: Disk, fleet: FleetFacts) -> dict:
+def _disk_facts(this: Disk, fleet: FleetFacts) -> dict[str, Any]:
     seen, now = rows.find_disk(fleet, this.wwid), timezone.now()
     about = _about_disk(this.wwid, [node_facts.node for node_facts, _ in seen])
     judged = [_judge(node_facts, disk_facts, judging.concerns(about)) for node_facts, disk_facts in seen]
     remembered = history.remembered_of(this, now)
     nodes = sorted({node_facts.node for node_facts, _ in seen})[:TOPICS_MAX]
-    sightings, labels = (model.objects.filter(disk=this).select_related("node") for model in (Sighting, LabelSeen))
+    sightings = Sighting.objects.filter(disk=this).select_related("node")
+    labels = LabelSeen.objects.filter(disk=this).select_related("node")
     return {
         "topics": _topics(nodes),
         "seen_on": nodes,
@@ -231,7 +233,9 @@ def situation(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": this.data["evidence"],
         "sure": this.data.get("sure", True),
         "cause": Situation.objects.filter(closed_at__isnull=True, key=this.cause).first() if this.cause else None,
-        "review": unexplained_reviews.Review() if unexplained_reviews.may_be_reviewed(this) and rights.may(request.user, NOTICES) else None,
+        "review": unexplained_reviews.Review()
+        if unexplained_reviews.may_be_reviewed(this) and rights.may(user_of(request), NOTICES)
+        else None,
         "explains": list(Situation.objects.filter(closed_at__isnull=True, cause_key=this.key).order_by(*WORST_FIRST)),
     }
     return render_page(request, "fleet/situation.html", context, partial="situation")
@@ -247,5 +251,5 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
     if not unexplained_reviews.may_be_reviewed(this):
         raise Http404("Only an unexplained word that is to be watched can be reviewed.")
     if form.is_valid():
-        unexplained_reviews.review(this, request.user, form.cleaned_data["why"], form.cleaned_data["days"], timezone.now())
+        unexplained_reviews.review(this, user_of(request), form.cleaned_data["why"], form.cleaned_data["days"], timezone.now())
     return redirect("situation", pk)

@@ -119,7 +119,8 @@ def _inside(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _sections(tokens: list[Token]) -> Iterator[Section]:
-    heading, anchor, lines, in_heading = "", "", [], False
+    lines: list[str] = []
+    heading, anchor, in_heading = "", "", False
     for token in tokens:
         if token.type == "heading_open":
             if heading:

@@ -7,7 +7,7 @@ class LedgerConfig(AppConfig):
     label = "ledger"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from app.ledger import grants
 
         post_migrate.connect(grants.apply, sender=self)

@@ -6,12 +6,13 @@ The chain is walked by its sequence, never by time. Rows are streamed, so the le
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
 
 from django.db import connection, transaction
 
 from agents.portal.wire import canonical
 from app.core import job_progress
-from app.ledger import checkpoints, grants, keyring, merkle, notes, outside, stored
+from app.ledger import checkpoints, grants, keyring, keys, merkle, notes, outside, stored
 from app.ledger.forms import LedgerDown
 from app.ledger.models import Blob, LedgerChain, LedgerCheckpoint, LedgerEvent, LedgerHead
 from app.ledger.verify import INCOMPLETE, INTACT, TAMPERED, UNCHECKED
@@ -109,7 +110,7 @@ def fits(frontier: list[bytes], size: int) -> bool:
     return len(frontier) == size.bit_count()
 
 
-def identity(fields: dict) -> str | None:
+def identity(fields: dict[str, Any]) -> str | None:
     """The row about a person that the event is about, as the database reads it out of the bytes."""
     return None if fields["run"] or fields["node"] else fields["body"].get("identity") or None
 
@@ -159,8 +160,8 @@ def check_checkpoint(row: LedgerCheckpoint, walk: Walk, found: Audit) -> None:
     except (OSError, ValueError, LedgerDown) as error:
         found.unchecked.append(f"The signature of the checkpoint over {row.size} events is not checked: {error}")
         return
-    if not notes.signed(row.note, notes.stated(notes.origin(), row.size, bytes(row.root)), public):
-        found.tampered.append(f"The checkpoint over {row.size} events is not signed by the key {notes.key_path()} as {notes.origin()}.")
+    if not notes.signed(row.note, notes.stated(keys.origin(), row.size, bytes(row.root)), public):
+        found.tampered.append(f"The checkpoint over {row.size} events is not signed by the key {keys.key_path()} as {keys.origin()}.")
 
 
 def check_ends(walk: Walk, found: Audit) -> None:
@@ -178,7 +179,8 @@ def check_ends(walk: Walk, found: Audit) -> None:
 def check_lanes(head: LedgerHead | None, found: Audit) -> list[int]:
     """Each lane is a chain without a gap. Returns the events that are committed there and not numbered yet."""
     numbered = head.numbered if head else []
-    ends, waiting = {}, []
+    ends: dict[int, tuple[int, bytes]] = {}
+    waiting: list[int] = []
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT l.lane, l.n, l.event_id, l.prev, l.link, e.leaf FROM ledger_lane l LEFT JOIN ledger_event e ON e.id = l.event_id ORDER BY 1, 2"

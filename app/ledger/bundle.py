@@ -13,8 +13,10 @@ from bisect import bisect_left
 from collections.abc import Collection
 from hashlib import sha256
 from itertools import pairwise
+from typing import Any
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from agents.portal.wire import canonical
 from app.core import job_progress
@@ -31,7 +33,7 @@ class NoSuchRun(KeyError):
     """The ledger holds no event of this run."""
 
 
-def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
+def bundle(run_id: object, actor: object = "system", withhold: Collection[int] = ()) -> bytes:
     """The zip of one run. Taking it is itself recorded. Call it outside a transaction.
 
     `withhold` names events by their number in the run: only their leaves go out, and the closing event says so.
@@ -48,7 +50,7 @@ def bundle(run_id, actor="system", withhold: Collection[int] = ()) -> bytes:
     return pack(members(events, checkpoint, set(closing.parsed["body"]["withheld"]), closing.parsed["body"]["erased"]))
 
 
-def events_of(run: str):
+def events_of(run: str) -> QuerySet[LedgerEvent]:
     return LedgerEvent.objects.filter(run=run).order_by("run_seq")
 
 
@@ -86,7 +88,11 @@ def members(events: list[LedgerEvent], checkpoint: LedgerCheckpoint, withheld: s
 
 def line(event: LedgerEvent, withheld: set[str]) -> bytes:
     leaf = bytes(event.leaf).hex()
-    return canonical({"redacted": leaf, "run_seq": str(event.run_seq)}) if leaf in withheld else bytes(event.body)
+    if leaf in withheld:
+        return canonical({"redacted": leaf, "run_seq": str(event.run_seq)})
+    if event.body is None:
+        raise LedgerDown(f"Event {event.run_seq} of the run was redacted while the bundle was made. Make it again.")
+    return bytes(event.body)
 
 
 def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list[LedgerCheckpoint]:
@@ -96,11 +102,12 @@ def checkpoints_of(events: list[LedgerEvent], closing: LedgerCheckpoint) -> list
     signed = list(LedgerCheckpoint.objects.filter(size__gte=begin, size__lte=closing.size).order_by("size").defer("frontier"))
     sizes = [row.size for row in signed]
     taken = {signed[bisect_left(sizes, event.chain.seq)].size for event in events}
-    taken |= set(LedgerSent.objects.filter(size__gte=max(1, keyring.lost_at())).values_list("size", flat=True))
+    sent = LedgerSent.objects.filter(size__gte=max(1, keyring.lost_at())).values_list("size", flat=True)
+    taken |= {size for size in sent if size is not None}
     return list(LedgerCheckpoint.objects.filter(size__in=taken, size__lt=closing.size).order_by("size").defer("frontier"))
 
 
-def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict:
+def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict[str, Any]:
     return {
         "size": str(signed[-1].size),
         "events": [proof(event, signed[-1]) for event in job_progress.over(events, "Proving events")],
@@ -108,18 +115,18 @@ def proofs(events: list[LedgerEvent], signed: list[LedgerCheckpoint]) -> dict:
     }
 
 
-def proof(event: LedgerEvent, checkpoint: LedgerCheckpoint) -> dict:
+def proof(event: LedgerEvent, checkpoint: LedgerCheckpoint) -> dict[str, Any]:
     seq, leaf = event.chain.seq, bytes(event.leaf)
     path = stored.inclusion(seq - 1, checkpoint.size, leaf, bytes(checkpoint.root))
     return {"seq": str(seq), "leaf": leaf.hex(), "path": [node.hex() for node in path]}
 
 
-def continues(older: LedgerCheckpoint, newer: LedgerCheckpoint) -> dict:
+def continues(older: LedgerCheckpoint, newer: LedgerCheckpoint) -> dict[str, Any]:
     path = stored.consistency(older.size, bytes(older.root), newer.size, bytes(newer.root))
     return {"from": str(older.size), "to": str(newer.size), "path": [node.hex() for node in path]}
 
 
-def keys(signer: notes.Signer, checkpoint: LedgerCheckpoint) -> dict:
+def keys(signer: notes.Signer, checkpoint: LedgerCheckpoint) -> dict[str, Any]:
     """The keys that sign now, and every change of a key before, each proven to be in the ledger."""
     fields = {"origin": signer.name, "ed25519": signer.public.hex(), "fingerprint": signer.fingerprint, "p256": signer.order.spki.hex()}
     return fields | {"changes": [inclusion(event, checkpoint) for event in keyring.events(checkpoint.size)]}

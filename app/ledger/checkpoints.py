@@ -4,12 +4,13 @@ Each grows the frontier of the one before it, so what was signed once is never r
 """
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 
 from django.db import connection, transaction
 
-from app.ledger import keyring, merkle, notes, stored
+from app.ledger import keyring, keys, merkle, notes, stored
 from app.ledger.forms import LedgerDown, moment
 from app.ledger.models import LedgerChain, LedgerCheckpoint, LedgerHead
 
@@ -32,7 +33,8 @@ def number_waiting() -> int:
     """Give every committed event its number that still waits for one, and say how many those were."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT ledger_number()")
-        return cursor.fetchone()[0]
+        count: int = cursor.fetchone()[0]
+    return count
 
 
 def checkpoint_at(size: int) -> LedgerCheckpoint:
@@ -87,7 +89,7 @@ def trusted_frontier(base: LedgerCheckpoint | None) -> tuple[list[bytes], int]:
         return [], 0
     packed = bytes(base.frontier)
     frontier = [packed[i : i + 32] for i in range(0, len(packed), 32)]
-    text = notes.stated(notes.origin(), base.size, merkle.frontier_root(frontier))
+    text = notes.stated(keys.origin(), base.size, merkle.frontier_root(frontier))
     if not notes.signed(base.note, text, keyring.public_at(base.size, signing_key().public)):
         raise LedgerDown(
             f"The checkpoint over {base.size} events is not what this key signed. Run `ledger verify`; nothing is signed on it."
@@ -99,7 +101,7 @@ def newest() -> LedgerCheckpoint | None:
     return LedgerCheckpoint.objects.order_by("-size").first()
 
 
-def leaves_between(start: int, size: int):
+def leaves_between(start: int, size: int) -> Iterator[bytes]:
     """The leaves of events `start`+1 to `size`, hashed anew from their bodies, in the order of an unbroken chain.
 
     Of an event that was redacted only the leaf is left; the chain shows whether it is the right one.
@@ -124,14 +126,14 @@ def link_of(seq: int) -> bytes:
 def signing_key() -> notes.Signer:
     """The ledger's key, made at first use. Raises LedgerDown when it cannot be had, so that nothing unsigned goes on."""
     try:
-        if not notes.key_path().exists():
+        if not keys.key_path().exists():
             make_first_key()
         return notes.signer()
     except (OSError, ValueError) as error:
-        raise LedgerDown(f"The ledger's key {notes.key_path()} cannot be used: {error}") from error
+        raise LedgerDown(f"The ledger's key {keys.key_path()} cannot be used: {error}") from error
 
 
 def make_first_key() -> None:
     if LedgerCheckpoint.objects.exists():
-        raise LedgerDown(f"The ledger's key {notes.key_path()} is gone, and checkpoints signed with it exist. Put it back.")
+        raise LedgerDown(f"The ledger's key {keys.key_path()} is gone, and checkpoints signed with it exist. Put it back.")
     notes.make_key()

@@ -8,7 +8,9 @@ import unicodedata
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any, TypeAlias, overload
 
+Plain: TypeAlias = "bool | str | list[Plain] | dict[str, Plain] | None"
 DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -32,7 +34,11 @@ def in_words(moment: str) -> str:
     return f"{moment[:10]} {moment[11:19]} UTC"
 
 
-def plain(value):
+@overload
+def plain(value: dict[str, Any]) -> dict[str, Plain]: ...
+@overload
+def plain(value: object) -> Plain: ...
+def plain(value: object) -> Plain:
     """`value` with nothing in it but objects, lists, NFC strings, booleans and null."""
     match value:
         case None | bool():
@@ -56,7 +62,7 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", visible)
 
 
-def digests(value) -> Iterable[str]:
+def digests(value: Plain) -> Iterable[str]:
     if isinstance(value, str):
         if DIGEST.match(value):
             yield value

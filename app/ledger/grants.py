@@ -9,11 +9,11 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 # What the app role may do. Everything not written here it may not do.
 GRANTS = {
@@ -44,7 +44,9 @@ TRIGGERS = {
 }
 
 
-ALSO: list[Callable[[Any], list[str]]] = []  # what other apps have under their tables; each adds its `faults(cursor)` when it is ready
+ALSO: list[
+    Callable[[CursorWrapper], list[str]]
+] = []  # what other apps have under their tables; each adds its `faults(cursor)` when it is ready
 
 SQL = sorted(Path(__file__).with_name("migrations").glob("*.sql"))
 DEFINITION = re.compile(r"CREATE (?:OR REPLACE )?FUNCTION (\w+)\(\) (.*?) AS \$\$(.*?)\$\$;", re.DOTALL)
@@ -70,7 +72,7 @@ def one_role() -> bool:
     return os.environ.get("SLOTLIGHT_ONE_ROLE") == "1"
 
 
-def apply(**_) -> None:
+def apply(**_: object) -> None:
     """Give the app role exactly `GRANTS`, if that role exists and we own the ledger."""
     role = app_role()
     with connection.cursor() as cursor:
@@ -95,7 +97,7 @@ def faults() -> list[str]:
         return found if found or one_role() else right_faults(cursor)
 
 
-def table_faults(cursor) -> list[str]:
+def table_faults(cursor: CursorWrapper) -> list[str]:
     """Each table is an ordinary, durable one, and nothing rewrites or hides its rows."""
     cursor.execute(
         "SELECT wanted.name, c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relrowsecurity"
@@ -107,7 +109,7 @@ def table_faults(cursor) -> list[str]:
     return [f"The table {name} is not as it was made." for name, well in cursor.fetchall() if not well]
 
 
-def function_faults(cursor) -> list[str]:
+def function_faults(cursor: CursorWrapper) -> list[str]:
     """The triggers' functions say what the migrations wrote, and belong to whom the ledger belongs to."""
     cursor.execute(
         "SELECT p.proname, p.prosrc, p.prosecdef, p.proconfig, p.proowner = c.relowner, l.lanname"
@@ -120,7 +122,7 @@ def function_faults(cursor) -> list[str]:
     return [f"The function {name} is not as it was made." for name in expected if found.get(name) != expected[name]]
 
 
-def trigger_faults(cursor) -> list[str]:
+def trigger_faults(cursor: CursorWrapper) -> list[str]:
     cursor.execute(
         "SELECT t.tgname, c.relname, p.proname, t.tgtype::int, t.tgdeferrable AND t.tginitdeferred, t.tgenabled"
         " FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid"
@@ -132,7 +134,7 @@ def trigger_faults(cursor) -> list[str]:
     return absent + [f"The trigger {name} does not belong to the ledger." for name in found if name not in TRIGGERS]
 
 
-def right_faults(cursor) -> list[str]:
+def right_faults(cursor: CursorWrapper) -> list[str]:
     cursor.execute(
         "SELECT current_user, wanted.name, wanted.may_insert, pg_has_role(c.relowner, 'MEMBER'), has_table_privilege(wanted.name, 'SELECT'),"
         "       has_any_column_privilege(wanted.name, 'INSERT'),"
@@ -144,7 +146,7 @@ def right_faults(cursor) -> list[str]:
     return [sentence for row in cursor.fetchall() if (sentence := right_fault(*row))]
 
 
-def right_fault(role, table, may_insert, owns, reads, inserts, writes) -> str:
+def right_fault(role: str, table: str, may_insert: bool, owns: bool, reads: bool, inserts: bool, writes: list[str]) -> str:
     if owns:
         return f"The table {table} belongs to the database role {role}, which could change it. Run the portal as {app_role()}."
     if writes:

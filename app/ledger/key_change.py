@@ -13,7 +13,7 @@ from app.ledger.forms import LedgerDown
 from app.ledger.services import record
 
 
-def rotate(which: str, why: str, actor: str, also: Callable[[Any], Mapping] = lambda new: {}) -> str:
+def rotate(which: str, why: str, actor: str, also: Callable[[Any], Mapping[str, Any]] = lambda new: {}) -> str:
     """Replace the "ledger" or the "order" key. Returns the SHA-256 of the new public key. Call it outside a transaction.
 
     `also(new key)` does what must be committed together with the change, and returns what the event says of it. The order key is

@@ -6,16 +6,20 @@ new key waiting; `checkpoints.finish_key_change` does 3 and 4, and every checkpo
 """
 
 import base64
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from app.ledger import keys
+from app.ledger.forms import LedgerDown
 from app.ledger.models import LedgerChain, LedgerEvent
 
 LEDGER, ORDER = "ledger.key-rotated", "order.key-rotated"
 LOST = "order.key-lost"  # the order key began anew: nothing that only the lost one signed can be checked from here on
-GENERATE = {"ledger": Ed25519PrivateKey.generate, "order": keys.new_order_key}
+GENERATE: Mapping[str, Callable[[], keys.SigningKey]] = {"ledger": Ed25519PrivateKey.generate, "order": keys.new_order_key}
 
 
 def events(size: int | None = None) -> list[LedgerEvent]:
@@ -56,9 +60,13 @@ def waiting(which: str) -> Path:
     return path_of(which).with_name(f"{path_of(which).name}.next")
 
 
-def public(key) -> bytes:
-    """The public part as it is written down: 32 bytes of an Ed25519 key, the DER of a P-256 key."""
-    return key.public_key().public_bytes_raw() if isinstance(key, Ed25519PrivateKey) else keys.OrderKey(key).spki
+def public(key: PrivateKeyTypes) -> bytes:
+    """The public part as it is written down: 32 bytes of an Ed25519 key, the DER of a P-256 key. Raises LedgerDown for a key of another kind."""
+    if isinstance(key, Ed25519PrivateKey):
+        return key.public_key().public_bytes_raw()
+    if not isinstance(key, EllipticCurvePrivateKey):
+        raise LedgerDown(f"A key file holds a {type(key).__name__}. The portal signs with Ed25519 and ECDSA P-256.")
+    return keys.OrderKey(key).spki
 
 
 def pending() -> list[tuple[str, int]]:

@@ -12,15 +12,18 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+from typing import TypeAlias
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from django.conf import settings
 
 from app.ledger.forms import LedgerDown
 from app.ledger.models import LedgerCheckpoint, LedgerEvent
 
+SigningKey: TypeAlias = Ed25519PrivateKey | EllipticCurvePrivateKey
 ED25519 = b"\x01"  # the algorithm byte of C2SP signed-note
 
 
@@ -107,18 +110,18 @@ def new_order_key() -> EllipticCurvePrivateKey:
 # --- key files
 
 
-def load(path: Path):
+def load(path: Path) -> PrivateKeyTypes:
     """The key in this file, read anew whenever another file is there. Raises OSError and ValueError."""
     found = path.stat()
     return _loaded(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
 
 
 @lru_cache(maxsize=8)
-def _loaded(path: Path, which: tuple[int, ...]):
+def _loaded(path: Path, which: tuple[int, ...]) -> PrivateKeyTypes:
     return serialization.load_pem_private_key(path.read_bytes(), password=None)
 
 
-def make(path: Path, generate: Callable[[], Ed25519PrivateKey | EllipticCurvePrivateKey]) -> None:
+def make(path: Path, generate: Callable[[], SigningKey]) -> None:
     """Make the key file unless another process just did."""
     appear(path, generate().private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
 

@@ -5,6 +5,7 @@ A look that could not be recorded goes to the log instead, as an error; it is ne
 
 import logging
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import DatabaseError, connection, transaction
 
@@ -19,7 +20,7 @@ ONCE_PER = timedelta(hours=1)
 log = logging.getLogger(__name__)
 
 
-def record_if_possible(type: str, body: dict, actor, **where) -> LedgerEvent | None:
+def record_if_possible(type: str, body: dict[str, Any], actor: object, **where: Any) -> LedgerEvent | None:
     """Like `record`, for what changes nothing on a node. None when the ledger took nothing; the transaction around it goes on.
 
     Sealing is tried at once and not at COMMIT, where it would take the caller's transaction down with it.
@@ -69,4 +70,5 @@ def lately(person: str, digest: str, now: datetime) -> bool:
             " AND convert_from(body, 'UTF8')::json -> 'body' ->> 'digest' = %s)",
             [person, moment(now - ONCE_PER), digest],
         )
-        return cursor.fetchone()[0]
+        known: bool = cursor.fetchone()[0]
+    return known

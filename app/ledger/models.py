@@ -5,6 +5,7 @@ Nothing of them is ever changed or deleted: the database refuses it, for everybo
 """
 
 import json
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -26,16 +27,17 @@ class LedgerEvent(models.Model):
     class Meta:
         db_table = "ledger_event"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.type} by {self.actor} at {self.at}"
 
     @property
-    def parsed(self) -> dict:
+    def parsed(self) -> dict[str, Any]:
         """The whole record as an object: v, type, at, actor, run, node, run_seq, run_prev, evidence, body. Of a redacted one, what is left."""
         if self.body is None:
             columns = {name: getattr(self, name) for name in ("type", "at", "actor", "run", "node")}
             return {"v": "1", **columns, "run_seq": str(self.run_seq or ""), "run_prev": "", "evidence": [], "body": {}}
-        return json.loads(bytes(self.body))
+        found: dict[str, Any] = json.loads(bytes(self.body))
+        return found
 
 
 class LedgerChain(models.Model):
@@ -53,7 +55,7 @@ class LedgerChain(models.Model):
     class Meta:
         db_table = "ledger_chain"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"event {self.seq}"
 
 
@@ -69,7 +71,7 @@ class LedgerHead(models.Model):
     class Meta:
         db_table = "ledger_head"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"head at event {self.seq}"
 
 
@@ -85,7 +87,7 @@ class LedgerCheckpoint(models.Model):
     class Meta:
         db_table = "ledger_checkpoint"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"checkpoint over {self.size} events"
 
 
@@ -101,7 +103,7 @@ class LedgerSent(models.Model):
     class Meta:
         db_table = "ledger_sent"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"checkpoints to {self.place}"
 
 
@@ -116,7 +118,7 @@ class Blob(models.Model):
     class Meta:
         db_table = "ledger_blob"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.sha256
 
 
@@ -131,7 +133,7 @@ class LedgerTerm(models.Model):
         db_table = "ledger_term"
         indexes = [models.Index(fields=["event_id"], name="ledger_term_event")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.term} in the event with the row id {self.event_id}"
 
 
@@ -144,5 +146,5 @@ class LedgerTermsHead(models.Model):
     class Meta:
         db_table = "ledger_terms_head"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"words up to event {self.seq}"

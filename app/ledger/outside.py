@@ -10,14 +10,16 @@ import smtplib
 import socket
 from collections.abc import Callable, Iterable
 from email.message import EmailMessage
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from django.conf import settings
 from django.utils import timezone
 
-from app.ledger import checkpoints, keyring, notes, verify
+from app.ledger import checkpoints, keyring, keys, notes, verify
 from app.ledger.models import LedgerCheckpoint, LedgerSent
 from app.ledger.services import record
+from app.ledger.verify_signatures import signature_verdict
 
 SECONDS = 15
 NOT_SENT = "checkpoint.not-sent"
@@ -105,10 +107,10 @@ def _to_syslog(place: SplitResult, checkpoint: LedgerCheckpoint) -> None:
 def _to_mailbox(place: SplitResult, checkpoint: LedgerCheckpoint) -> None:
     letter = EmailMessage()
     letter["To"], letter["From"] = unquote(place.path[1:]), f"slotlight@{socket.getfqdn()}"
-    letter["Subject"] = f"Checkpoint of {notes.origin()} over {checkpoint.size} events"
+    letter["Subject"] = f"Checkpoint of {keys.origin()} over {checkpoint.size} events"
     letter.set_content(f"Keep this mail: it is held against the ledger with --kept.\n\n{checkpoint.note}\n", cte="8bit")
     kind = smtplib.SMTP_SSL if place.scheme == "smtps" else smtplib.SMTP
-    with kind(place.hostname, place.port or 0, timeout=SECONDS) as relay:
+    with kind(place.hostname or "", place.port or 0, timeout=SECONDS) as relay:  # `_sender` refuses a place without a host
         if place.username:
             relay.login(unquote(place.username), unquote(place.password or ""))
         relay.send_message(letter)
@@ -117,8 +119,8 @@ def _to_mailbox(place: SplitResult, checkpoint: LedgerCheckpoint) -> None:
 class Kept:
     """Checkpoints that were kept elsewhere, held against the ledger while it is walked."""
 
-    def __init__(self, found: Iterable[dict] = ()) -> None:
-        self._by_size: dict[int, list[dict]] = {}
+    def __init__(self, found: Iterable[dict[str, Any]] = ()) -> None:
+        self._by_size: dict[int, list[dict[str, Any]]] = {}
         self.tampered: list[str] = []
         for note in found:
             self._by_size.setdefault(note["size"], []).append(note)
@@ -129,8 +131,8 @@ class Kept:
     def at(self, size: int, root: bytes) -> None:
         """The walk has come to the end of this many events."""
         for note in self._by_size.pop(size, ()):
-            if note["origin"] != notes.origin() or not self._is_ours(note):
-                self.tampered.append(f"The kept checkpoint over {size} events is not signed by this ledger's key as {notes.origin()}.")
+            if note["origin"] != keys.origin() or not self._is_ours(note):
+                self.tampered.append(f"The kept checkpoint over {size} events is not signed by this ledger's key as {keys.origin()}.")
             elif note["root"] != root:
                 self.tampered.append(
                     f"The first {size} events are not those of the checkpoint that was kept elsewhere: the ledger was written anew since."
@@ -143,7 +145,7 @@ class Kept:
                 " an older database was put back, or its end was cut off."
             )
 
-    def _is_ours(self, note: dict) -> bool:
+    def _is_ours(self, note: dict[str, Any]) -> bool:
         public = keyring.public_at(note["size"], checkpoints.signing_key().public)
-        mine = [raw[4:] for name, raw in note["signatures"] if (name, raw[:4]) == (notes.origin(), notes.key_id(notes.origin(), public))]
-        return bool(mine) and verify.signature_verdict("ed25519", public, mine[0], note["text"]) == ""
+        mine = [raw[4:] for name, raw in note["signatures"] if (name, raw[:4]) == (keys.origin(), notes.key_id(keys.origin(), public))]
+        return bool(mine) and signature_verdict("ed25519", public, mine[0], note["text"]) == ""

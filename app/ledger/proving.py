@@ -5,6 +5,7 @@ written: what is not committed has no place in the ledger yet.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from app.ledger import checkpoints, keys, stored
 from app.ledger.forms import LedgerDown
@@ -17,7 +18,7 @@ def public_keys() -> dict[str, str]:
     return {"portal_key": keys.order_key().public_pem, "log_key": signer.verifier_key, "origin": signer.name}
 
 
-def inclusion(event: LedgerEvent, checkpoint: LedgerCheckpoint | None = None) -> dict:
+def inclusion(event: LedgerEvent, checkpoint: LedgerCheckpoint | None = None) -> dict[str, Any]:
     """One event with its proof: body, index counted from 0, path. Against the first checkpoint that covers it, made now if need be."""
     seq = place_of(event)
     against = checkpoint or covering(seq)
@@ -54,12 +55,12 @@ def consistency(old: int, new: int) -> list[bytes]:
     return stored.consistency(old, root, new, bytes(signed.root))
 
 
-def proofs_for(events: Iterable[LedgerEvent]) -> dict:
+def proofs_for(events: Iterable[LedgerEvent]) -> dict[str, Any]:
     """The proofs of an offer: a checkpoint that covers all of `events`, and each of them with its path."""
     return proofs_and_log(events, 0)[0]
 
 
-def proofs_and_log(events: Iterable[LedgerEvent], size: int) -> tuple[dict, dict]:
+def proofs_and_log(events: Iterable[LedgerEvent], size: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The proofs of an offer, and the way from the agent's checkpoint over `size` events to the one they rest on.
 
     Both rest on one checkpoint. An agent takes the log first and then accepts proofs against just that checkpoint.
@@ -73,7 +74,7 @@ def proofs_and_log(events: Iterable[LedgerEvent], size: int) -> tuple[dict, dict
     return proofs, since(size, against)
 
 
-def log_since(size: int) -> dict | None:
+def log_since(size: int) -> dict[str, Any] | None:
     """What a witness that holds the checkpoint over `size` events is shown: the newest checkpoint, and that it continues its own.
 
     None while nothing is signed. A witness that holds more than we have gets our smaller checkpoint, by which it finds the difference.
@@ -82,6 +83,6 @@ def log_since(size: int) -> dict | None:
     return since(size, newest) if newest else None
 
 
-def since(size: int, checkpoint: LedgerCheckpoint) -> dict:
+def since(size: int, checkpoint: LedgerCheckpoint) -> dict[str, Any]:
     path = consistency(size, checkpoint.size) if 0 < size < checkpoint.size else []
     return {"checkpoint": checkpoint.note, "consistency": [node.hex() for node in path]}

@@ -5,10 +5,11 @@ looked at in those only. When too few of them fit, the page says how far back it
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 from django.db import connection
@@ -31,6 +32,7 @@ UNFOLDED = 20  # of those, so many stand in the line when it is opened
 # A node that resilvers reports every few seconds, and so does its neighbour: their reports are alike, whoever sent them.
 TELEMETRY = "report.changed"
 COLUMNS = ("id", "type", "actor", "run", "node", "at")
+Found: TypeAlias = tuple[int, str, str, str, str, str]  # of these columns
 APART = timedelta(minutes=10)  # by so much may the order of times differ from the order of rows
 PEOPLE_MAX = 5000
 
@@ -69,7 +71,7 @@ class Asked:
     floor: int
     ceiling: int  # 0: none
 
-    def fits(self, row: tuple) -> bool:
+    def fits(self, row: Found) -> bool:
         _, type, actor, run, node, at = row
         fields = {"run": run, "node": node}
         return (
@@ -81,7 +83,7 @@ class Asked:
         )
 
 
-def asked(query: QueryDict) -> dict[str, str]:
+def asked(query: Mapping[str, str]) -> dict[str, str]:
     """The filled fields of the form, in the one form of Unicode the ledger holds."""
     given = {name: unicodedata.normalize("NFC", query.get(name, "")).replace("\0", "").strip() for name in FIELDS}
     return {name: text for name, text in given.items() if text}
@@ -146,7 +148,8 @@ def _row_at(at: datetime) -> int:
             " WHERE low < high) SELECT max(low) FROM half",
             {"at": moment(at)},
         )
-        return cursor.fetchone()[0]
+        row: int = cursor.fetchone()[0]
+    return row
 
 
 def rows_between(since: datetime, until: datetime) -> tuple[int, int]:
@@ -160,7 +163,7 @@ def before(query: QueryDict) -> int:
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 19 else 0
 
 
-def _candidates(what: Asked, below: int, most: int) -> list[tuple]:
+def _candidates(what: Asked, below: int, most: int) -> list[Found]:
     """The next so many events of the field that leads, newest first."""
     rows = LedgerEvent.objects.all()
     if below:
@@ -174,7 +177,7 @@ def _candidates(what: Asked, below: int, most: int) -> list[tuple]:
     return list(parts[0].union(*parts[1:], all=True).order_by("-id")[:most]) if parts else []
 
 
-def _led(rows: QuerySet, what: Asked, below: int, most: int) -> Iterator[QuerySet]:
+def _led(rows: QuerySet[LedgerEvent], what: Asked, below: int, most: int) -> Iterator[QuerySet[LedgerEvent]]:
     """The rows of each value of the field that leads: the one that names the fewest events."""
     if what.words:
         yield rows.filter(id__in=_having(what.words[0], what.floor, below, most))
@@ -202,14 +205,14 @@ def _having(words: tuple[str, ...], floor: int, below: int, most: int) -> list[i
     return sorted(found, reverse=True)[:most]
 
 
-def _of_person(rows: QuerySet, actor: str) -> QuerySet:
+def _of_person(rows: QuerySet[LedgerEvent], actor: str) -> QuerySet[LedgerEvent]:
     """Says the condition of the index in so many words, without which the planner may not use it."""
     return rows.filter(actor=actor).exclude(Q(actor__startswith="node:"))
 
 
-def _found(what: Asked, below: int, most: int, looked_max: int) -> tuple[list[tuple], bool, tuple | None]:
+def _found(what: Asked, below: int, most: int, looked_max: int) -> tuple[list[Found], bool, Found | None]:
     """The events that fit, whether that is all there are, and the last that was looked at."""
-    found: list[tuple] = []
+    found: list[Found] = []
     looked, last, below = 0, None, min(filter(None, (below, what.ceiling)), default=0)
     chunk = min(max(CHUNK, most + 1), looked_max)  # where all fit, one question is enough however long the ledger is
     while looked < looked_max:
@@ -225,7 +228,7 @@ def _found(what: Asked, below: int, most: int, looked_max: int) -> tuple[list[tu
     return found[:most], False, last
 
 
-def _with_words(rows: list[tuple], words: tuple[tuple[str, ...], ...]) -> list[tuple]:
+def _with_words(rows: list[Found], words: tuple[tuple[str, ...], ...]) -> list[Found]:
     """Those that hold every other word too."""
     for kept in words:
         ids = [row[0] for row in rows]
@@ -265,7 +268,7 @@ def events(fields: dict[str, str], before: int, most: int) -> tuple[list[LedgerC
     return list(places), 0 if whole or last is None else last[0]
 
 
-def _alike(found: list[tuple]) -> Iterator[list[tuple]]:
+def _alike(found: list[Found]) -> Iterator[list[Found]]:
     """Each event with those beside it that are like it; a few are no crowd and stay apart."""
     for _, group in groupby(found, key=_kind):
         rows = list(group)
@@ -275,11 +278,11 @@ def _alike(found: list[tuple]) -> Iterator[list[tuple]]:
             yield from ([row] for row in rows)
 
 
-def _kind(row: tuple) -> tuple:
+def _kind(row: Found) -> tuple[str, ...]:
     return (TELEMETRY,) if row[1] == TELEMETRY else row[1:5]
 
 
-def _line(group: list[tuple], places: dict[int, LedgerChain]) -> Line | None:
+def _line(group: list[Found], places: dict[int, LedgerChain]) -> Line | None:
     """None for what waits for its number: it comes at the next look."""
     rows = sorted((places[row[0]] for row in group[:UNFOLDED] if row[0] in places), key=lambda place: -place.seq)
     oldest = places.get(group[-1][0])

@@ -10,14 +10,16 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
 from types import SimpleNamespace
+from typing import Any
 
 from django.db import DatabaseError, connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 from agents.portal.wire import canonical
 from app.core.request_metrics import LEDGER_FAILURES
 from app.ledger import grants
 from app.ledger.checkpoints import checkpoint_now, number_waiting
-from app.ledger.forms import LedgerDown, digests, moment, plain
+from app.ledger.forms import LedgerDown, Plain, digests, moment, plain
 from app.ledger.models import Blob, LedgerEvent
 from app.ledger.proving import consistency, inclusion, log_since, proofs_and_log, proofs_for, public_keys
 
@@ -47,14 +49,24 @@ RUN_LOCKS = 0x510751  # the namespace of our advisory locks, one lock per run
 well = SimpleNamespace(until=0.0)  # by this process's monotonic clock
 
 
-def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None = None, known: Iterable[str] = ()) -> LedgerEvent:
+def record(
+    type: str,
+    body: dict[str, Any],
+    actor: object,
+    *,
+    run: object = "",
+    node: object = "",
+    at: datetime | None = None,
+    known: Iterable[str] = (),
+) -> LedgerEvent:
     """Add one event. Whole numbers and times in `body` become text; a float is refused.
 
     Every string in `body` that is the digest of a kept blob makes that blob evidence of this event: keep first, then record. `known` are
     digests that the caller has kept, or found kept, in this transaction: the database is asked only about others.
     Two transactions that record for the same run follow each other.
     """
-    fields = {
+    plain_body = plain(body)
+    fields: dict[str, Any] = {
         "v": "1",
         "type": type,
         "at": moment(at or datetime.now(UTC)),
@@ -63,16 +75,16 @@ def record(type: str, body: dict, actor, *, run="", node="", at: datetime | None
         "node": str(node),
         "run_seq": "",
         "run_prev": "",
-        "body": plain(body),
+        "body": plain_body,
+        "evidence": evidence(plain_body, frozenset(known)),
     }
-    fields["evidence"] = evidence(fields["body"], frozenset(known))
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         if run:
             fields["run_seq"], fields["run_prev"] = next_of_run(cursor, str(run))
         return insert(cursor, fields)
 
 
-def insert(cursor, fields: dict) -> LedgerEvent:
+def insert(cursor: CursorWrapper, fields: dict[str, Any]) -> LedgerEvent:
     body = canonical(fields)
     cursor.execute("INSERT INTO ledger_event (body) VALUES (%s) RETURNING id, leaf, run_seq", [body])
     pk, leaf, run_seq = cursor.fetchone()
@@ -84,7 +96,7 @@ KEEP = "INSERT INTO ledger_blob (sha256, size, media, bytes) VALUES (%s, %s, %s,
 SENT_AT_ONCE_BYTES = 64 * 1024  # asking first whether it is there costs more than sending it
 
 
-def next_of_run(cursor, run: str) -> tuple[str, str]:
+def next_of_run(cursor: CursorWrapper, run: str) -> tuple[str, str]:
     """The number of the run's next event and the leaf of its last. Holds the run until this transaction ends."""
     cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [RUN_LOCKS, run])
     cursor.execute("SELECT run_seq, leaf FROM ledger_event WHERE run = %s ORDER BY run_seq DESC LIMIT 1", [run])
@@ -92,7 +104,7 @@ def next_of_run(cursor, run: str) -> tuple[str, str]:
     return (str(last[0] + 1), bytes(last[1]).hex()) if last else ("1", "")
 
 
-def evidence(body, known: frozenset[str]) -> list[str]:
+def evidence(body: Plain, known: frozenset[str]) -> list[str]:
     """The kept blobs that `body` names, sorted."""
     named = set(digests(body))
     return sorted(named & known | kept(named - known))

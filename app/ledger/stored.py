@@ -8,6 +8,7 @@ against the signed root before it is handed out.
 from collections.abc import Iterable, Iterator
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 from agents.trust.transparency_log import verify_consistency, verify_inclusion
 from app.ledger.forms import LedgerDown
@@ -21,7 +22,7 @@ Place = tuple[int, int]  # level and position of a node; leaves are level 0
 class Walker:
     """Collects the full subtrees that leaves complete, from the first leaf on."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count: dict[int, int] = {}  # kept nodes per level
         self.open: dict[int, list[bytes]] = {}  # nodes that no kept node above covers yet
         self.made: list[tuple[int, int, bytes]] = []
@@ -41,7 +42,7 @@ class Walker:
 class Grower(Walker):
     """The same, beginning where the kept ones end, whoever wrote them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         with connection.cursor() as cursor:
             cursor.execute("SELECT level, max(position) + 1 FROM ledger_node GROUP BY level")
@@ -49,7 +50,7 @@ class Grower(Walker):
             self.open = {level: self._rest(cursor, level) for level in self.count}
         self.size = self.count.get(STRIDE, 0) * WIDTH  # leaves under the kept nodes
 
-    def _rest(self, cursor, level: int) -> list[bytes]:
+    def _rest(self, cursor: CursorWrapper, level: int) -> list[bytes]:
         """The kept nodes of a level that no kept node above covers yet."""
         covered = self.count.get(level + STRIDE, 0) * WIDTH
         cursor.execute("SELECT hash FROM ledger_node WHERE level = %s AND position >= %s ORDER BY position", [level, covered])

@@ -7,6 +7,7 @@ found by their node, so of them only the situations they opened or closed are wo
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -26,7 +27,7 @@ BEGINS, ENDS = ".,:;!?", ".,:;!?/"
 ALIASES: list[Callable[[str], Iterable[str]]] = []
 
 
-def of_event(type: str, body: dict) -> set[str]:
+def of_event(type: str, body: dict[str, Any]) -> set[str]:
     fields = {name: body.get(name) for name in INDEXED_FIELDS} if type in TELEMETRY else body
     found: set[str] = set()
     for text in strings(fields):
@@ -36,7 +37,7 @@ def of_event(type: str, body: dict) -> set[str]:
     return set(sorted(found)[:MOST])
 
 
-def strings(value) -> Iterator[str]:
+def strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -107,7 +108,8 @@ def distinct(table: str, column: str, begins: str = "", most: int = 500, only: s
     upto = "AND left(value, %s) = %s" if begins else ""
     sql = STEPS.format(table=table, column=column, only=only, upto=upto)
     with connection.cursor() as cursor:
-        cursor.execute(sql, [begins, *([len(begins), begins] if begins else []), most])
+        values: list[str | int] = [begins, len(begins), begins, most] if begins else [begins, most]
+        cursor.execute(sql, values)
         return [value for (value,) in cursor]
 
 

@@ -30,22 +30,24 @@ if sys.version_info < (3, 9):  # noqa: UP036 (an older Python must be able to re
 
 import argparse
 import base64
-import binascii
 import importlib.util
-import json
 import re
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 # parts begin: `program` puts their text here
-PARTS = ("verify_zip", "verify_tree", "verify_signatures", "verify_orders")
+PARTS = ("verify_forms", "verify_zip", "verify_tree", "verify_signatures", "verify_orders")
 
 
-def part(name: str):
+def part(name: str) -> ModuleType:
     """Another file of this program, from beside this one and from nowhere else."""
     if __package__:
         return importlib.import_module(f"{__package__}.{name}")
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{name}.py beside {__file__} cannot be read as Python.")
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
@@ -59,23 +61,33 @@ def program() -> bytes:
     return "\n\n".join([head, *texts, rest.partition("# parts end\n")[2]]).encode()
 
 
-_zip, _tree, _signatures, _orders = map(part, PARTS)
-FILES, unpack, pack, read_folder = _zip.FILES, _zip.unpack, _zip.pack, _zip.read_folder
-node, climbs, follows = _tree.node, _tree.climbs, _tree.follows
-signature_verdict, check_orders = _signatures.signature_verdict, _orders.check_orders
+if TYPE_CHECKING:
+    from app.ledger.verify_forms import digest, is_digests, number, read_json, read_path, spki_of, unbase64
+    from app.ledger.verify_orders import check_orders
+    from app.ledger.verify_signatures import signature_verdict
+    from app.ledger.verify_tree import climbs, follows
+    from app.ledger.verify_zip import FILES, read_folder, unpack
+else:  # every name of every part, as in the one file
+    globals().update({name: each for found in map(part, PARTS) for name, each in vars(found).items() if not name.startswith("_")})
 # parts end
 
 INTACT, TAMPERED, INCOMPLETE, UNCHECKED, NOTHING = 0, 1, 2, 3, 64
 FIELDS = {"v", "type", "at", "actor", "run", "node", "run_seq", "run_prev", "evidence", "body"}
 CLOSING = "run.exported"
 ONE_LINE = "slotlight-checkpoint "  # how a checkpoint stands in a log of single lines
+Object = dict[str, Any]  # of JSON
+Event = tuple[Object, bytes]  # and its leaf
 
 
 class Report:
     """What was found wrong, and what the bundle says."""
 
-    def __init__(self):
-        self.tampered, self.broken, self.incomplete, self.unchecked, self.facts = [], [], [], [], []
+    def __init__(self) -> None:
+        self.tampered: list[str] = []
+        self.broken: list[str] = []
+        self.incomplete: list[str] = []
+        self.unchecked: list[str] = []
+        self.facts: list[tuple[str, str]] = []
         self.pinned = False  # whether a key of this ledger is known from elsewhere; without that nothing is intact
 
     @property
@@ -87,45 +99,7 @@ class Report:
         return INTACT if self.pinned and not self.unchecked else UNCHECKED
 
 
-def canonical(value) -> bytes:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
-
-
-def read_json(raw: bytes, fields: set):
-    """An object with exactly these fields, or None when the bytes are not its canonical form."""
-    try:
-        value = json.loads(raw.decode("utf-8"))
-        return value if isinstance(value, dict) and set(value) == fields and canonical(value) == raw else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def number(text) -> int:
-    """A positive decimal number as text, or 0."""
-    return int(text) if isinstance(text, str) and re.fullmatch(r"[1-9][0-9]{0,17}", text) else 0
-
-
-def unhex(text, form: str):
-    return bytes.fromhex(text) if isinstance(text, str) and re.fullmatch(form, text) else None
-
-
-def digest(text):
-    return unhex(text, r"[0-9a-f]{64}")
-
-
-def spki_of(text):
-    return unhex(text, r"([0-9a-f]{2}){80,100}")
-
-
-def unbase64(text: str):
-    try:
-        raw = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return raw if base64.b64encode(raw).decode() == text else None
-
-
-def read_events(raw: bytes, report: Report) -> list:
+def read_events(raw: bytes, report: Report) -> list[tuple[Optional[Object], bytes]]:
     """(object, leaf) of each line; a line that is no event is reported and stands as (None, leaf)."""
     *lines, rest = raw.split(b"\n")
     if rest:
@@ -138,7 +112,7 @@ def read_events(raw: bytes, report: Report) -> list:
     return events
 
 
-def read_event(line: bytes):
+def read_event(line: bytes) -> Optional[Object]:
     event = read_json(line, FIELDS)
     if event is None or not isinstance(event["body"], dict) or not is_digests(event["evidence"]):
         return None
@@ -146,18 +120,14 @@ def read_event(line: bytes):
     return event if texts and event["v"] == "1" else None
 
 
-def read_redacted(line: bytes):
+def read_redacted(line: bytes) -> Optional[Event]:
     """What stands for an event whose body is withheld or erased: its number in the run, and its leaf."""
     parsed = read_json(line, {"redacted", "run_seq"})
     leaf = digest(parsed["redacted"]) if parsed else None
-    return (parsed | {"evidence": [], "type": "", "body": {}}, leaf) if leaf and number(parsed["run_seq"]) else None
+    return (parsed | {"evidence": [], "type": "", "body": {}}, leaf) if parsed and leaf and number(parsed["run_seq"]) else None
 
 
-def is_digests(value) -> bool:
-    return isinstance(value, list) and all(digest(item) for item in value) and value == sorted(set(value))
-
-
-def check_order(events: list, report: Report) -> None:
+def check_order(events: list[Event], report: Report) -> None:
     """The events count from 1, each naming the leaf of the one before, all of one run, the last closing it."""
     before, expected = "", 1
     for count, (event, leaf) in enumerate(events, 1):
@@ -181,7 +151,7 @@ def check_order(events: list, report: Report) -> None:
     report.facts += [("redacted", f"event {event['run_seq']} of the run; its leaf stands") for event, _ in events if "redacted" in event]
 
 
-def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None:
+def check_proofs(raw: bytes, events: list[Event], signed: list[Object], report: Report) -> None:
     """`signed` are the checkpoints of the bundle, smallest first; the last is the closing one."""
     size, root = signed[-1]["size"], signed[-1]["root"]
     parsed = read_json(raw, {"size", "events", "consistency"})
@@ -195,7 +165,7 @@ def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None
     elif len(parsed["events"]) > len(events):
         report.incomplete.append(f"proofs.json: {len(parsed['events']) - len(events)} proofs have no event.")
     pairs = zip(enumerate(events, 1), parsed["events"])  # noqa: B905
-    seqs = [check_proof(*pair, size, root, report) for pair in pairs]
+    seqs = [check_proof(count, leaf, proof, size, root, report) for (count, (_, leaf)), proof in pairs]
     if seqs != sorted(set(seqs)):
         report.tampered.append("proofs.json: the places in the ledger do not rise with the events.")
     if seqs and seqs[-1] != size:
@@ -203,49 +173,48 @@ def check_proofs(raw: bytes, events: list, signed: list, report: Report) -> None
     check_consistency(parsed["consistency"], signed, report)
 
 
-def check_consistency(proofs: list, signed: list, report: Report) -> None:
+def check_consistency(proofs: list[Any], signed: list[Object], report: Report) -> None:
     if len(proofs) != len(signed) - 1:
         report.incomplete.append(f"proofs.json: {len(signed)} checkpoints are there, and {len(proofs)} proofs that one continues another.")
     for proof, old, new in zip(proofs, signed, signed[1:]):  # noqa: B905
         if not isinstance(proof, dict) or set(proof) != {"from", "to", "path"} or not isinstance(proof["path"], list):
             report.tampered.append("proofs.json: this is not a proof of consistency as an export writes it.")
-        elif (number(proof["from"]), number(proof["to"])) != (old["size"], new["size"]) or not follows(
-            old, new, [digest(item) for item in proof["path"]]
-        ):
+            continue
+        sizes, path = (number(proof["from"]), number(proof["to"])), read_path(proof["path"])
+        if sizes != (old["size"], new["size"]) or path is None or not follows(old, new, path):
             report.tampered.append(f"The checkpoint over {new['size']} events does not continue the one over {old['size']}.")
 
 
-def check_proof(counted: tuple, proof, size: int, root: bytes, report: Report) -> int:
+def check_proof(count: int, leaf: bytes, proof: Any, size: int, root: bytes, report: Report) -> int:
     """Check one proof and say the place in the ledger it is for."""
-    count, (_, leaf) = counted
     if not isinstance(proof, dict) or set(proof) != {"seq", "leaf", "path"} or not isinstance(proof["path"], list):
         report.tampered.append(f"proofs.json proof {count}: this is not a proof as an export writes it.")
         return 0
-    seq, path = number(proof["seq"]), [digest(item) for item in proof["path"]]
+    seq, path = number(proof["seq"]), read_path(proof["path"])
     if digest(proof["leaf"]) != leaf:
         report.tampered.append(f"events.jsonl line {count}: the event is not the one that proof {count} is for.")
-    elif not seq or None in path or not climbs(leaf, seq - 1, size, path, root):
+    elif not seq or path is None or not climbs(leaf, seq - 1, size, path, root):
         report.tampered.append(f"events.jsonl line {count}: event {proof['seq']} of the ledger is not under the root of the checkpoint.")
     return seq
 
 
-def read_note(text):
+def read_note(text: object) -> Optional[Object]:
     """A signed note: the text, and (name, key id and signature) of each line under it. None when it is anything else."""
     form = r"(?P<text>(?:[^\n]+\n)+)\n(?P<lines>(?:\u2014 [^ \n]+ [^ \n]+\n)+)"
     match = re.fullmatch(form, text) if isinstance(text, str) else None
     if not match:
         return None
     signatures = [(name, unbase64(signature)) for name, signature in re.findall(r"\u2014 ([^ \n]+) ([^ \n]+)\n", match["lines"])]
-    if any(not raw or len(raw) < 5 for _, raw in signatures):
+    if any(raw is None or len(raw) < 5 for _, raw in signatures):
         return None
     return {"text": match["text"].encode("utf-8", "surrogatepass"), "signatures": signatures}
 
 
-def read_checkpoint(raw: bytes):
+def read_checkpoint(raw: bytes) -> Optional[Object]:
     """A note that says origin, size and root. None when it is anything else."""
     note = read_note(raw.decode("utf-8", "replace"))
     lines = note["text"].decode("utf-8", "surrogatepass").split("\n") if note else []
-    if len(lines) != 4:
+    if note is None or len(lines) != 4:
         return None
     size, root = number(lines[1]), unbase64(lines[2])
     return note | {"origin": lines[0], "size": size, "root": root} if size and root and len(root) == 32 else None
@@ -254,24 +223,25 @@ def read_checkpoint(raw: bytes):
 class Pins:
     """What is known from elsewhere: the fingerprint of a key, checkpoints that were kept, and which run was asked for."""
 
-    def __init__(self, key: str = "", kept: tuple = (), run: str = ""):
+    def __init__(self, key: str = "", kept: tuple[Object, ...] = (), run: str = "") -> None:
         self.key, self.kept, self.run = key, kept, run
 
 
-def check_keys(raw: bytes, signed: list, closing: dict, pins: Pins, report: Report) -> list:
+def check_keys(raw: bytes, signed: list[Object], closing: Object, pins: Pins, report: Report) -> list[bytes]:
     """Returns the order keys there were, the present one last; none where the keys cannot be trusted."""
     parsed = read_json(raw, {"origin", "ed25519", "fingerprint", "p256", "changes"})
     public, spki = (digest(parsed["ed25519"]), spki_of(parsed["p256"])) if parsed else (None, None)
     origin = signed[-1]["origin"]
-    if not public or not spki or parsed["fingerprint"] != sha256(public).hexdigest() or parsed["origin"] != origin:
+    if not parsed or not public or not spki or parsed["fingerprint"] != sha256(public).hexdigest() or parsed["origin"] != origin:
         report.tampered.append("keys.json: these are not the keys of this checkpoint as an export writes them.")
         return []
     if closing["body"].get("key") != parsed["fingerprint"]:
         report.tampered.append(f"keys.json: the export names another key than {parsed['fingerprint']}, which the bundle brings.")
     if closing["body"].get("order_key") != sha256(spki).hexdigest():
         report.tampered.append("keys.json: the export names another order key than the bundle brings.")
-    changes = [read_change(item, signed[-1]) for item in parsed["changes"]] if isinstance(parsed["changes"], list) else [None]
-    if None in changes or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
+    read = [read_change(item, signed[-1]) for item in parsed["changes"]] if isinstance(parsed["changes"], list) else [None]
+    changes = [change for change in read if change is not None]
+    if len(changes) != len(read) or [change["seq"] for change in changes] != sorted({change["seq"] for change in changes}):
         report.tampered.append("keys.json: a change of key is not one that the ledger holds.")
         return []
     known = {parsed["fingerprint"]} | {sha256(change["old"]).hexdigest() for change in changes if change["which"] == "ledger"}
@@ -295,7 +265,7 @@ def check_keys(raw: bytes, signed: list, closing: dict, pins: Pins, report: Repo
     return [change["old"] for change in changes if change["which"] == "order"] + [spki]
 
 
-def check_kept(kept: dict, signed: list, keys: dict, report: Report) -> None:
+def check_kept(kept: Object, signed: list[Object], keys: dict[str, bytes], report: Report) -> None:
     """A checkpoint from elsewhere is a pin: the keys of this bundle must have signed it, and its root stands where it stood."""
     size, where = kept["size"], f"the kept checkpoint over {kept['size']} events"
     check_signatures(where, signed[-1]["origin"], keys, kept, report)
@@ -308,7 +278,7 @@ def check_kept(kept: dict, signed: list, keys: dict, report: Report) -> None:
     report.facts.append(("kept", f"the checkpoint over {size} events {compared}"))
 
 
-def keys_at(size: int, changes: list, public: bytes, spki: bytes) -> dict:
+def keys_at(size: int, changes: list[Object], public: bytes, spki: bytes) -> dict[str, bytes]:
     """A checkpoint that ends with a change of key, or before it, is signed by the key that was."""
     current = {"ledger": public, "order": spki}
     for change in reversed(changes):
@@ -317,13 +287,13 @@ def keys_at(size: int, changes: list, public: bytes, spki: bytes) -> dict:
     return current
 
 
-def read_change(item, closing: dict):
+def read_change(item: Any, closing: Object) -> Optional[Object]:
     """A change of key that is proven to be in the ledger; None when it is not."""
     if not isinstance(item, dict) or set(item) != {"body", "index", "path"} or not isinstance(item["path"], list):
         return None
-    line, index, path = str(item["body"]).encode("utf-8", "surrogatepass"), str(item["index"]), [digest(each) for each in item["path"]]
+    line, index, path = str(item["body"]).encode("utf-8", "surrogatepass"), str(item["index"]), read_path(item["path"])
     event, leaf = read_event(line), sha256(b"\x00" + line).digest()
-    if event is None or None in path or not re.fullmatch(r"0|[1-9][0-9]{0,17}", index):
+    if event is None or path is None or not re.fullmatch(r"0|[1-9][0-9]{0,17}", index):
         return None
     if not climbs(leaf, int(index), closing["size"], path, closing["root"]):
         return None
@@ -331,12 +301,12 @@ def read_change(item, closing: dict):
     read = {"ledger": digest, "order": spki_of}.get(which)
     old, new = (read(body.get("old")), read(body.get("new"))) if read else (None, None)
     note = read_note(body.get("statement")) if old and new else None
-    if note is None or note["text"] != f"{closing['origin']}/keys\n{which}\n{base64.b64encode(new).decode()}\n".encode():
+    if note is None or new is None or note["text"] != f"{closing['origin']}/keys\n{which}\n{base64.b64encode(new).decode()}\n".encode():
         return None
     return {"seq": int(index) + 1, "which": which, "old": old, "new": new, "note": note}
 
 
-def check_signatures(where: str, origin: str, keys: dict, note: dict, report: Report) -> None:
+def check_signatures(where: str, origin: str, keys: dict[str, bytes], note: Object, report: Report) -> None:
     """Both signatures, and no other: Ed25519 by the ledger key, and after it ECDSA P-256 by the order key."""
     public, spki = keys["ledger"], keys["order"]
     expected = [(origin, sha256(origin.encode() + b"\n\x01" + public).digest()[:4]), (f"{origin}/p256", sha256(spki).digest()[:4])]
@@ -351,7 +321,7 @@ def check_signatures(where: str, origin: str, keys: dict, note: dict, report: Re
             report.unchecked.append(f"{where}: the {kind} signature is not checked, {found}.")
 
 
-def check_blobs(files: dict, events: list, report: Report) -> None:
+def check_blobs(files: dict[str, bytes], events: list[Event], report: Report) -> None:
     named = {item: count for count, (event, _) in enumerate(events, 1) for item in event["evidence"]}
     erased = events[-1][0]["body"].get("erased", [])
     for item, count in named.items():
@@ -368,15 +338,16 @@ def check_blobs(files: dict, events: list, report: Report) -> None:
     report.facts.append(("evidence", f"{len(named)} files"))
 
 
-def check(files: dict, pins: Pins, report: Report) -> None:
+def check(files: dict[str, bytes], pins: Pins, report: Report) -> None:
     report.incomplete += [f"{name} is missing." for name in FILES if name not in files]
     for name in files:
         if name not in FILES and not name.startswith(("blobs/", "checkpoints/")):
             report.tampered.append(f"{name}: no export writes such a file.")
     if "events.jsonl" not in files:
         return
-    events = read_events(files["events.jsonl"], report)
-    if not events or any(event is None for event, _ in events):
+    read = read_events(files["events.jsonl"], report)
+    events = [(event, leaf) for event, leaf in read if event is not None]
+    if not events or len(events) != len(read):
         return
     check_order(events, report)
     check_blobs(files, events, report)
@@ -391,7 +362,7 @@ def check(files: dict, pins: Pins, report: Report) -> None:
     check_signed(files, events, closing, pins, report)
 
 
-def check_signed(files: dict, events: list, closing: dict, pins: Pins, report: Report) -> None:
+def check_signed(files: dict[str, bytes], events: list[Event], closing: Object, pins: Pins, report: Report) -> None:
     if "checkpoint" not in files:
         return
     signed = read_checkpoints(files, report)
@@ -406,7 +377,7 @@ def check_signed(files: dict, events: list, closing: dict, pins: Pins, report: R
         check_orders(events, files, keys, signature_verdict, report)
 
 
-def read_checkpoints(files: dict, report: Report) -> list:
+def read_checkpoints(files: dict[str, bytes], report: Report) -> list[Object]:
     """All checkpoints of the bundle, smallest first, the closing one last; none when one of them is not what its name says."""
     earlier = {name: read_checkpoint(data) for name, data in files.items() if name.startswith("checkpoints/")}
     closing = read_checkpoint(files["checkpoint"])
@@ -416,7 +387,8 @@ def read_checkpoints(files: dict, report: Report) -> list:
     elif any(note and (note["origin"] != closing["origin"] or note["size"] >= closing["size"]) for note in earlier.values()):
         bad.append("checkpoints")
     report.tampered += [f"{name}: this is not a signed note as an export writes it." for name in bad]
-    return [] if bad else [*sorted(earlier.values(), key=lambda note: note["size"]), closing]
+    whole = [note for note in (*earlier.values(), closing) if note is not None]
+    return [] if bad else sorted(whole, key=lambda note: note["size"])
 
 
 def verify(path: Path, pins: Pins) -> Report:
@@ -450,7 +422,7 @@ def show(report: Report) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         """Like the original, but 2 means "incomplete" here."""
         self.exit(NOTHING, f"{self.format_usage()}{message}\n")
 
@@ -461,18 +433,19 @@ def fingerprint(text: str) -> str:
     return text.lower()
 
 
-def read_kept(path: Path) -> tuple:
+def read_kept(path: Path) -> tuple[Object, ...]:
     """The checkpoints in a file that was kept elsewhere, however many, between whatever else stands there."""
     form = r"(?:[^\n]+\n){3}\n(?:\u2014 [^ \n]+ [^ \n]+\n)+"
     text = path.read_text(encoding="utf-8", errors="replace")
     lines = [unbase64(proof) or b"" for proof in re.findall(f"{ONE_LINE}([A-Za-z0-9+/=]+)", text)]
     found = [read_checkpoint(note) for note in [*(note.encode() for note in re.findall(form, text)), *lines]]
-    if not found or None in found:
+    kept = tuple(note for note in found if note is not None)
+    if not found or len(kept) != len(found):
         raise OSError("there is no checkpoint in it, or one that is not a signed note")
-    return tuple(found)
+    return kept
 
 
-def main(argv=None) -> int:
+def main(argv: Optional[list[str]] = None) -> int:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path, help="the zip, or the folder it was unpacked into")
     parser.add_argument("--key", type=fingerprint, help="the fingerprint of the ledger's key, from somewhere else than the bundle")

@@ -6,15 +6,28 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Callable
 from hashlib import sha256
+from typing import Any, Optional, Protocol
 
 SAFE_AGAIN = ("pure", "idempotent")  # effects that need no other person
 SEALED, APPROVED, GLASS_BROKEN, STARTED = "order.sealed", "run.approved", "run.glass-broken", "run.started"
+Recorded = list[tuple[dict[str, Any], bytes]]  # events of the run, each with its leaf
+Judge = Callable[[str, bytes, bytes, bytes], str]
 
 
-def check_orders(events: list, files: dict, keys: list, verdict, report) -> None:
+class Findings(Protocol):
+    """Where what is found of the orders is written down."""
+
+    broken: list[str]
+    unchecked: list[str]
+    facts: list[tuple[str, str]]
+
+
+def check_orders(events: Recorded, files: dict[str, bytes], keys: list[bytes], verdict: Judge, report: Findings) -> None:
     """`keys` are the order keys there were (DER); `verdict` judges a signature, as `signature_verdict` does."""
-    sealed, shown = set(), all("redacted" not in event for event, _ in events)
+    sealed: set[Any] = set()
+    shown = all("redacted" not in event for event, _ in events)
     for count, (event, _) in enumerate(events, 1):
         body, where = event["body"], f"events.jsonl line {count}"
         if event["type"] == SEALED:
@@ -27,13 +40,13 @@ def check_orders(events: list, files: dict, keys: list, verdict, report) -> None
     report.facts.append(("orders", str(len(sealed))))
 
 
-def check_sealed(where: str, events: list, files: dict, keys: list, verdict, report) -> None:
+def check_sealed(where: str, events: Recorded, files: dict[str, bytes], keys: list[bytes], verdict: Judge, report: Findings) -> None:
     """`events` end with the one that says that it was sealed."""
     event = events[-1][0]
     body = event["body"]
     text = files.get(f"blobs/{body.get('digest')}")
     order = read_order(text) if text is not None else None
-    if order is None:
+    if text is None or order is None:
         report.unchecked.append(
             f"{where}: the text of the order {body.get('order')} cannot be read here, so who approved it is not checked."
         )
@@ -48,7 +61,7 @@ def check_sealed(where: str, events: list, files: dict, keys: list, verdict, rep
         check_approvals(where, order, events, report)
 
 
-def read_order(text: bytes):
+def read_order(text: bytes) -> Optional[dict[str, Any]]:
     try:
         order = json.loads(text)
     except (ValueError, RecursionError):
@@ -57,7 +70,7 @@ def read_order(text: bytes):
     return order if isinstance(listed, list) and all(isinstance(leaf, str) for leaf in listed) else None
 
 
-def check_order_signature(what: str, body: dict, text: bytes, keys: list, verdict, report) -> None:
+def check_order_signature(what: str, body: dict[str, Any], text: bytes, keys: list[bytes], verdict: Judge, report: Findings) -> None:
     if "signature" not in body:
         report.unchecked.append(
             f"{what} was sealed by a release that kept no signature in the ledger; only the ledger's own stands for it."
@@ -75,7 +88,7 @@ def check_order_signature(what: str, body: dict, text: bytes, keys: list, verdic
         report.unchecked.append(f"{what}: the signature is not checked, {found}.")
 
 
-def check_approvals(where: str, order: dict, events: list, report) -> None:
+def check_approvals(where: str, order: dict[str, Any], events: Recorded, report: Findings) -> None:
     giver, what = events[-1][0]["actor"], f"{where}: the order {order.get('id')} ({order.get('operation')})"
     before = {leaf.hex(): event for event, leaf in events[:-1]}
     hands = {event["actor"]: "began the run" for event, _ in events if event["type"] == STARTED} | {giver: "gave it"}

@@ -17,7 +17,7 @@ def signature_verdict(kind: str, key: bytes, signature: bytes, text: bytes) -> s
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
+        from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, EllipticCurvePublicKey
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError:
         return by_openssl(kind, key, signature, text)
@@ -25,8 +25,11 @@ def signature_verdict(kind: str, key: bytes, signature: bytes, text: bytes) -> s
         if kind == "ed25519":
             Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
         else:
-            serialization.load_der_public_key(key).verify(signature, text, ECDSA(hashes.SHA256()))
-    except (InvalidSignature, ValueError, TypeError, AttributeError):
+            found = serialization.load_der_public_key(key)
+            if not isinstance(found, EllipticCurvePublicKey):
+                return BAD
+            found.verify(signature, text, ECDSA(hashes.SHA256()))
+    except (InvalidSignature, ValueError, TypeError):
         return BAD
     return GOOD
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any, Optional
 
 
 def node(left: bytes, right: bytes) -> bytes:
     return sha256(b"\x01" + left + right).digest()
 
 
-def sides(here: int, last: int, path: list):
+def sides(here: int, last: int, path: list[bytes]) -> Optional[list[bool]]:
     """Whether each value of a proof stands on the left, from node `here` of `last` + 1 up to the root; None for a proof of another length."""
     found = []
     for _ in path:
@@ -23,7 +24,7 @@ def sides(here: int, last: int, path: list):
     return found if last == 0 else None
 
 
-def climbs(leaf: bytes, index: int, size: int, path: list, root: bytes) -> bool:
+def climbs(leaf: bytes, index: int, size: int, path: list[bytes], root: bytes) -> bool:
     """RFC 9162, section 2.1.3.2: whether `path` leads from the leaf to the root of a tree of this size."""
     lefts = sides(index, size - 1, path) if index < size else None
     for left, other in zip(lefts or (), path):  # noqa: B905, `strict` came with Python 3.10
@@ -31,10 +32,10 @@ def climbs(leaf: bytes, index: int, size: int, path: list, root: bytes) -> bool:
     return lefts is not None and leaf == root
 
 
-def follows(old: dict, new: dict, path: list) -> bool:
+def follows(old: dict[str, Any], new: dict[str, Any], path: list[bytes]) -> bool:
     """RFC 9162, section 2.1.4.2: whether the tree of one checkpoint is the beginning of another's."""
     rest = path if old["size"] & (old["size"] - 1) else [old["root"], *path]
-    if not 0 < old["size"] < new["size"] or None in path or not rest:
+    if not 0 < old["size"] < new["size"] or not rest:
         return False
     here, last = old["size"] - 1, new["size"] - 1
     while here & 1:

@@ -5,13 +5,21 @@ from __future__ import annotations
 import struct
 import zlib
 from pathlib import Path
+from typing import Protocol
 
 FILES = ("events.jsonl", "proofs.json", "checkpoint", "keys.json", "verify.py")
 
 
-def unpack(raw: bytes, report) -> dict:
+class Tampered(Protocol):
+    """Where faults of the zip are written down."""
+
+    tampered: list[str]
+
+
+def unpack(raw: bytes, report: Tampered) -> dict[str, bytes]:
     """The files of a stored zip, read one local header after the other."""
-    files, at = [], 0
+    files: list[tuple[str, bytes]] = []
+    at = 0
     while raw[at : at + 4] == b"PK\x03\x04" and len(raw) >= at + 30:
         crc, _, size, name_size = struct.unpack("<IIIH", raw[at + 14 : at + 28])
         data = at + 30 + name_size
@@ -28,7 +36,7 @@ def unpack(raw: bytes, report) -> dict:
     return dict(files)
 
 
-def pack(files: list) -> bytes:
+def pack(files: list[tuple[str, bytes]]) -> bytes:
     """The one zip that an export of these files gives."""
     body, directory = bytearray(), bytearray()
     for name, data in files:
@@ -40,7 +48,7 @@ def pack(files: list) -> bytes:
     return bytes(body + directory) + b"PK\x05\x06" + counts
 
 
-def read_folder(folder: Path) -> dict:
+def read_folder(folder: Path) -> dict[str, bytes]:
     """The files of an unpacked bundle; whatever else lies beside them is not looked at."""
     paths = [folder / name for name in FILES] + sorted(folder.glob("checkpoints/*")) + sorted(folder.glob("blobs/*"))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_safe
 
 from app.core.job_progress import reported_as_asked
 from app.core.pages import live, render_page
-from app.ledger import checkpoints, grants, looking, notes, origins, search, stored
+from app.ledger import checkpoints, grants, keys, looking, origins, search, stored
 from app.ledger.bundle import NoSuchRun, bundle
 from app.ledger.forms import DIGEST, LedgerDown
 from app.ledger.looking import number_if_possible, take_words_if_possible
@@ -69,18 +69,18 @@ def ledger(request: HttpRequest) -> HttpResponse:
 def _key() -> dict[str, str]:
     """What an exported run is checked against: `verify.py --key`. Looking makes no key."""
     try:
-        return {"fingerprint": checkpoints.signing_key().fingerprint if notes.key_path().exists() else ""}
+        return {"fingerprint": checkpoints.signing_key().fingerprint if keys.key_path().exists() else ""}
     except LedgerDown as down:
         return {"key_fault": str(down)}
 
 
-def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict:
+def shown(line: search.Line, fields: dict[str, str], signed: int) -> dict[str, Any]:
     rows = [line_of(row) | {"signed": row.seq <= signed} for row in line.rows]
     apart = search.query_string(fields, max(row.event_id for row in line.rows) + 1, flat=True)
     return rows[0] | {"rows": rows, "count": line.count, "oldest": line.oldest, "actors": line.actors, "apart": apart}
 
 
-def line_of(row: LedgerChain) -> dict:
+def line_of(row: LedgerChain) -> dict[str, Any]:
     """One event for a list: what happened in a sentence, and the rest of what it says cut to one line."""
     body = row.event.parsed["body"]
     text = sentence(row.event.type, row.event.actor, body)
@@ -92,7 +92,7 @@ def _contains(text: str, value: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
-def short(body: dict, text: str) -> str:
+def short(body: dict[str, Any], text: str) -> str:
     """What the body holds beyond what is `told` already, cut to one line. Of a digest the first digits are enough to recognise it."""
     rest = {name: value for name, value in body.items() if isinstance(value, str) and value and not _contains(text, value)}
     shortened = {name: value[:10] + "…" if DIGEST.match(value) else value for name, value in rest.items()}
@@ -124,7 +124,7 @@ def event(request: HttpRequest, pk: int) -> HttpResponse:
     return render_page(request, "ledger/event.html", context, partial="ledger-event")
 
 
-def proof_of(place: LedgerChain, signed: LedgerCheckpoint) -> dict:
+def proof_of(place: LedgerChain, signed: LedgerCheckpoint) -> dict[str, Any]:
     """The event's way up to the signed root, or why there is none any more."""
     try:
         path = stored.inclusion(place.seq - 1, signed.size, bytes(place.event.leaf), bytes(signed.root))
@@ -174,7 +174,7 @@ def evidence_page(request: HttpRequest, digest: str) -> HttpResponse:
     return render(request, "ledger/evidence.html", context)
 
 
-def reading(data: bytes, media: str) -> dict:
+def reading(data: bytes, media: str) -> dict[str, Any]:
     """A capture by its parts, another text by its lines."""
     capture = origins.capture(data)
     if capture is None and not media.startswith(READABLE):
@@ -191,7 +191,7 @@ def pretty(data: bytes) -> str:
         return text
 
 
-def compared(namings: list[origins.Naming], digest: str) -> dict:
+def compared(namings: list[origins.Naming], digest: str) -> dict[str, Any]:
     """What the same source of the same node said before, and what differs."""
     naming = next((naming for naming in namings if naming.is_capture and naming.event.node), None)
     earlier = origins.before(naming, digest) if naming else None

@@ -6,7 +6,7 @@ class NodesConfig(AppConfig):
     label = "nodes"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from app.accounts import sealing
         from app.nodes import kinds
 

@@ -8,6 +8,7 @@ import logging
 import zlib
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
@@ -27,11 +28,15 @@ JSON_BYTES_MAX = 64 * 1024 * 1024  # after decompression
 TROUBLE = (KeyLost, LedgerDown, OperationalError, InterfaceError)
 log = logging.getLogger(__name__)
 
-Answer = tuple[int, dict]
+Answer = tuple[int, dict[str, Any]]
 
 
 class BadBody(Exception):
     """The body cannot be read."""
+
+
+class Signed(HttpRequest):
+    who: str  # the node that signed it
 
 
 def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
@@ -39,7 +44,7 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
 
     @csrf_exempt
     @wraps(view)
-    def door(request: HttpRequest, **kwargs: str) -> HttpResponse:
+    def door(request: Signed, **kwargs: str) -> HttpResponse:
         if request.method != "POST":
             return unsigned(405, f"{request.path} takes POST.")
         try:
@@ -62,7 +67,7 @@ def signed(view: Callable[..., Answer]) -> Callable[..., HttpResponse]:
             status, answer = 503, {"reason": trouble(own)}
         return signed_answer(caller, status, answer)
 
-    door.is_signed = True
+    vars(door)["is_signed"] = True
     return door
 
 
@@ -94,7 +99,7 @@ def read_body(request: HttpRequest) -> bytes:
     return body
 
 
-def read_json(body: bytes, encoding: str) -> dict:
+def read_json(body: bytes, encoding: str) -> dict[str, Any]:
     try:
         answer = json.loads(unpacked(body, encoding, JSON_BYTES_MAX))
     except (ValueError, RecursionError) as error:
@@ -120,7 +125,7 @@ def _inflate(body: bytes, bytes_max: int) -> bytes:
     return data
 
 
-def signed_answer(caller: Caller, status: int, answer: dict) -> HttpResponse:
+def signed_answer(caller: Caller, status: int, answer: dict[str, Any]) -> HttpResponse:
     body = canonical(answer)
     return _answer(status, body, sign_answer(caller.secret, status, body, caller.signed.nonce))
 

@@ -1,5 +1,7 @@
 """What a person types to let a node in or shut it out."""
 
+from typing import Any
+
 from django import forms
 from django.core.validators import RegexValidator
 
@@ -15,14 +17,13 @@ class AddNode(forms.Form):
     password = forms.CharField(label="Your password, or a code of your authenticator", required=False, widget=forms.PasswordInput)
     again = forms.CharField(label="The name again", max_length=63, required=False)
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
-        name = cleaned.get("name")
+    def clean(self) -> None:
+        super().clean()
+        name = self.cleaned_data.get("name")
         enrolled = Node.objects.filter(name=name, state=Node.State.ENROLLED).first() if name else None
-        if enrolled is not None and cleaned.get("again") != name:
+        if enrolled is not None and self.cleaned_data.get("again") != name:
             text = f"{name} has an agent already. Enrolling it anew shuts that one out. If you mean it, type the name again below."
             self.add_error("again", text)
-        return cleaned
 
 
 class Revoke(forms.Form):
@@ -30,11 +31,12 @@ class Revoke(forms.Form):
 
     name = forms.CharField(label="Type the node's name", max_length=63)
 
-    def __init__(self, *args, node: Node, **more) -> None:
+    def __init__(self, *args: Any, node: Node, **more: Any) -> None:
         super().__init__(*args, **more)
         self.node = node
 
     def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.node.name:
+        name: str = self.cleaned_data["name"]
+        if name != self.node.name:
             raise forms.ValidationError(f"That is not {self.node.name}. Nothing was done.")
-        return self.cleaned_data["name"]
+        return name

@@ -8,7 +8,7 @@ before goes the way of all other reports.
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from django.utils import timezone
 from agents.domain.times import seconds_of
 from agents.portal.wire import BadSignature, Signed, canonical, check_fresh, key_id_of, sign_answer, verify_request
 from app.core import access_log
+from app.core.access_log import App, Receive, Scope, Send
 from app.core.threads import Threads
 from app.fleet.ingest import intake
 from app.fleet.ingest.payload import BadReport, check
@@ -29,11 +30,6 @@ from app.nodes.kinds import KEY
 from app.nodes.models import NodeKey
 from app.runs import tasks
 from app.runs.models import OpenLoop, Run
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[dict]]
-Send = Callable[[dict], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 BYTES_MAX = 8192  # a hundred sources with their ages
 FIELDS, MORE = {"v", "node", "set", "taken_at", "ages"}, {"nonce", "journal", "held"}
@@ -70,15 +66,15 @@ class Together:
     """Beats of one loop, written in one statement for all that came while the last was under way."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, tuple[Beat, asyncio.Future]] = {}
-        self._writer: asyncio.Task | None = None
+        self._waiting: dict[int, tuple[Beat, asyncio.Future[Kept]]] = {}
+        self._writer: asyncio.Task[None] | None = None
 
     async def write(self, beat: Beat) -> Kept:
         """ "kept", "differs" (the node stands by another set, is being changed just now, or its key is to be looked up again), "stay" (it
         comes from another stay, or two machines have its key) or "refused". Raises django.db.Error."""
         while (before := self._waiting.get(beat.key.pk)) is not None:  # one of each key at a time
             await asyncio.wait([before[1]])
-        future = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Kept] = asyncio.get_running_loop().create_future()
         self._waiting[beat.key.pk] = (beat, future)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
@@ -108,7 +104,7 @@ async def reports(scope: Scope, receive: Receive, send: Send, otherwise: App) ->
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     body = await _short_body(headers, receive)
     heartbeat = _heartbeat(body, headers) if body is not None else None
-    if heartbeat is None:
+    if body is None or heartbeat is None:
         return await otherwise(scope, receive if body is None else _again(body, receive), send)
     try:
         status, answer, beat = await _answer(scope, headers, body, heartbeat)
@@ -121,7 +117,7 @@ async def reports(scope: Scope, receive: Receive, send: Send, otherwise: App) ->
     await _say(send, status, data, sign_answer(beat.key.secret, status, data, beat.signed.nonce))
 
 
-async def _answer(scope: Scope, headers: dict[str, str], body: bytes, answer: dict) -> tuple[int, dict, Beat]:
+async def _answer(scope: Scope, headers: dict[str, str], body: bytes, answer: dict[str, Any]) -> tuple[int, dict[str, Any], Beat]:
     """Raises BadSignature and TROUBLE."""
     now = timezone.now()
     key = await _key(headers)
@@ -147,7 +143,7 @@ async def _answer(scope: Scope, headers: dict[str, str], body: bytes, answer: di
     return 200, {"missing": [], "at": now.isoformat()} | about, beat
 
 
-def _beat(key: Key, signed: Signed, heartbeat: dict, now: datetime) -> Beat:
+def _beat(key: Key, signed: Signed, heartbeat: dict[str, Any], now: datetime) -> Beat:
     report = check(key.node, heartbeat)
     at = now - timedelta(seconds=max(0.0, signed.created - seconds_of(str(heartbeat.get("taken_at")))))
     nonce = heartbeat.get("nonce", "")
@@ -165,7 +161,7 @@ def _beat(key: Key, signed: Signed, heartbeat: dict, now: datetime) -> Beat:
     )
 
 
-def _refused(key: Key, signed: Signed, nonce: object, now: datetime) -> tuple[int, dict]:
+def _refused(key: Key, signed: Signed, nonce: object, now: datetime) -> tuple[int, dict[str, Any]]:
     """Raises BadSignature where the key is none any more."""
     why = not_taken(key, signed, now)
     if not isinstance(why, Repeat):
@@ -178,7 +174,7 @@ def _other_stay(key: int, nonce: str, now: datetime) -> str:
     return sessions.report_received(key, nonce, now) or NodeKey.objects.values_list("doubled_why", flat=True).get(pk=key)
 
 
-def _receive(beat: Beat, heartbeat: dict) -> dict:
+def _receive(beat: Beat, heartbeat: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"missing": intake.receive(beat.key.node, heartbeat, beat.at), "at": beat.at.isoformat()}
     except intake.NeedFull:
@@ -240,10 +236,11 @@ def _waited_for(nodes: set[str]) -> set[str]:
 
 async def _key(headers: dict[str, str]) -> Key:
     key_id = key_id_of(headers)
-    return remembered(key_id) or await THREADS.run(look_up, key_id)
+    key = remembered(key_id)
+    return key if key is not None else await THREADS.run(look_up, key_id)
 
 
-def _heartbeat(body: bytes, headers: dict[str, str]) -> dict | None:
+def _heartbeat(body: bytes, headers: dict[str, str]) -> dict[str, Any] | None:
     """What it says, when it is one that says no more than "as before"."""
     try:
         parsed = read_json(unpacked(body, headers.get("content-encoding", ""), BYTES_MAX), "")
@@ -269,7 +266,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
     """A `receive` that begins with what was read already."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
-    async def again() -> dict:
+    async def again() -> Mapping[str, Any]:
         message = next(messages, None)
         return await receive() if message is None else message
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from agents.portal.wire import KEY_BYTES, BadSignature, Signed, check_fresh, fingerprint, key_id_of, sha256_hex, verify_request
 from app.accounts import sealing, seals
+from app.accounts.models import User
 from app.core.database import UNHURRIED
 from app.fleet.models import Node
 from app.ledger import services as ledger
@@ -74,7 +75,7 @@ class Repeat(BadSignature):
         return {"reason": str(self), "counter": str(self.highest)} | ({"ahead": "1"} if self.ahead else {})
 
 
-def issue_token(name: str, by: str, user=None) -> str:
+def issue_token(name: str, by: str, user: User | None = None) -> str:
     """A new one-time token for the node `name`, which is added when there is none. The token is shown only here."""
     token, now = secrets.token_urlsafe(32), timezone.now()
     with transaction.atomic():
@@ -106,13 +107,15 @@ def enrol(fields: Mapping[str, object], now: datetime) -> NodeKey:
         return _admit(token.node, secret, fields, now)
 
 
-def revoke(node: Node, by, now: datetime) -> list[str]:
+def revoke(node: Node, by: str, now: datetime) -> list[str]:
     """Shut a node's agent out, and let no token that is still out let it in again; returns the ids of the keys."""
     with transaction.atomic():
         node = Node.objects.select_for_update().get(pk=node.pk)
         revoked = list(node.keys.filter(revoked_at__isnull=True).values_list("key_id", flat=True))
         _forget(node, revoked, now)
-        withdrawn = [_withdraw(token, now) for token in node.tokens.filter(used_at__isnull=True, expires_at__gt=now)]
+        withdrawn = list(node.tokens.filter(used_at__isnull=True, expires_at__gt=now))
+        for token in withdrawn:
+            _withdraw(token, now)
         Node.objects.filter(pk=node.pk).update(state=Node.State.WAITING)
         for topic in ("fleet", f"node:{node.name}"):
             ring(topic)
@@ -195,11 +198,11 @@ def look_up(key_id: str) -> Key:
     found = rows.values_list("pk", "node__name", "secret", "newest", "node_id").first()
     if found is None:
         raise BadSignature(NOT_ENROLLED)
-    *about, newest, node = found
+    pk, name, sealed, newest, node = found
     seals.secrets()
-    if why := seals.why_not(NodeKey, pk=about[0]) or seals.why_not(Node, pk=node):
+    if why := seals.why_not(NodeKey, pk=pk) or seals.why_not(Node, pk=node):
         raise BadSignature(why)
-    key = Key(about[0], about[1], vault.reveal(bytes(about[2]), key_id), newest)
+    key = Key(pk, name, vault.reveal(bytes(sealed), key_id), newest)
     if len(_remembered) >= KEYS_REMEMBERED:
         _remembered.clear()
     _remembered[key_id] = key

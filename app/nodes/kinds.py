@@ -12,11 +12,11 @@ from app.nodes.models import EnrolToken, NodeKey
 FIELDS = ("id", "node_id", "token_hash", "created_by_id", "created_at", "expires_at", "used_at")
 
 
-def unused(rows: QuerySet) -> QuerySet:
+def unused(rows: QuerySet[EnrolToken]) -> QuerySet[EnrolToken]:
     return rows.filter(used_at=None, expires_at__gt=timezone.now())
 
 
-def not_revoked(rows: QuerySet) -> QuerySet:
+def not_revoked(rows: QuerySet[NodeKey]) -> QuerySet[NodeKey]:
     return rows.filter(revoked_at=None)
 
 

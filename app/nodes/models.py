@@ -38,7 +38,7 @@ class NodeKey(models.Model):
             models.UniqueConstraint(fields=["node"], condition=models.Q(revoked_at__isnull=True), name="one_key_per_node"),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"key {self.key_id} of {self.node}"
 
 
@@ -52,5 +52,5 @@ class EnrolToken(models.Model):
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"token for {self.node} until {self.expires_at}"

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from agents.packaging import deb, zipapp
 from agents.portal.transport import LOOPBACK
 from app.accounts import proof, rights
-from app.accounts.asking import needs
+from app.accounts.asking import needs, user_of
 from app.accounts.rights import ENROL
 from app.core.pages import live, minute, render_page
 from app.fleet.models import Node
@@ -33,18 +33,18 @@ CA = "ca.pem"  # where the page says to put a site's own authority: beside what 
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """The token is in the answer to this POST and nowhere else, ever."""
-    if not rights.may_somewhere(request.user, ENROL):
-        raise PermissionDenied(rights.why_not(request.user, ENROL))
+    if not rights.may_somewhere(user_of(request), ENROL):
+        raise PermissionDenied(rights.why_not(user_of(request), ENROL))
     form = AddNode(request.POST) if request.method == "POST" else AddNode(initial={"name": request.GET.get("name", "")})
     if request.method != "POST" or not form.is_valid():
         return _ask(request, form)
     name = form.cleaned_data["name"]
-    if why := rights.why_not(request.user, ENROL, name):  # a new node belongs to no team yet
+    if why := rights.why_not(user_of(request), ENROL, name):  # a new node belongs to no team yet
         raise PermissionDenied(why)
     if wrong := proof.lacks(request, form.cleaned_data["password"]):
         form.add_error("password", wrong)
         return _ask(request, form)
-    token = keys.issue_token(name, request.user.get_username(), request.user)
+    token = keys.issue_token(name, user_of(request).get_username(), user_of(request))
     node = Node.objects.get(name=name)
     return render(request, "nodes/add.html", {"section": "fleet", "topics": f"node:{name}"} | _agent(node) | _line(request, name, token))
 
@@ -55,7 +55,7 @@ def _ask(request: HttpRequest, form: AddNode) -> HttpResponse:
     return render(request, "nodes/add.html", context, status=422 if form.is_bound else 200)
 
 
-def _line(request: HttpRequest, name: str, token: str) -> dict:
+def _line(request: HttpRequest, name: str, token: str) -> dict[str, Any]:
     portal = request.build_absolute_uri("/").rstrip("/")
     parts = urlsplit(portal)
     enrol = f"--portal {portal} --node {name} --token={token}"
@@ -112,18 +112,18 @@ def agent(request: HttpRequest, name: str) -> HttpResponse:
     return render_page(request, "nodes/agent.html", context, partial="agent")
 
 
-def _policy(node: Node) -> dict:
+def _policy(node: Node) -> dict[str, Any]:
     """What the owner of the node lets the portal do there, as its agent reports it; the pools by name where this node has them."""
     facts = facts_of(node)
     if facts is None:
         return {"policy_unknown": "It has not reported yet."}
     if not known(facts.policy):
         return {"policy_unknown": facts.policy.reason}
-    names = {pool.guid: pool.name for pool in facts.pools_read if known(pool.guid)}
+    names = {str(pool.guid): pool.name for pool in facts.pools_read if known(pool.guid)}
     return {"policy": facts.policy, "policy_pools": [(guid, names.get(guid, "")) for guid in facts.policy.pools]}
 
 
-def _agent(node: Node) -> dict:
+def _agent(node: Node) -> dict[str, Any]:
     return {
         "node": node,
         **_policy(node),
@@ -142,5 +142,5 @@ def revoke(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         context = {"section": "fleet", "topics": f"node:{name}", "form": form} | _agent(node)
         return render_page(request, "nodes/agent.html", context, partial="agent", status=422)
-    keys.revoke(node, request.user.get_username(), timezone.now())
+    keys.revoke(node, user_of(request).get_username(), timezone.now())
     return redirect("node-agent", name)

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -59,7 +60,7 @@ def repeat_received(key: int, nonce: object, now: datetime) -> str:
         return known.doubled_why
 
 
-def answer_to_repeat(repeat: Repeat, nonce: object, now: datetime) -> tuple[int, dict]:
+def answer_to_repeat(repeat: Repeat, nonce: object, now: datetime) -> tuple[int, dict[str, Any]]:
     """Status and words for a request whose signature is good and whose counter is not taken."""
     why = repeat.caller.doubled or ("" if repeat.ahead else repeat_received(repeat.caller.key, nonce, now))
     return (409, {"reason": why, "duplicate": True}) if why else (401, repeat.answer)

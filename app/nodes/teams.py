@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from app.accounts.asking import needs
+from app.accounts.asking import needs, user_of
 from app.accounts.changing import changing, fresh
 from app.accounts.models import Team, User
 from app.accounts.rights import PEOPLE
@@ -42,5 +42,5 @@ def teams(request: HttpRequest) -> HttpResponse:
 def node_team(request: HttpRequest, name: str) -> HttpResponse:
     wanted = request.POST.get("team", "")
     get_object_or_404(Node, name=name)
-    hand_over(request.user, name, get_object_or_404(Team, name=wanted) if wanted else None)
+    hand_over(user_of(request), name, get_object_or_404(Team, name=wanted) if wanted else None)
     return redirect("teams")

@@ -1,6 +1,7 @@
 """What an agent may ask of the portal. The long poll for orders is in `app/streams.py`; it holds no thread."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -40,7 +41,7 @@ def enrol(request: HttpRequest) -> HttpResponse:
 
 
 @signed
-def reports(caller: keys.Caller, body: dict) -> Answer:
+def reports(caller: keys.Caller, body: dict[str, Any]) -> Answer:
     now = timezone.now()
     if why := session_fault(caller, body.get("nonce", ""), now):
         return 409, {"reason": why, "duplicate": True}
@@ -60,17 +61,17 @@ def reports(caller: keys.Caller, body: dict) -> Answer:
 
 
 @signed
-def claim(caller: keys.Caller, body: dict, order_id: str) -> Answer:
+def claim(caller: keys.Caller, body: dict[str, Any], order_id: str) -> Answer:
     return _go(orders.claim(caller.node, order_id, str(body.get("digest")), body.get("approvals")))
 
 
 @signed
-def start(caller: keys.Caller, body: dict, order_id: str) -> Answer:
+def start(caller: keys.Caller, body: dict[str, Any], order_id: str) -> Answer:
     return _go(orders.start(caller.node, order_id, str(body.get("digest"))))
 
 
 @signed
-def receipt(caller: keys.Caller, body: dict, order_id: str) -> Answer:
+def receipt(caller: keys.Caller, body: dict[str, Any], order_id: str) -> Answer:
     """Taken from whoever has the key, even from two machines: what a node did is never thrown away."""
     return _go(orders.receipt(caller.node, order_id, body))
 

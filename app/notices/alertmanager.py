@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -60,10 +61,12 @@ def read(body: bytes) -> list[Alert]:
 
 
 def _alert(value: object) -> Alert:
-    need(isinstance(value, dict), "An alert is no JSON object.")
+    if not isinstance(value, dict):
+        raise BadPayload("An alert is no JSON object.")
     need(value.get("status") in ("firing", "resolved"), "An alert is neither firing nor resolved.")
     fingerprint = value.get("fingerprint")
-    need(isinstance(fingerprint, str) and FINGERPRINT.fullmatch(fingerprint), "An alert has no fingerprint in hexadecimal.")
+    if not isinstance(fingerprint, str) or not FINGERPRINT.fullmatch(fingerprint):
+        raise BadPayload("An alert has no fingerprint in hexadecimal.")
     notes = _texts(value, "annotations")
     summary = notes.get("summary") or notes.get("description", "")
     return Alert(
@@ -71,14 +74,14 @@ def _alert(value: object) -> Alert:
     )
 
 
-def _texts(labels: dict, name: str) -> dict[str, str]:
+def _texts(labels: dict[str, Any], name: str) -> dict[str, str]:
     texts = labels.get(name, {})
     is_text = isinstance(texts, dict) and all(isinstance(value, str) for value in texts.values())
     need(is_text and len(texts) <= LABELS_MAX, f"The {name} of an alert are no list of at most {LABELS_MAX} texts.")
     return {key[:TEXT_MAX].replace("\0", ""): value[:TEXT_MAX].replace("\0", "") for key, value in texts.items()}
 
 
-def _moment(fields: dict, name: str) -> datetime:
+def _moment(fields: dict[str, Any], name: str) -> datetime:
     try:
         at = datetime.fromisoformat(fields.get(name, ""))
     except (ValueError, TypeError):
@@ -124,8 +127,8 @@ def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) ->
     open_row = OutsideAlert.objects.filter(hook=hook, fingerprint=alert.fingerprint, resolved_at=None)
     if not alert.firing:
         return bool(open_row.update(resolved_at=alert.ends_at if alert.starts_at <= alert.ends_at <= now else now, heard_at=now))
+    node = nodes.get(alert.where)
     fields = {
-        "node": nodes.get(alert.where),
         "where": alert.where,
         "name": alert.name,
         "severity": alert.labels.get("severity", ""),
@@ -135,7 +138,6 @@ def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) ->
     }
     before = open_row.values("node_id", "where", "name", "severity", "summary", "labels", "starts_at").first()
     _row, made = OutsideAlert.objects.update_or_create(
-        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=fields | {"heard_at": now}
+        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=fields | {"node": node, "heard_at": now}
     )
-    node = fields.pop("node")
     return made or before != fields | {"node_id": node.pk if node else None}

@@ -64,8 +64,12 @@ class Book(Protocol):
     """What one channel was sent before."""
 
     alone: bool
-    known: Mapping[str, str]  # stable key -> the key it was sent under
-    lasts: Collection[str]  # the keys under which something stands
+
+    @property
+    def known(self) -> Mapping[str, str]: ...  # stable key -> the key it was sent under
+
+    @property
+    def lasts(self) -> Collection[str]: ...  # the keys under which something stands
 
     def folded(self, fold: str) -> Before | None: ...
 
@@ -101,8 +105,9 @@ def _of_end(incident: str, group: list[Entry], book: Book) -> Message | None:
     before = book.last(incident)
     if led[0].content.daily and not book.alone and (before is None or before.severity != "act"):
         return None
-    is_part_of_it = incident in book.lasts and before is not None and not led[0].content.leads
-    return replace(message, into=before.pk) if is_part_of_it else message
+    if before is None or incident not in book.lasts or led[0].content.leads:
+        return message
+    return replace(message, into=before.pk)
 
 
 def _led(group: list[Entry]) -> list[Entry]:

@@ -104,7 +104,8 @@ def _is_daily(row: Situation) -> bool:
 
 
 def _sign(row: Situation) -> str:
-    return row.data.get("subject", {}).get("sign", row.key)
+    sign: str = row.data.get("subject", {}).get("sign", row.key)
+    return sign
 
 
 def _is_first(row: Situation) -> bool:
@@ -142,7 +143,7 @@ def _root(row: Situation) -> Situation:
 
 def _first_sentence(row: Situation) -> str:
     first, dot, _ = row.data.get("meaning", "").partition(". ")
-    return first + "." if dot else first
+    return f"{first}." if dot else str(first)
 
 
 def _next(row: Situation) -> str:
@@ -160,7 +161,8 @@ def _next(row: Situation) -> str:
 
 
 def _run(happening: Happening) -> Run | None:
-    return Run.objects.select_related("requester").filter(pk=happening.run, ended_at__isnull=True).first()
+    runs = Run.objects.select_related("requester").filter(ended_at__isnull=True)
+    return runs.filter(pk=happening.run).first() if happening.run is not None else None
 
 
 def _unjudged(happening: Happening) -> Run | None:

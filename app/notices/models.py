@@ -31,7 +31,7 @@ class Happening(models.Model):
         ordering = ["pk"]
         indexes = [models.Index(fields=["at"], condition=Q(spread_at__isnull=True), name="happening_waits")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.key
 
 
@@ -55,10 +55,10 @@ class Channel(models.Model):
     class Meta:
         ordering = ["name"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("channel", args=[self.pk])
 
 
@@ -104,7 +104,7 @@ class Notice(models.Model):
             models.Index(fields=["channel", "incident", "-id"], name="notice_incident"),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.title
 
 
@@ -118,7 +118,7 @@ class Incident(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["channel", "about"], name="one_incident_per_channel_and_thing")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.about
 
 
@@ -128,7 +128,7 @@ class Watch(models.Model):
     since = models.DateTimeField()
     last_at = models.DateTimeField()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"watching since {self.since}"
 
 
@@ -146,7 +146,7 @@ class Hook(models.Model):
     class Meta:
         ordering = ["name"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
 
@@ -173,5 +173,5 @@ class OutsideAlert(models.Model):
             )
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name

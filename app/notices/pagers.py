@@ -73,8 +73,8 @@ def _plugin(target: apprise.NotifyBase) -> str:
     return type(target).__module__.removeprefix("apprise.plugins.").partition(".")[0]
 
 
-def adapt(target: apprise.NotifyBase, channel: Channel, incident: str, state: str) -> None:
-    """Let the plugin say which incident this is and how it stands."""
+def adapt(target: Any, channel: Channel, incident: str, state: str) -> None:
+    """Let the plugin say which incident this is and how it stands. Each has attributes of its own for that."""
     name, key = _plugin(target), _short(channel, incident)
     if name in WAYS:
         target.overflow_mode = apprise.OverflowMode.TRUNCATE  # in pieces it would be several incidents
@@ -99,8 +99,9 @@ def _short(channel: Channel, incident: str) -> str:
     return f"slotlight-{hashlib.sha256(f'{channel.mark} {incident}'.encode()).hexdigest()[:40]}"
 
 
-def _closing(target: apprise.NotifyBase, url: str) -> Callable[..., bool]:
+def _closing(target: Any, url: str) -> Callable[..., bool]:
     def send(body: str, **_: Any) -> bool:
-        return target._fetch(requests.post, url, {"source": "Slotlight", "note": body}, {"identifierType": "alias"})[0]
+        closed: bool = target._fetch(requests.post, url, {"source": "Slotlight", "note": body}, {"identifierType": "alias"})[0]
+        return closed
 
     return send

@@ -99,7 +99,7 @@ def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
         found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError):
         return []
-    return [ip_address(address[0].partition("%")[0]) for *_, address in found]
+    return [ip_address(str(address[0]).partition("%")[0]) for *_, address in found]
 
 
 def shown(url: str) -> str:

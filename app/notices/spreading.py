@@ -42,7 +42,8 @@ def spread(now: datetime) -> None:
 def _mine() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-        return cursor.fetchone()[0]
+        (locked,) = cursor.fetchone()
+    return bool(locked)
 
 
 def _read(happening: Happening) -> Entry | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from app.core.compiled_queries import WrittenOnce
@@ -11,7 +12,7 @@ from app.runs.pages import page_versions
 
 
 @WrittenOnce
-def _outside():
+def _outside() -> QuerySet[OutsideAlert, Any]:
     return OutsideAlert.objects.filter(resolved_at=None).order_by("pk").values_list("pk", "severity", "summary")
 
 

@@ -1,12 +1,13 @@
 """Who is notified of what, and what became of it; and the door for what other watchers say."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -14,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from app.accounts.asking import needs
+from app.accounts.asking import needs, user_of
 from app.accounts.changing import fresh
 from app.accounts.rights import NOTICES, may
 from app.core.pages import live, minute, render_page
@@ -45,7 +46,7 @@ def notices(request: HttpRequest) -> HttpResponse:
         "notices": shown(Notice.objects.all()),
         "failed": Notice.objects.filter(state=Notice.State.FAILED).count(),
         "form": HookForm(),
-        "may_manage": may(request.user, NOTICES),
+        "may_manage": may(user_of(request), NOTICES),
         "has_address": bool(settings.PORTAL_URL),
     }
     return render_page(request, "notices/notices.html", context, partial="notices")
@@ -56,7 +57,7 @@ def _line(channel: Channel) -> dict[str, Any]:
     return {"channel": channel, "last": channel.notices.filter(attempts__gt=0).first()}
 
 
-def shown(found) -> list[dict[str, Any]]:
+def shown(found: QuerySet[Notice]) -> list[dict[str, Any]]:
     newest = found.select_related("channel", "into").annotate(carried=Count("folded"))[:SHOWN]
     return [{"notice": notice, "tone": TONES[notice.state]} for notice in newest]
 
@@ -92,7 +93,7 @@ def _channel_page(request: HttpRequest, one: Channel, form: ChannelForm | None =
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
     form = ChannelForm(request.POST, instance=one)
-    if form.is_valid() and _done(form, lambda: channels.keep(form.save(commit=False), form.cleaned_data["url"], request.user)):
+    if form.is_valid() and _done(form, lambda: channels.keep(form.save(commit=False), form.cleaned_data["url"], user_of(request))):
         messages.success(request, f"{one.name} is kept.")
         return redirect(one)
     one.refresh_from_db()
@@ -107,13 +108,13 @@ def add(request: HttpRequest) -> HttpResponse:
     form = ChannelForm(request.POST) if request.method == "POST" else ChannelForm()
     if form.is_bound and form.is_valid():
         made = form.save(commit=False)
-        if _done(form, lambda: channels.keep(made, form.cleaned_data["url"], request.user)):
+        if _done(form, lambda: channels.keep(made, form.cleaned_data["url"], user_of(request))):
             messages.success(request, f"{made.name} is there. Send a test through it.")
             return redirect(made)
     return render(request, "notices/add.html", {"section": "notices", "form": form}, status=422 if form.is_bound else 200)
 
 
-def _done(form, act) -> bool:
+def _done(form: ChannelForm | HookForm, act: Callable[[], object]) -> bool:
     """Whether it was done; else the form says why not."""
     try:
         act()
@@ -131,7 +132,7 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
     if request.POST.get("name") != one.name:
         messages.error(request, f"That is not {one.name}. Nothing was done.")
         return redirect(one)
-    return _act(request, lambda: channels.remove(one, request.user), f"{one.name} is removed.", "notices", "channel", pk)
+    return _act(request, lambda: channels.remove(one, user_of(request)), f"{one.name} is removed.", "notices", "channel", pk)
 
 
 @needs(NOTICES)
@@ -139,17 +140,17 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
     text = "A test is on its way. What came back stands here within seconds."
-    return _act(request, lambda: channels.try_out(one, request.user), text, "channel", "channel", pk)
+    return _act(request, lambda: channels.try_out(one, user_of(request)), text, "channel", "channel", pk)
 
 
 @needs(NOTICES)
 @require_POST
 def again(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Notice.objects.select_related("channel"), pk=pk)
-    return _act(request, lambda: channels.send_again(one, request.user), "It is sent again.", "notices", "notices")
+    return _act(request, lambda: channels.send_again(one, user_of(request)), "It is sent again.", "notices", "notices")
 
 
-def _act(request: HttpRequest, act, text: str, to: str, back: str, *args) -> HttpResponse:
+def _act(request: HttpRequest, act: Callable[[], object], text: str, to: str, back: str, *args: int) -> HttpResponse:
     try:
         act()
     except LedgerDown as down:
@@ -168,10 +169,11 @@ def _act(request: HttpRequest, act, text: str, to: str, back: str, *args) -> Htt
 @fresh
 def add_hook(request: HttpRequest) -> HttpResponse:
     """The token is in the answer to this POST and nowhere else, ever."""
-    form, context = HookForm(request.POST), {"section": "notices"}
+    form = HookForm(request.POST)
+    context: dict[str, Any] = {"section": "notices"}
     if form.is_valid():
-        hook, values = form.save(commit=False), {}
-        if _done(form, lambda: values.update(token=channels.add_hook(hook, request.user))):
+        hook, values = form.save(commit=False), dict[str, str]()
+        if _done(form, lambda: values.update(token=channels.add_hook(hook, user_of(request)))):
             context |= {"hook": hook, "address": request.build_absolute_uri(f"/hooks/alertmanager/{values['token']}")}
     return render(request, "notices/hook.html", context | {"form": form}, status=200 if "hook" in context else 422)
 
@@ -182,7 +184,7 @@ def add_hook(request: HttpRequest) -> HttpResponse:
 def revoke_hook(request: HttpRequest, pk: int) -> HttpResponse:
     hook = get_object_or_404(Hook, pk=pk, revoked_at=None)
     text = f"{hook.name} is shut. What it had reported and not resolved is over."
-    return _act(request, lambda: channels.revoke_hook(hook, request.user), text, "notices", "notices")
+    return _act(request, lambda: channels.revoke_hook(hook, user_of(request)), text, "notices", "notices")
 
 
 @csrf_exempt

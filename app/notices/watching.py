@@ -66,7 +66,8 @@ def silent(now: datetime, since: datetime) -> Iterator[Put]:
         return
     quiet = Node.objects.filter(state=Node.State.ENROLLED, last_report_at__lte=limit)
     for name, last in quiet.values_list("name", "last_report_at"):
-        yield Put("node-silent", f"node-silent:{name}:{last.isoformat()}", name, said={"heard": last.isoformat()})
+        if last is not None:
+            yield Put("node-silent", f"node-silent:{name}:{last.isoformat()}", name, said={"heard": last.isoformat()})
 
 
 def nodes_reporting_again() -> Iterator[Put]:

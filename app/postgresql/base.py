@@ -1,12 +1,14 @@
 """Django's PostgreSQL backend, with an end to waiting: a server that was stopped, or whose disk hangs, keeps its connections open and answers
 nothing, and the server's own statement_timeout ends nothing there."""
 
-from types import SimpleNamespace
+from types import ModuleType
+from typing import Any
 
 import psycopg
 from django.conf import settings
 from django.db.backends.postgresql import base
 from psycopg import errors
+from psycopg.abc import RV, PQGen
 
 GRACE_SECONDS = 5.0  # the server's own limit comes first, and leaves a connection that can be used
 
@@ -16,7 +18,7 @@ class Connection(psycopg.Connection):
 
     answer_seconds_max: float | None = None
 
-    def wait(self, gen, interval=0.1, timeout=None):
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         try:
             return super().wait(gen, interval, self.answer_seconds_max if timeout is None else timeout)
         except errors._WaitTimeout:
@@ -26,11 +28,15 @@ class Connection(psycopg.Connection):
             raise psycopg.OperationalError(f"The database gave no answer for {self.answer_seconds_max:.0f} s.") from None
 
 
-class DatabaseWrapper(base.DatabaseWrapper):
-    Database = SimpleNamespace(**vars(psycopg) | {"connect": Connection.connect})
+PSYCOPG = ModuleType(psycopg.__name__)
+vars(PSYCOPG).update(vars(psycopg) | {"connect": Connection.connect})
 
-    def get_new_connection(self, conn_params):
-        connection = super().get_new_connection(conn_params)
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    Database = PSYCOPG
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
+        connection: Connection = super().get_new_connection(conn_params)
         if "statement_timeout" in self.settings_dict["OPTIONS"].get("options", ""):
             connection.answer_seconds_max = settings.STATEMENT_SECONDS_MAX + GRACE_SECONDS
         return connection

@@ -5,13 +5,13 @@ One pass over the events of a node, from the newest back, of a bounded number of
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import connection
 
-from agents.collectors import COLLECTORS
 from agents.collectors.base import Unparsed
 from app.ledger import origins, search
 from app.ledger import services as ledger
@@ -21,6 +21,7 @@ from app.ledger.terms import TELEMETRY
 
 EVENTS_MAX = 4000  # of one node
 FAILED_MAX = 200
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,12 @@ def read(digest: str) -> origins.Capture | None:
         return None
 
 
-def parsed(reported: NewCapture) -> object:
-    """What its collector makes of it; Unparsed where it failed, was erased or makes no sense."""
+def parsed(reported: NewCapture, parse: Callable[[str], T | Unparsed]) -> T | Unparsed:
+    """What the parser of its collector makes of it; Unparsed where it failed, was erased or makes no sense."""
     capture = read(reported.digest)
     if capture is None or capture.outcome != "data":
         return Unparsed(capture.reason if capture else "it was erased")
-    return COLLECTORS[reported.place.partition("/")[0]].parse(capture.text)
+    return parse(capture.text)
 
 
 def failed(captures: list[NewCapture]) -> Iterator[tuple[NewCapture, str]]:

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
+from typing import Any
 
+from agents.collectors import zpool_events, zpool_history
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_history import Entry as Command
 from app.fleet.models import LeafHistory, Situation
@@ -57,7 +59,7 @@ def window(runs: Iterable[Run], situation: Situation | None, now: datetime) -> t
     return min(begins) - BEFORE, max(ends) + AFTER
 
 
-def collect(postmortem: Postmortem, now: datetime) -> dict:
+def collect(postmortem: Postmortem, now: datetime) -> dict[str, Any]:
     runs = list(postmortem.runs.order_by("created_at"))
     nodes = sorted({run.node for run in runs} | ({postmortem.situation.node.name} if postmortem.situation else set()))
     until = min(postmortem.until, now)
@@ -124,6 +126,7 @@ def _situations(node: str, since: datetime, until: datetime) -> Iterator[Entry]:
             moment(row.opened_at), SITUATION, f"Opened: {row.opened_as or f'{row.title} (as it reads now)'}", node, digest=_proof(row)
         )
     for row in rows.filter(closed_at__gte=since, closed_at__lt=until):
+        assert row.closed_at is not None  # it was asked for
         yield Entry(moment(row.closed_at), SITUATION, f"No longer so: {row.title}", node)
 
 
@@ -160,7 +163,7 @@ def _kernel(node_captures: NodeCaptures, since: datetime, until: datetime) -> It
     """Records of all captures of the time, each once: the list forgets its oldest."""
     seen: set[tuple[int, int]] = set()
     for capture in node_captures.of("zpool_events")[-PARSED_MAX:]:
-        events = captures.parsed(capture)
+        events = captures.parsed(capture, zpool_events.parse)
         for event in () if isinstance(events, Unparsed) else events:
             at = datetime.fromtimestamp(event.at, UTC) + timedelta(microseconds=event.nanoseconds // 1000)
             if since <= at < until and (event.eid, event.at) not in seen:
@@ -174,8 +177,10 @@ def _kernel(node_captures: NodeCaptures, since: datetime, until: datetime) -> It
 def _history(node_captures: NodeCaptures, since: datetime, until: datetime) -> Iterator[Entry]:
     newest = {item.place: item for item in node_captures.of("zpool_history")}
     for capture in newest.values():
-        history = captures.parsed(capture)
-        for entry in () if isinstance(history, Unparsed) else history.entries:
+        history = captures.parsed(capture, zpool_history.parse)
+        if isinstance(history, Unparsed):
+            continue
+        for entry in history.entries:
             at = datetime.strptime(entry.at, "%Y-%m-%d.%H:%M:%S").replace(tzinfo=UTC)
             if since <= at < until:
                 yield Entry(

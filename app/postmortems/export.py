@@ -69,9 +69,8 @@ def source(entry: dict[str, Any]) -> str:
 
 
 def words(entry: dict[str, Any]) -> str:
-    if entry["count"] == "1":
-        return entry["text"]
-    return f"{entry['text']} ({entry['count']} times until {in_words(entry['until'])})"
+    text: str = entry["text"]
+    return text if entry["count"] == "1" else f"{text} ({entry['count']} times until {in_words(entry['until'])})"
 
 
 def _behind(entry: dict[str, Any]) -> str:

@@ -28,10 +28,10 @@ class Postmortem(models.Model):
     class Meta:
         ordering = ("-begun_at",)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.title
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("postmortem", args=[self.pk])
 
 
@@ -49,7 +49,7 @@ class Version(models.Model):
         ordering = ("-number",)
         constraints = (models.UniqueConstraint(fields=["postmortem", "number"], name="one_text_per_version"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"version {self.number} of {self.postmortem_id}"
 
 
@@ -64,5 +64,5 @@ class Comment(models.Model):
     class Meta:
         ordering = ("at", "pk")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.by} on {self.postmortem_id}"

@@ -4,12 +4,13 @@ fpdf2's own fonts know western European letters only. Where the machine has Deja
 lacks is written as its code point, U+2502 for instance, and the first page then says so. Nothing is left out silently.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
+from typing import Any
 
 from fpdf import FPDF
-from fpdf.enums import XPos, YPos
-from fpdf.fonts import FontFace
+from fpdf.enums import WrapMode, XPos, YPos
+from fpdf.fonts import FontFace, TTFFont
 
 from app.core import job_progress
 from app.ledger.forms import moment
@@ -46,11 +47,7 @@ class _Paper(FPDF):
         self.lacking, self.lacks = lacking, False
         folder = next((folder for folder in FONTS if all((folder / name).is_file() for pair in FILES.values() for name in pair)), None)
         self.fonts_used = dict(CORE) if folder is None else {}
-        for family, (plain, bold) in FILES.items() if folder else ():
-            self.add_font(family, "", folder / plain)
-            self.add_font(family, "B", folder / bold)
-            self.fonts_used[family] = family
-        self.known = self.fonts["sans"].cmap.keys() & self.fonts["mono"].cmap.keys() if folder else None
+        self.known = None if folder is None else self._load(folder)
         self.head = postmortem.title
         self.set_title(self.fit(postmortem.title))
         self.set_creator("Slotlight")
@@ -59,6 +56,15 @@ class _Paper(FPDF):
         self.set_auto_page_break(True, 18)
         self.alias_nb_pages()
         self.add_page()
+
+    def _load(self, folder: Path) -> Set[int]:
+        """Returns the characters that both fonts have."""
+        for family, (plain, bold) in FILES.items():
+            self.add_font(family, "", folder / plain)
+            self.add_font(family, "B", folder / bold)
+            self.fonts_used[family] = family
+        sans, mono = (set(font.cmap) for family in FILES if isinstance(font := self.fonts[family], TTFFont))
+        return sans & mono
 
     def header(self) -> None:
         self.face("sans", 8, PALE)
@@ -97,9 +103,8 @@ class _Paper(FPDF):
 
     def words(self, text: str, family: str = "sans", size: float = 9.5) -> None:
         self.face(family, size)
-        self.multi_cell(
-            0, size * 0.47, self.fit(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT, wrapmode="CHAR" if family == "mono" else "WORD"
-        )
+        wrap = WrapMode.CHAR if family == "mono" else WrapMode.WORD
+        self.multi_cell(0, size * 0.47, self.fit(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT, wrapmode=wrap)
 
     def rows(self, heads: tuple[str, ...], widths: tuple[int, ...], rows: Iterator[tuple[str, ...]]) -> None:
         self.face("sans", 7.5)
@@ -141,14 +146,14 @@ def _facts(postmortem: Postmortem, text: Version) -> Iterator[str]:
     yield f"Begun by {postmortem.begun_by.username}; narrative: version {text.number} by {text.by.username}"
 
 
-def _timeline(entries: list[dict]) -> Iterator[tuple[str, ...]]:
+def _timeline(entries: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     for entry in job_progress.over(entries, "Writing the timeline"):
         clock = "\nnode's clock" if entry["clock"] == "node" else ""
         behind = "\n".join(filter(None, (entry["event"] and f"event {entry['event']}", entry["digest"][:16])))
         yield f"{entry['at'][:10]} {entry['at'][11:19]}{clock}", source(entry), words(entry), behind
 
 
-def _states(page: _Paper, states: list[dict]) -> None:
+def _states(page: _Paper, states: list[dict[str, Any]]) -> None:
     for state in states:
         page.heading(f"Pool {state['pool']} of {state['node']}")
         for name in ("before", "after"):

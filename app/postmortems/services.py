@@ -114,7 +114,7 @@ def edit(user: User, pk: int, seen: int, sections: Mapping[str, str]) -> Version
     mine = {slug: narrative.tidy(sections.get(slug, "")) for slug in narrative.EMPTY}
     with transaction.atomic():
         made = Postmortem.objects.select_for_update().get(pk=pk)
-        newest, base = text(made), text(made, seen)
+        newest, base = text_of(made, made.version), text_of(made, seen)
         if base is None or newest is None:
             raise Refused(f"There is no version {seen} of this postmortem. Copy what you wrote and open the page again.")
         merged = narrative.merge(base.sections, newest.sections, mine)
@@ -136,12 +136,19 @@ def _save(user: User, postmortem: Postmortem, sections: dict[str, str]) -> Versi
     return saved
 
 
-def text(postmortem: Postmortem, number: int | None = None) -> Version | None:
-    """The narrative as it stands, or as it stood in this version; before the first edit it is empty."""
-    wanted = postmortem.version if number is None else number
-    if wanted == 0:
+def text(postmortem: Postmortem) -> Version:
+    """The narrative as it stands. Raises Version.DoesNotExist when its row is gone."""
+    found = text_of(postmortem, postmortem.version)
+    if found is None:
+        raise Version.DoesNotExist(f"The postmortem {postmortem.pk} has no version {postmortem.version}.")
+    return found
+
+
+def text_of(postmortem: Postmortem, number: int) -> Version | None:
+    """The narrative as it stood in this version; before the first edit it is empty."""
+    if number == 0:
         return Version(postmortem=postmortem, number=0, sections=dict(narrative.EMPTY), by=postmortem.begun_by, at=postmortem.begun_at)
-    return postmortem.versions.select_related("by").filter(number=wanted).first()
+    return postmortem.versions.select_related("by").filter(number=number).first()
 
 
 def comment(user: User, postmortem: Postmortem, words: str) -> Comment:

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from app.fleet.models import Node
 from app.postmortems import captures
@@ -16,7 +17,7 @@ LINES_MAX = 2000
 POOL = re.compile(r"(?m)^ {0,4}pool: (\S+)$")
 
 
-def before_and_after(node: str, runs: list[Run], postmortem: Postmortem, until: datetime) -> Iterator[dict]:
+def before_and_after(node: str, runs: list[Run], postmortem: Postmortem, until: datetime) -> Iterator[dict[str, Any]]:
     """One for each pool that the runs are about, or that the situation is about, or that there is."""
     if not Node.objects.filter(name=node).exists():
         return
@@ -49,7 +50,7 @@ def _pools(new: NewCapture | None) -> dict[str, list[str]]:
     return {pool.group(1): capture.text[pool.start() : end].rstrip().split("\n") for pool, end in zip(found, bounds[1:], strict=True)}
 
 
-def _state(capture: NewCapture | None, lines: list[str] | None) -> dict:
+def _state(capture: NewCapture | None, lines: list[str] | None) -> dict[str, Any]:
     at, digest, event = (capture.at, capture.digest, str(capture.event)) if capture else ("", "", "")
     return {"at": at, "digest": digest, "event": event, "lines": (lines or [])[:LINES_MAX], "known": "yes" if lines is not None else "no"}
 

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from app.accounts.asking import user_of
 from app.core.job_progress import reported_as_asked
 from app.core.pages import live, render_page
 from app.fleet.models import Situation
@@ -32,7 +33,7 @@ TYPES = {"markdown": "text/markdown; charset=utf-8", "json": "application/json",
 @login_required
 @require_safe
 def postmortems(request: HttpRequest) -> HttpResponse:
-    context = pages.listed(request.user, request.GET.getlist("run"), request.GET.get("situation", ""))
+    context = pages.listed(user_of(request), request.GET.getlist("run"), request.GET.get("situation", ""))
     return render_page(request, "postmortems/list.html", context, partial="")
 
 
@@ -43,9 +44,9 @@ def begin(request: HttpRequest) -> HttpResponse:
     given = request.POST.get("situation", "")
     situation = get_object_or_404(Situation.objects.select_related("node"), pk=given) if is_number(given) else None
     try:
-        made = services.begin(request.user, request.POST.get("title", ""), runs, situation)
+        made = services.begin(user_of(request), request.POST.get("title", ""), runs, situation)
     except (services.Refused, LedgerDown) as why:
-        context = pages.listed(request.user, request.POST.getlist("run"), given) | {
+        context = pages.listed(user_of(request), request.POST.getlist("run"), given) | {
             "refused": str(why),
             "title": request.POST.get("title", ""),
         }
@@ -72,15 +73,15 @@ def stamp(request: HttpRequest, pk: int) -> Any:
 @live(stamp)
 def postmortem(request: HttpRequest, pk: int) -> HttpResponse:
     made = found(pk)
-    services.looked(request.user, made)
-    return render_page(request, "postmortems/postmortem.html", pages.shown(made, request.user), partial="postmortem")
+    services.looked(user_of(request), made)
+    return render_page(request, "postmortems/postmortem.html", pages.shown(made, user_of(request)), partial="postmortem")
 
 
 @login_required
 @require_safe
 def version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     made = found(pk)
-    text = services.text(made, number)
+    text = services.text_of(made, number)
     if text is None or number == 0:
         raise Http404(f"This postmortem has no version {number}.")
     context = {"section": "postmortems", "postmortem": made, "text": text, "sections": pages.sections(text)}
@@ -91,7 +92,7 @@ def version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     made = found(pk)
     if request.method != "POST":
-        if not services.may_edit(request.user, made):
+        if not services.may_edit(user_of(request), made):
             raise PermissionDenied("Writing about this takes the operator's right for one of its nodes. You may read and comment.")
         text = services.text(made)
         return written(request, made, text.number, text.sections)
@@ -100,7 +101,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     if not is_number(seen):
         return written(request, made, made.version, mine, refused="The page did not say which version it shows. Save again.")
     try:
-        services.edit(request.user, made.pk, int(seen), mine)
+        services.edit(user_of(request), made.pk, int(seen), mine)
     except services.Conflict as conflict:
         return written(request, made, conflict.newest.number, conflict.merged.sections, conflict=conflict)
     except (services.Refused, LedgerDown) as why:
@@ -119,9 +120,9 @@ def written(request: HttpRequest, made: Postmortem, version: int, sections: dict
 def comment(request: HttpRequest, pk: int) -> HttpResponse:
     made, words = found(pk), request.POST.get("text", "")
     try:
-        services.comment(request.user, made, words)
+        services.comment(user_of(request), made, words)
     except (services.Refused, LedgerDown) as why:
-        context = pages.shown(made, request.user) | {"comment_refused": str(why), "comment_text": words}
+        context = pages.shown(made, user_of(request)) | {"comment_refused": str(why), "comment_text": words}
         return render_page(request, "postmortems/postmortem.html", context, partial="postmortem", status=409)
     return redirect(f"{made.get_absolute_url()}#comments")
 
@@ -134,9 +135,9 @@ def collect(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         if since is None or until is None:
             raise services.Refused("One of the times is none. Write it as 2026-11-21 03:15, in UTC.")
-        services.collect_again(request.user, made, since, until)
+        services.collect_again(user_of(request), made, since, until)
     except (services.Refused, LedgerDown) as why:
-        context = pages.shown(made, request.user) | {"collect_refused": str(why)}
+        context = pages.shown(made, user_of(request)) | {"collect_refused": str(why)}
         return render_page(request, "postmortems/postmortem.html", context, partial="postmortem", status=409)
     return redirect("postmortem", made.pk)
 
@@ -152,7 +153,7 @@ def export(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     with reported_as_asked(request):
         data = make(made, services.text(made), list(made.comments.select_related("by")))
     try:
-        services.exported(request.user, made, form, data)
+        services.exported(user_of(request), made, form, data)
     except LedgerDown as down:
         return HttpResponse(str(down), status=503, content_type="text/plain; charset=utf-8")
     name = f"slotlight-postmortem-{made.pk}.{ending}"

@@ -31,18 +31,18 @@ def age_seconds(who: str) -> float | None:
 
 
 @signals.beat_init.connect
-def _beat_begins(**_) -> None:
+def _beat_begins(**_: object) -> None:
     """From then on, in this process and no other, each task that is sent was sent by beat."""
     beat(BEAT)
     signals.after_task_publish.connect(_beat_sent, weak=False)
 
 
-def _beat_sent(**_) -> None:
+def _beat_sent(**_: object) -> None:
     beat(BEAT)
 
 
 @signals.worker_ready.connect
 @signals.task_postrun.connect
-def _worker_lives(**_) -> None:
+def _worker_lives(**_: object) -> None:
     """Beat has it do something every ten seconds, so a worker that is silent for longer does nothing."""
     beat(WORKER)

@@ -81,7 +81,7 @@ class FanOut:
         self.url = url
         self.connected = False
         self._ears: defaultdict[str, set[Ear | ThreadsEar]] = defaultdict(set)
-        self._task: asyncio.Task | None = None
+        self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._name = secrets.token_hex(8)
         self._is_ending = False
@@ -102,10 +102,11 @@ class FanOut:
     @contextmanager
     def listen_in_thread(self, topic: str) -> Iterator[ThreadsEar]:
         """The same outside the event loop. When no changes are received, or no seat is free, it does not wait."""
-        if not self.connected or not self._seats.acquire(blocking=False):
+        loop = self._loop
+        if loop is None or not self.connected or not self._seats.acquire(blocking=False):
             yield ThreadsEar(topic, deaf=True)
             return
-        ear, loop = ThreadsEar(topic, deaf=False), self._loop
+        ear = ThreadsEar(topic, deaf=False)
         loop.call_soon_threadsafe(self._add, ear)
         try:
             yield ear

@@ -21,5 +21,5 @@ class Rehearsal(models.Model):
     class Meta:
         ordering = ["-asked_at"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"rehearsal {self.pk} of {self.runbook}"

@@ -39,7 +39,7 @@ def detail(this: Rehearsal, now: datetime, user: User) -> dict[str, Any]:
         "age": _age(this),
         "may_start": this.situation.is_open and may(user, OPERATE, this.situation.node.name),
     }
-    return context | _played(this) if this.told else context
+    return context | _played(this, this.told) if this.told else context
 
 
 def _age(this: Rehearsal) -> str:
@@ -50,8 +50,7 @@ def _age(this: Rehearsal) -> str:
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
 
 
-def _played(this: Rehearsal) -> dict[str, Any]:
-    played = this.told
+def _played(this: Rehearsal, played: dict[str, Any]) -> dict[str, Any]:
     words, tone = ENDINGS[played["ending"]]
     acts = [_act(act) for act in played["acts"]]
     if acts:

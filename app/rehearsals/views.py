@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from app.accounts.asking import user_of
 from app.core.pages import render_page, wants_partial
 from app.fleet.models import Situation
 from app.rehearsals import pages, services, tasks
@@ -19,9 +20,9 @@ CHOICE = "choice."  # before the name of the step, in a form
 @require_POST
 def rehearse(request: HttpRequest, pk: int) -> HttpResponse:
     situation = get_object_or_404(Situation.objects.select_related("node"), pk=pk)
-    choices = {name.removeprefix(CHOICE): value for name, value in request.POST.items() if name.startswith(CHOICE)}
+    choices = {name.removeprefix(CHOICE): request.POST.get(name, "") for name in request.POST if name.startswith(CHOICE)}
     try:
-        begun = services.begin(request.user, situation, request.POST.get("runbook", ""), choices)
+        begun = services.begin(user_of(request), situation, request.POST.get("runbook", ""), choices)
     except services.CannotRehearse as why:
         return render_page(request, "409.html", {"reason": str(why)}, partial="refusal", status=409)
     transaction.on_commit(lambda: tasks.play.delay(begun.pk), robust=True)
@@ -38,4 +39,4 @@ def rehearsal(request: HttpRequest, pk: int) -> HttpResponse:
         transaction.on_commit(lambda: tasks.play.delay(this.pk), robust=True)
     if wants_partial(request) and this.ended_at is None and not services.is_lost(this, now):
         return HttpResponse(status=204)
-    return render_page(request, "rehearsals/rehearsal.html", pages.detail(this, now, request.user), partial="rehearsal")
+    return render_page(request, "rehearsals/rehearsal.html", pages.detail(this, now, user_of(request)), partial="rehearsal")

@@ -10,7 +10,7 @@ from app.ledger import services as ledger
 from app.ledger.models import LedgerEvent
 from app.realtime.publish import ring
 from app.runs import folded_reads, notifications
-from app.runs.models import Approval, BrokenGlass, Hand, OpenLoop, Plan, Run
+from app.runs.models import Approval, BrokenGlass, Hand, OpenLoop, Order, Plan, Run
 from app.runs.ordering import locks, sealing
 from workflows.engine import break_glass, plan_losses
 from workflows.engine import events as ev
@@ -92,7 +92,7 @@ def several(state: RunState) -> tuple[str, ...]:
     return tuple((state.plan or {}).get("params", {}).get("wwids", "").split())
 
 
-def _sealed(order) -> ev.Record:
+def _sealed(order: Order) -> ev.Record:
     fields = {"order": order.id, "operation": order.operation, "digest": order.digest, "fence": str(order.fence)}
     return ev.Record("order.sealed", {**fields, "signature": order.signature, "key": order.signed_by})
 
@@ -117,13 +117,17 @@ def _keep_hands(run: Run, before: RunState, after: RunState) -> None:
 
 def _keep_consent(run: Run, record: ev.Record, event: LedgerEvent, asker: Asker, now: datetime) -> None:
     """An approval and a broken glass are kept under the leaf of the event that records them; the database looks it up."""
+    if record.type not in ("run.approved", "run.glass-broken"):
+        return
+    if asker.person is None:
+        raise sealing.CannotSeal("Nobody is signed in here who could stand for this plan.")
     digest = str(record.body.get("plan_digest", ""))
     known = {"at": now, "proved_at": asker.proved_at, "leaf": bytes(event.leaf).hex(), "plan_id": digest}
     if record.type == "run.approved":
         made_at = Plan.objects.values_list("made_at", flat=True).get(pk=digest)
         until = min(now, made_at) + timedelta(seconds=PLAN_AGE_SECONDS_MAX)
         Approval.objects.create(approver=asker.person, expires_at=until, **known)
-    elif record.type == "run.glass-broken":
+    else:
         until = now + timedelta(seconds=break_glass.SECONDS)
         BrokenGlass.objects.create(run=run, person=asker.person, reason=record.body["reason"], expires_at=until, **known)
         ring("approvals")

@@ -6,7 +6,7 @@ class RunsConfig(AppConfig):
     label = "runs"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from app.accounts import sealing
         from app.ledger import grants
         from app.runs import kinds

@@ -7,6 +7,9 @@ and receipts of folded looks are kept like any other.
 """
 
 from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import QuerySet
 
 from agents.portal.wire import sha256_hex
 from app.ledger import services as ledger
@@ -25,7 +28,7 @@ def is_folded(order: Order, receipt: Receipt) -> bool:
     if order.run is None or order.operation != "look" or order.step != order.run.here.step:
         return False
     before = _of_stay(order.run, order.run.here).filter(number__lt=order.number).exclude(receipt_digest="").order_by("number").last()
-    return before is not None and _result_of(before.receipt) == _result_of(receipt.shown)
+    return before is not None and _result_of(before.receipt or {}) == _result_of(receipt.shown)
 
 
 def record_folded(run: Run, state: RunState) -> None:
@@ -34,8 +37,7 @@ def record_folded(run: Run, state: RunState) -> None:
     alone = answered.filter(folded=False).last()
     folded = answered.filter(folded=True, number__gt=alone.number if alone else -1)
     receipts = list(folded.values_list("receipt_digest", flat=True))
-    if receipts:
-        first, last = folded.first(), folded.last()
+    if receipts and (first := folded.first()) and (last := folded.last()):
         body = {
             "step": state.step,
             "looks": len(receipts),
@@ -44,23 +46,23 @@ def record_folded(run: Run, state: RunState) -> None:
             "order": last.id,
             "digest": last.digest,
             "receipt": last.receipt_digest,
-            "captures": sorted(digest for _, _, digest in _captured(last.receipt)),
+            "captures": sorted(digest for _, _, digest in _captured(last.receipt or {})),
             "receipts": sha256_hex("".join(receipts).encode()),
         }
         ledger.record("order.looks", body, f"node:{run.node}", run=str(run.pk), node=run.node)
 
 
-def _of_stay(run: Run, state: RunState):
+def _of_stay(run: Run, state: RunState) -> QuerySet[Order]:
     since = datetime.fromtimestamp(state.since, UTC)
     return Order.objects.filter(run=run, step=state.step, operation="look", sealed_at__gte=since)
 
 
-def _result_of(receipt: dict) -> tuple:
+def _result_of(receipt: dict[str, Any]) -> tuple[Any, ...]:
     """How it ended and what was captured, without when and how long it took."""
     return receipt.get("outcome"), receipt.get("reason"), _captured(receipt)
 
 
-def _captured(receipt: dict) -> set[tuple[str, str, str]]:
+def _captured(receipt: dict[str, Any]) -> set[tuple[str, str, str]]:
     """A receipt whose captures were no good has been recorded by itself; here it has captured nothing."""
     listed = receipt.get("captures")
     each = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

@@ -13,16 +13,16 @@ from app.runs.models import Approval, BrokenGlass, Order, Plan, TechnicianLink
 from workflows.engine.state import ORDER_IS_OUT
 
 
-def of_open_runs(rows: QuerySet) -> QuerySet:
+def of_open_runs(rows: QuerySet[Plan]) -> QuerySet[Plan]:
     return rows.filter(run__ended_at=None)
 
 
-def out(rows: QuerySet) -> QuerySet:
+def out(rows: QuerySet[Order]) -> QuerySet[Order]:
     """A question (`pure`) lends nothing: anybody who may look may ask it, and so it carries no seal."""
     return rows.filter(status__in=ORDER_IS_OUT, expires_at__gt=timezone.now()).exclude(effect="pure")
 
 
-def usable(rows: QuerySet) -> QuerySet:
+def usable(rows: QuerySet[TechnicianLink]) -> QuerySet[TechnicianLink]:
     return rows.filter(revoked_at=None, left_at=None, expires_at__gt=timezone.now())
 
 

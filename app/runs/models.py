@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from app.accounts.models import User
 from workflows.engine.state import ORDER_IS_OUT, RunState
 
 PERSON = settings.AUTH_USER_MODEL
@@ -48,14 +49,14 @@ class Run(models.Model):
         )
         indexes = (models.Index(fields=["due_at"], condition=Q(ended_at__isnull=True), name="run_due"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"run {self.pk}"
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("run", args=[self.pk])
 
     @property
-    def minder(self):
+    def minder(self) -> User:
         """Who sees to this run now."""
         return self.owner or self.requester
 
@@ -73,7 +74,7 @@ class Hand(models.Model):
     class Meta:
         constraints = (models.UniqueConstraint(fields=["run", "person"], name="one_hand_per_person_and_run"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.person} had a hand in run {self.run_id}"
 
 
@@ -94,7 +95,7 @@ class Plan(models.Model):
         ordering = ("run", "round")
         constraints = (models.UniqueConstraint(fields=["run", "round"], name="one_plan_per_round"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"plan {self.digest[:12]} of run {self.run_id}"
 
 
@@ -114,7 +115,7 @@ class Approval(models.Model):
             models.UniqueConstraint(fields=["leaf"], condition=~Q(leaf=""), name="one_approval_per_event"),
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.approver} approved {self.plan_id[:12]}"
 
 
@@ -145,7 +146,7 @@ class BrokenGlass(models.Model):
             ),
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.person} broke the glass in run {self.run_id}"
 
 
@@ -187,7 +188,7 @@ class Order(models.Model):
         constraints = (models.UniqueConstraint(fields=["plan"], name="one_order_per_plan"),)
         indexes = (models.Index(fields=["node", "status"], condition=Q(status__in=ORDER_IS_OUT), name="order_out"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"order {self.id} ({self.operation} on {self.node})"
 
 
@@ -206,7 +207,7 @@ class ResourceLock(models.Model):
         ordering = ("key",)
         constraints = (models.CheckConstraint(condition=Q(key__regex=LOCK_KEY), name="lock_names_one_thing"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.key
 
 
@@ -225,7 +226,7 @@ class OpenLoop(models.Model):
         ordering = ("at", "pk")
         constraints = (models.UniqueConstraint(fields=["run", "loop"], name="one_loop_of_a_kind_per_run"),)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.what
 
 
@@ -258,7 +259,7 @@ class TechnicianLink(models.Model):
             ),
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"link of {self.made_by} to the rack of run {self.run_id}"
 
 
@@ -268,7 +269,7 @@ class LockFence(models.Model):
     key = models.TextField(primary_key=True)
     fence = models.BigIntegerField()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.key} at {self.fence}"
 
 
@@ -283,5 +284,5 @@ class KeyRotation(models.Model):
     class Meta:
         ordering = ("pk",)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"from {self.key} at {self.at}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.core import outbox
 from app.core.outbox import Happening
 from app.runs.models import Run
-from workflows.engine.core import Runbook
+from workflows.engine.core import Runbook, Step
 from workflows.engine.state import RunState
 
 
@@ -36,5 +36,5 @@ def _was_judged(runbook: Runbook, before: RunState) -> bool:
     return bool(before.step) and runbook.step(before.step).kind == "APPROVE"
 
 
-def _needs_a_person(after: RunState, step) -> bool:
+def _needs_a_person(after: RunState, step: Step | None) -> bool:
     return after.status == "stopped" or (after.status == "open" and step is not None and not step.unattended)

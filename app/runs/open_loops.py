@@ -102,7 +102,7 @@ def _back_by(one: OpenLoop, runbook: Runbook | None) -> datetime | None:
     back = all(step.unattended or step.kind == "VERIFY" for step in runbook.steps[runbook.place(runbook.undo) :])
     if not (waits and by_itself and back):
         return None
-    return one.at + timedelta(seconds=sum(step.lasts(one.run.here.params) for step in waits))
+    return one.at + timedelta(seconds=sum(step.lasts(one.run.here.params) for step in waits if step.lasts))
 
 
 def count() -> int:
@@ -131,7 +131,7 @@ def close_by_facts(node: str) -> None:
 def _reported_since(one: OpenLoop, runbook: Runbook, facts: FleetFacts) -> bool:
     """Whether the node was asked what closing this rests on after the run had ended: what it said before proves nothing."""
     node = facts.nodes.get(one.node)
-    if node is None or not known(node.ages):
+    if node is None or not known(node.ages) or one.run.ended_at is None:
         return False
     sources = {source for step in runbook.steps if one.loop in step.closes for source in step.sources}
     elapsed = (timezone.now() - one.run.ended_at).total_seconds()

@@ -4,14 +4,15 @@ writes state, orders, locks and ledger in one transaction; the ledger last.
 
 import logging
 import secrets
-from collections.abc import Iterable
 from dataclasses import fields as fields_of
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from app.accounts import rights
@@ -125,7 +126,7 @@ def _begin(user: User, runbook: str, params: dict[str, str], situation_key: str)
     return run
 
 
-def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_at: datetime | None = None, **fields) -> Run:
+def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_at: datetime | None = None, **fields: Any) -> Run:
     """A person's act: `act(run.pk, version, ev.Chosen, request.user, value=wwid)`. `at`, `by` and `facts` are filled in here.
 
     `proved_at` is when this person last typed the password, as far as its browser can show. Raises RunMoved when the page was old,
@@ -146,7 +147,7 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
     return run
 
 
-def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: dict) -> Refused | None:
+def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: dict[str, Any]) -> Refused | None:
     """One act on a run whose row the caller has locked. A refusal is returned, and is in the ledger."""
     refused = _try(run, kind, asker, now, fields)
     if refused is not None:
@@ -155,7 +156,7 @@ def attempt(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields:
     return refused
 
 
-def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: dict) -> Refused | None:
+def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: dict[str, Any]) -> Refused | None:
     """The refusal, and the database as it was before; or None, and all of it done."""
     if kind not in WITHOUT_THE_DEFINITION and definition_changed(run):
         return Refused(CHANGED)
@@ -174,10 +175,12 @@ def _try(run: Run, kind: type[ev.Event], asker: Asker, now: datetime, fields: di
         return Refused("You broke the glass in another run just now. Until another person has reviewed that, you cannot do it again.")
 
 
-def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str:
+def _not_now(run: Run, kind: type[ev.Event], person: User | None, now: datetime) -> str:
     """What the portal has and the engine does not: settings, rights of others, open reviews."""
     plan_digest = run.here.plan_digest
     if kind is ev.GlassBroken:
+        if person is None:
+            return "Nobody is signed in here who could break the glass."
         before = plan_approvals.open_glass_of(person)
         if before is not None:
             return (
@@ -195,7 +198,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User, now: datetime) -> str
     return ""
 
 
-def event(kind: type[ev.Event], now: datetime, by: str, fields: dict, run: Run) -> ev.Event:
+def event(kind: type[ev.Event], now: datetime, by: str, fields: dict[str, Any], run: Run) -> ev.Event:
     """The event with what the portal adds: the time, the person and, where guards are asked, the facts of this moment."""
     if "facts" in {f.name for f in fields_of(kind)} and "facts" not in fields:
         fields = {**fields, "facts": facts_for(run, now, *(value for value in fields.values() if isinstance(value, str)))}
@@ -230,7 +233,7 @@ def need_proof(proved_at: datetime | None, now: datetime) -> None:
 # --- what no person does
 
 
-def apply_event(run: Run, kind: type[ev.Event], actor: str, now: datetime, **fields) -> Refused | None:
+def apply_event(run: Run, kind: type[ev.Event], actor: str, now: datetime, **fields: Any) -> Refused | None:
     """An event from a node or from time, on a run whose row the caller has locked."""
     try:
         with transaction.atomic():
@@ -254,7 +257,7 @@ def waiting_on(node: str) -> list[int]:
 
 
 @WrittenOnce
-def _moved_by(node):
+def _moved_by(node: str) -> QuerySet[Run, Any]:
     left_on = OpenLoop.objects.filter(node=node, run__ended_at__isnull=False)
     return Run.objects.filter(node=node, status="waiting").values_list("pk").union(left_on.values_list("run"), all=True)
 
@@ -274,7 +277,7 @@ def advance_from_facts(node: str) -> None:
 
 
 @WrittenOnce
-def looks_out(node, now):
+def looks_out(node: str, now: datetime) -> QuerySet[Order, Any]:
     out = Order.objects.filter(node=node, operation="look", run=None, status__in=("SEALED", "OFFERED"), expires_at__gt=now)
     return out.values_list("pk", "canonical")
 
@@ -356,7 +359,7 @@ def approvals_for(user: User) -> tuple[list[Run], list[Run]]:
 
 
 @ModelsWrittenOnce
-def _open_at(steps: Iterable[str]) -> QuerySet[Run]:
+def _open_at(steps: RawSQL) -> QuerySet[Run]:
     return Run.objects.filter(among("runs_run.step", steps), status="open").select_related("requester", "owner")
 
 

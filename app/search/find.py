@@ -110,9 +110,9 @@ def with_states(hits: list[Hit]) -> list[Hit]:
     nodes = Sighting.objects.filter(NOW, disk__wwid__in=wanted).values("node")
     found = Situation.objects.filter(closed_at=None, node__in=nodes).order_by(*WORST_FIRST) if wanted else ()
     worst: dict[str, Situation] = {}
-    for one in sorted(unexplained_reviews.voice(found), key=lambda one: one.reviewed is not None):
-        for wwid in judging.concern(one).wwids & wanted:
-            worst.setdefault(wwid, one)
+    for open_one in sorted(unexplained_reviews.voice(found), key=lambda one: one.reviewed is not None):
+        for wwid in judging.concern(open_one).wwids & wanted:
+            worst.setdefault(wwid, open_one)
     return [replace(hit, state=one.title, tone=one.tone) if hit.kind == "disk" and (one := worst.get(hit.title)) else hit for hit in hits]
 
 
@@ -186,8 +186,8 @@ def _guid_part(asked: Question) -> Iterator[Hit]:
     for row in holding(PoolNow.objects.select_related("node"), "guid", asked.value)[:SHOWN]:
         yield replace(_imported(row, exact=row.guid == asked.value), by=Match("pool guid", row.guid, asked.value))
     carrying = holding(LabelSeen.objects.select_related("disk"), "vdev_guid", asked.value)
-    for row in (*carrying.filter(NOW).order_by("vdev_guid")[:SHOWN], *carrying.exclude(NOW).order_by("-until")[:FORMER_SHOWN]):
-        yield replace(_carrier(row), by=Match("vdev guid", row.vdev_guid, asked.value))
+    for seen in (*carrying.filter(NOW).order_by("vdev_guid")[:SHOWN], *carrying.exclude(NOW).order_by("-until")[:FORMER_SHOWN]):
+        yield replace(_carrier(seen), by=Match("vdev guid", seen.vdev_guid, asked.value))
     for leaf in holding(LeafHistory.objects.filter(NOW).select_related("node"), "vdev_guid", asked.value).order_by("vdev_guid")[:SHOWN]:
         yield replace(_leaf(leaf), by=Match("vdev guid", leaf.vdev_guid, asked.value))
     yield from _above_the_leaves(asked)

@@ -2,7 +2,6 @@
 
 from datetime import UTC
 from pathlib import Path
-from typing import cast
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -13,8 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from app.accounts import rights
-from app.accounts.asking import needs
-from app.accounts.models import User
+from app.accounts.asking import needs, user_of
 from app.accounts.rights import OPERATE
 from app.fleet import triage_process
 from app.fleet.models import Node
@@ -43,21 +41,16 @@ class Bring(forms.Form):
         return bringing.Asked(fields["host"], at, fields["anew"])
 
 
-def _user(request: HttpRequest) -> User:
-    """Who is signed in; every view here asks for that."""
-    return cast(User, request.user)
-
-
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def bring(request: HttpRequest) -> HttpResponse:
-    if not rights.may_somewhere(_user(request), OPERATE):
-        raise PermissionDenied(rights.why_not(_user(request), OPERATE))
+    if not rights.may_somewhere(user_of(request), OPERATE):
+        raise PermissionDenied(rights.why_not(user_of(request), OPERATE))
     form = Bring(request.POST, request.FILES) if request.method == "POST" else Bring(initial={"host": request.GET.get("host", "")[:255]})
     if not form.is_bound or not form.is_valid():
         return _page(request, form, 422 if form.is_bound else 200)
     try:
-        brought = bringing.bring(form.cleaned_data["archive"].read(), _user(request), form.asked())
+        brought = bringing.bring(form.cleaned_data["archive"].read(), user_of(request), form.asked())
     except bringing.MayNot as why:
         raise PermissionDenied(str(why)) from None
     except bringing.NotTaken as why:
@@ -99,7 +92,7 @@ def _snapshot(request: HttpRequest, node: Node, status: int, refused: str = "") 
     if not found:
         raise Http404(f"Nothing was brought of {node.name}.")
     age = rows.ago((timezone.now() - found[0].taken_at).total_seconds())
-    may = rights.may(_user(request), OPERATE, node.name)
+    may = rights.may(user_of(request), OPERATE, node.name)
     context = {"section": "fleet", "node": node, "snapshot": found[0], "earlier": found[1:], "age": age, "may": may, "refused": refused}
     return render(request, "snapshots/snapshot.html", context, status=status)
 
@@ -109,7 +102,7 @@ def _snapshot(request: HttpRequest, node: Node, status: int, refused: str = "") 
 def retire(request: HttpRequest, name: str) -> HttpResponse:
     node = get_object_or_404(Node, name=name)
     try:
-        bringing.retire(node, _user(request))
+        bringing.retire(node, user_of(request))
     except bringing.NotTaken as why:
         return _snapshot(request, node, 409, str(why))
     return redirect("fleet")

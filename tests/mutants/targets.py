@@ -110,6 +110,7 @@ TARGETS = (
         ("tests/verifier/test_verify.py", "tests/verifier/test_keys_and_changes.py"),
         ("tests/verifier/test_trees.py",),
     ),
+    Target("app/ledger/verify_forms.py", ("tests/verifier/test_verify.py",)),
     Target("app/ledger/verify_orders.py", ("tests/verifier/test_attacks.py",)),
     Target("app/ledger/verify_signatures.py", ("tests/verifier/test_attacks.py", "tests/verifier/test_verify.py")),
     Target("app/ledger/verify_tree.py", ("tests/verifier/test_trees.py", "tests/verifier/test_verify.py")),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from agents.collectors.zdb_uberblocks import Uberblock
 from agents.zfs_releases import CHECKED, asks
 from workflows.engine.core import Params
 from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
@@ -109,7 +110,7 @@ def _why_free(node: NodeFacts) -> str:
     return "this host exported it" if _claims(node) else "no other host had it last"
 
 
-def _least_seconds(node: NodeFacts, newest: Any) -> Known[float]:
+def _least_seconds(node: NodeFacts, newest: Uberblock) -> Known[float]:
     """By what the host that had the pool wrote into it of its own settings; those of this node are the least where that one never suspends."""
     interval, fails = newest.mmp_interval_ms, newest.mmp_fail_intervals
     if interval and fails:

@@ -192,7 +192,7 @@ def _judged(about: Iterable[Concern], unknown: Iterable[str], not_looked_at: tup
     for one in about:
         reasons[one.tone].append(one.title)
     reasons["unknown"] += unknown
-    worst = next((tone for tone in WORST_FIRST if reasons[tone]), "good")
+    worst: Tone = next((tone for tone in WORST_FIRST if reasons[tone]), "good")
     return Judgement(
         worst, tuple(dict.fromkeys(each for tone in WORST_FIRST for each in reasons[tone])), not_looked_at, tuple(reasons["unknown"])
     )

@@ -13,7 +13,7 @@ from agents.collectors.enclosure import PORTS
 from agents.operations.zpool_add import ROLES
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis.fit_disks import beside, free
-from workflows.engine.core import Params, Runbook, Verdict, ask, blockers, goes_by_hand
+from workflows.engine.core import Guard, Params, Runbook, Verdict, ask, blockers, goes_by_hand
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.remove_auxiliary.guards import KINDS, devices
@@ -67,7 +67,7 @@ def _offers(fleet: FleetFacts, found: Mapping[str, Found]) -> Iterator[Offer]:
             yield Offer(RUNBOOKS[slug], params, about, blockers(ask(_asked_first(RUNBOOKS[slug]), fleet, params)))
 
 
-def _asked_first(runbook: Runbook) -> tuple:
+def _asked_first(runbook: Runbook) -> tuple[Guard, ...]:
     """The guards of the first step that every run comes by and that weighs anything; what follows a choice is asked about that choice."""
     return next((step for step in runbook.steps if step.kind in ("CHECK", "DECIDE")), runbook.steps[0]).guards
 
@@ -162,7 +162,7 @@ def _partitions_beside_others(here: NodeFacts, pool: PoolFacts) -> Found:
 
 
 def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
-    if known(disk.serial):
+    if known(disk.serial) and known(disk.wwid):
         named = {"vdev_guid": str(leaf.guid), "old_wwid": disk.wwid, "old_serial": disk.serial}
         yield _pool(here, pool) | named, f"the disk {disk.serial}, member of {pool.name} on {here.node}"
 
@@ -183,7 +183,9 @@ def _seats(fleet: FleetFacts, wwid: str) -> Iterator[tuple[NodeFacts, PoolFacts,
     """Where the disk is a member, by its label."""
     for here in fleet.nodes.values():
         disk = lookup.disk(fleet, here.node, wwid)
-        for pool in here.pools if known(here.pools) and known(disk) and disk is not None else ():
+        if not known(disk) or disk is None:
+            continue
+        for pool in here.pools if known(here.pools) else ():
             for role, leaf in lookup.pool_leaves(pool) if known(pool.guid) else ():
                 if role not in ("spare", "cache") and known(leaf.guid) and known(leaf.wwid) and leaf.wwid == wwid:
                     yield here, pool, leaf, disk

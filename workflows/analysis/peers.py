@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from agents.collectors.zpool_iostat import Waits
 from workflows.analysis.slowness import ECC_FACTOR
 from workflows.facts import DiskFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, Unknown, known
 from workflows.facts.fleet.mode_drift import kind
@@ -90,7 +91,7 @@ def _waits(latency: PoolLatency, one: LeafLatency) -> Iterator[Comparison]:
         yield _counted(f"ZFS counts {what} errors", _error(one, i), [_error(p, i) for p in peers], _only_mine(one, peers, i))
 
 
-def _row(one: LeafLatency, now: bool):
+def _row(one: LeafLatency, now: bool) -> Waits | None:
     return one.now if now else one.since_import
 
 
@@ -128,11 +129,10 @@ def _figures(node: NodeFacts, disk: DiskFacts, alike: list[DiskFacts]) -> Iterat
     )
     yield counted("Errors it could not correct", lambda d: d.condition.uncorrected if known(d.condition) else d.condition)
     yield _corrected(disk, alike)
-    for what, of, words in (
-        ("Temperature", lambda d: d.condition.temperature if known(d.condition) else d.condition, lambda n: f"{n:.0f} °C"),
-        ("Powered on", lambda d: d.condition.power_on_hours if known(d.condition) else d.condition, lambda n: f"{n:,.0f} hours"),
-    ):
-        yield _counted(what, of(disk), [of(other) for other in alike], False, words)
+    hot = [d.condition.temperature if known(d.condition) else d.condition for d in (disk, *alike)]
+    yield _counted("Temperature", hot[0], hot[1:], False, lambda n: f"{n:.0f} °C")
+    old = [d.condition.power_on_hours if known(d.condition) else d.condition for d in (disk, *alike)]
+    yield _counted("Powered on", old[0], old[1:], False, lambda n: f"{n:,.0f} hours")
     yield _rate(node, disk, alike)
 
 

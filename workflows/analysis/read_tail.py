@@ -82,8 +82,10 @@ def read(text: str) -> Known[Sample]:
 
 
 def between(first: Known[Sample], last: Known[Sample]) -> Known[Tail]:
-    if not known(first) or not known(last):
-        return first if isinstance(first, Unknown) else last  # type: ignore[return-value]
+    if not known(first):
+        return first
+    if not known(last):
+        return last
     counts = [after - before for before, after in zip(first.counts, last.counts, strict=True)]
     if min(counts) < 0:
         return Unknown("The counts went down, so the pool was imported anew between the two looks.")

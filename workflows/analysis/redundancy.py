@@ -36,13 +36,13 @@ def class_margins(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts, Known[in
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     if not known(pool.scans):
         return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    blip = _blip(pool)
+    blip = _blip(pool.tops, pool.scans)
     return tuple((kind, top, _of_top(top, pool.scans, blip, False)) for kind, top in pool.tops)
 
 
-def _blip(pool: PoolFacts) -> bool:
+def _blip(tops: tuple[tuple[str, VdevFacts], ...], scans: tuple[ScanFacts, ...]) -> bool:
     """Whether a resilver is not over and names its leaf nowhere in the pool."""
-    return unsettled(pool.scans) and not any(being_rebuilt(top, pool.scans) for _, top in pool.tops)
+    return unsettled(scans) and not any(being_rebuilt(top, scans) for _, top in tops)
 
 
 def pool_margin(pool: PoolFacts) -> Known[int]:

@@ -206,7 +206,8 @@ def _of_its_link(subject: Subject) -> Iterator[Finding]:
 
 def _slower_link(subject: Subject) -> str:
     rates = {phy.wwid: phy.gbit for phy in subject.node.fabric.phys if phy.wwid and phy.gbit} if known(subject.node.fabric) else {}
-    mine, best = rates.get(subject.disk.wwid), max((rates[d.wwid] for d in _like(subject) if d.wwid in rates), default=None)
+    wwid = subject.disk.wwid
+    mine, best = rates.get(wwid) if known(wwid) else None, max((rates[d.wwid] for d in _like(subject) if d.wwid in rates), default=None)
     return f"Its link came up at {mine:g} Gbit/s, those of its model at {best:g}." if mine and best and mine < best else ""
 
 

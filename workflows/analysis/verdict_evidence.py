@@ -113,7 +113,9 @@ class _Disk(DiskFacts):
 
 def _note(own: dict[str, Any], sources: tuple[str, ...], names: tuple[str, ...]) -> None:
     note = own.get("_read")  # absent of a copy that a guard made for itself
-    for source in sources if note else ():
+    if note is None:
+        return
+    for source in sources:
         note((own["_node"], source, names))
 
 

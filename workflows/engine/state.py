@@ -24,6 +24,7 @@ Status = Literal[
     "aborted",
 ]
 ENDED = ("done", "aborted")
+Ending = Literal["", "done", "aborted"]
 
 # The life of an order. Silence may end an order only before it was started: the agent needs our word to start,
 # so one that was not started never will be.
@@ -161,7 +162,7 @@ class RunState:
     overdue: bool = False
     sealed: tuple[str, ...] = ()  # digests of every plan that ever had an order: one each, for ever
     loops: tuple[OpenLoop, ...] = ()
-    ending: str = ""  # "done" or "aborted" while the way back is walked: what the run will be then
+    ending: Ending = ""  # "done" or "aborted" while the way back is walked: what the run will be then
     ended_by: str = ""  # who ended the run, while the way back of an ended run is walked
     alarm: str = ""  # the reason to stop waiting, in words to act upon at once
     shown: Shown | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from workflows.engine import events as ev
 from workflows.engine.core import ExecuteStep, PlanStep, Runbook, Step, Verdict, ask, blockers
-from workflows.engine.state import Asked, Finished, OpenLoop, RunState
+from workflows.engine.state import Asked, Ending, Finished, OpenLoop, RunState, Status
 
 RING_SECONDS = 15
 NOT_TAKEN = ("REFUSED", "EXPIRED")  # ends of an order after which the command certainly did not run
@@ -147,7 +147,7 @@ def _loops_moved(state: RunState, step: Step, event: ev.Event) -> tuple[RunState
     return replace(state, loops=kept), tuple(records)
 
 
-def turn_back(runbook: Runbook, state: RunState, event: ev.Event, ending: str, records: tuple[ev.Record, ...]) -> Decision:
+def turn_back(runbook: Runbook, state: RunState, event: ev.Event, ending: Ending, records: tuple[ev.Record, ...]) -> Decision:
     """The run ends only when what it switched on is off again."""
     going = void(replace(state, ending=ending, ended_by=event.by if ending == "aborted" else ""))
     fields = {"step": state.step, "ending": ending, "reason": state.note, "open": [open_.what for open_ in state.loops]}
@@ -156,7 +156,7 @@ def turn_back(runbook: Runbook, state: RunState, event: ev.Event, ending: str, r
     return replace(back_there, effects=(ev.Unlock(), *back_there.effects))
 
 
-def end(state: RunState, event: ev.Event, status: str, records: tuple[ev.Record, ...]) -> Decision:
+def end(state: RunState, event: ev.Event, status: Status, records: tuple[ev.Record, ...]) -> Decision:
     """What is still open stays on record, and with the run, until a person closes it."""
     ended = replace(state, status=status, since=event.at, asked=None, ending="", alarm="")
     left = tuple(ev.Record("loop.left", {"loop": open_.loop, "what": open_.what, "undo": open_.undo}) for open_ in state.loops)

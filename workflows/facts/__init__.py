@@ -1,5 +1,6 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
+from agents.collectors.base import UnreadLine
 from workflows.facts.fleet.divergence import Suspect, suspects
 from workflows.facts.fleet.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
@@ -19,7 +20,6 @@ from workflows.facts.model import (
     PoolFacts,
     PortFacts,
     ScanFacts,
-    UnreadLine,
     VdevFacts,
 )
 from workflows.facts.read.disk_condition import ConditionFacts, DiskLink, ErrorFacts, SelfTestFacts

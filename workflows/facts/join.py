@@ -136,7 +136,7 @@ def _by_disk(labels: Mapping[str, Read], devices: Any) -> Iterator[tuple[str, Re
 
 def _resolver(devices: Known[Any], links: Mapping[str, tuple[str, ...]]) -> Resolve:
     """How a path leads to a disk's key today: by kernel name, or by a link that the kernel's own names confirm."""
-    keys = {device.name: device.wwid or device.name for device in devices} if known(devices) else {}
+    keys: dict[str, str] = {device.name: device.wwid or device.name for device in devices} if known(devices) else {}
     inside = {part.name: keys[device.name] for device in devices for part in device.partitions} if known(devices) else {}
     below = {**inside, **(mapped(devices) if known(devices) else {})}
     linked = {path: keys[name] for name, paths in links.items() if name in keys for path in paths}

@@ -5,7 +5,7 @@ Every answer is the thing, None when it is certainly not there, or `Unknown` whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors.enclosure import PORTS
@@ -57,10 +57,16 @@ def node(fleet: FleetFacts, name: str) -> Known[NodeFacts]:
 
 @derived
 def pool(fleet: FleetFacts, node_name: str, pool_guid: int) -> Known[PoolFacts | None]:
-    """The imported pool with this guid on this node."""
+    """The imported pool with this guid on this node. Unknown when there is none and some pool's guid could not be read."""
     here = need(node(fleet, node_name))
     pools = need(here.pools, f"The pools of {node_name} are not known")
-    return _pick(pools, "guid", pool_guid, f"The pool guid of a pool on {node_name} is not known")
+    unread = None
+    for each in pools:
+        if not known(each.guid):
+            unread = each.guid
+        elif each.guid == pool_guid:
+            return each
+    return None if unread is None else Unknown(f"The pool guid of a pool on {node_name} is not known: {unread.reason}")
 
 
 def trees_known(here: NodeFacts) -> bool:
@@ -116,9 +122,9 @@ def pool_lineage(pool: PoolFacts, vdev_guid: int) -> Known[tuple[VdevFacts, ...]
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
     lines = [line for _, top in pool.tops for line in lineages(top)]
-    unread = [line[-1] for line in lines if not known(line[-1].guid)]
-    if unread:
-        return Unknown(f"The guid of {unread[0].name} in {pool.name} is not known: {unread[0].guid.reason}")
+    for *_, vdev in lines:
+        if not known(vdev.guid):
+            return Unknown(f"The guid of {vdev.name} in {pool.name} is not known: {vdev.guid.reason}")
     found = [line for line in lines if line[-1].guid == vdev_guid]
     if len(found) > 1:
         return Unknown(f"{pool.name} lists the vdev {vdev_guid} {len(found)} times.")
@@ -190,19 +196,7 @@ def lineages(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tup
             yield (*line, child)
 
 
-def _pick(things: tuple, field: str, wanted: object, complaint: str):
-    """The one whose `field` is `wanted`; Unknown when there is none and some field could not be read."""
-    unread = None
-    for thing in things:
-        value = getattr(thing, field)
-        if not known(value):
-            unread = value
-        elif value == wanted:
-            return thing
-    return None if unread is None else Unknown(f"{complaint}: {unread.reason}")
-
-
-def bay_to_light(disk: DiskFacts) -> Mapping[str, str]:
+def bay_to_light(disk: DiskFacts) -> dict[str, str]:
     """Enclosure and slot as a run takes them: a bay, else a PCIe port whose light leads to it, by PORTS and its address. NO_BAY where no light leads to the disk: then a person finds it by its serial number.
 
     A bay in dispute is none of these: the run names it and refuses until that is settled.

@@ -11,6 +11,7 @@ from workflows.facts.fleet.census import title
 from workflows.facts.read.versions import release_numbers
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale, stale_elsewhere
+from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.margin import left
 from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.subject import Target, number, sharing_nodes, the_pool, the_target
@@ -147,7 +148,7 @@ def no_resilver_touches_the_vdev(facts: FleetFacts, params: Params) -> Verdict:
         reason = (
             f"{reason} A hot spare stands in for {target.leaf.guid}: when it is filled, this goes on, and the spare goes back at the end."
         )
-    return Verdict(outcome, reason)  # type: ignore[arg-type]
+    return Verdict(outcome, reason)
 
 
 def the_running_resilver_begins_anew(facts: FleetFacts, params: Params) -> str:
@@ -255,6 +256,7 @@ TARGET_GUARDS = (
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
     the_member_has_its_disk_alone,
+    the_pool_is_not_encrypted_below,
     the_lost_member_is_out_of_service,
     the_lost_member_is_not_being_replaced,
     the_lost_member_has_not_come_back,

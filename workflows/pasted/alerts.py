@@ -127,7 +127,7 @@ def _of_alert(alert: Alert, where: Where) -> Iterator[Situation]:
         yield from _of_pool(alert, pool, where)
     elif full := _FULL.match(text):
         yield from _fills(alert, full.group("name"), int(full.group("percent")), where)
-    elif other := next(((form.match(text), slug, words, then) for form, slug, words, then in _OTHERS if form.match(text)), None):
+    elif other := next(((match, slug, words, then) for form, slug, words, then in _OTHERS if (match := form.match(text))), None):
         match, slug, words, then = other
         severity, sentence = words(match)
         yield _situation(slug, sentence, severity, f"An alert says that {sentence}. {then}", alert, where, {"text": sentence})

@@ -65,12 +65,14 @@ def parse(lines: Sequence[str]) -> Times | Unparsed:
             section = line.strip("= \t")
         elif words[0] in PHASES and len(words) >= 5 and section in ("All Devices", ""):
             phase = _phase(words, line)
-            (phases if phase else stray).append(phase or line)
+            phases += [phase] if phase else []
+            stray += [] if phase else [line]
         elif words[0] == "DEV":
             columns = words[1:] if set(words[1:]) & set(PHASES) else []
         elif columns and section == "Device Overhead":
             share = _share(words, columns, line)
-            (shares if share else stray).append(share or line)
+            shares += [share] if share else []
+            stray += [] if share else [line]
     return Times(tuple(phases), tuple(shares), tuple(stray)) if phases or shares else refused("btt", lines[0] if lines else "")
 
 

@@ -94,25 +94,33 @@ def _walk(listed: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _of_pairs(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
-    found, stray = [], []
+    found: list[Device] = []
+    stray: list[str] = []
     for line in filter(str.strip, lines):
         device = _device(
             {name.replace("_", ":"): value for name, value in re.findall(r'(?<![A-Z0-9:%_-])([A-Z][A-Z0-9:%_-]*)="([^"]*)"', line)}, line
         )
-        (found if device else stray).append(device or line)
+        if device is None:
+            stray.append(line)
+        else:
+            found.append(device)
     return found, stray
 
 
 def _of_table(lines: Sequence[str]) -> tuple[list[Device], list[str]]:
     heading: tuple[tuple[str, int], ...] = ()
-    found, stray = [], []
+    found: list[Device] = []
+    stray: list[str] = []
     for line in _whole_rows(list(filter(str.strip, lines))):
         line = _NUMBERED.sub(lambda name: " " * len(name.group()), line, count=1)  # "vg-root (dm-0)" of util-linux before 2.23
         if _HEADING.match(line):
             heading = columns(line)[:COLUMNS_MAX]
             continue
         device = _device(_fields_of(heading, line) if heading else _without_heading(line), line)
-        (found if device else stray).append(device or line)
+        if device is None:
+            stray.append(line)
+        else:
+            found.append(device)
     return found, stray
 
 
@@ -180,16 +188,19 @@ def _plausible(fields: Mapping[str, str], heading: Sequence[tuple[str, int]]) ->
 _SIZE = re.compile(r"[0-9]+(?:[.,][0-9]+)?[BKMGTPE]?")
 
 
+_TEXTS = ("SIZE", "MODEL", "SERIAL", "WWN", "HCTL", "VENDOR", "STATE", "FSTYPE", "LABEL")
+
+
 def _device(fields: Mapping[str, Any], line: str) -> Device | None:
     values = {name: str(value).strip() for name, value in fields.items() if value is not None and not isinstance(value, (list, dict))}
     name = values.get("KNAME") or values.get("NAME") or values.get("PATH") or ""
     name = _BRANCH.sub("", name).removeprefix("/dev/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.:+/-]*", name):
         return None
-    text = [values.get(column) or None for column in ("TYPE", "SIZE", "MODEL", "SERIAL", "WWN", "HCTL", "VENDOR", "STATE")]
-    kind = text[0] or _kind(name, line)
+    size, model, serial, wwn, hctl, vendor, state, fstype, label = (values.get(column) or None for column in _TEXTS)
+    kind = values.get("TYPE") or _kind(name, line)
     removable = {"0": False, "1": True, "False": False, "True": True}.get(values.get("RM", ""))
-    return Device(name, kind, *text[1:], removable, values.get("FSTYPE") or None, values.get("LABEL") or None, line)
+    return Device(name, kind, size, model, serial, wwn, hctl, vendor, state, removable, fstype, label, line)
 
 
 def _kind(name: str, line: str) -> str | None:

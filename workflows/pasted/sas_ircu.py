@@ -86,7 +86,9 @@ _NO_VOLUMES = re.compile(r"SAS[23]IRCU: there are no IR volumes on the controlle
 
 
 def _sections(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str], list[str]]]:
-    title, fields, rows = "", {}, []
+    title = ""
+    fields: dict[str, str] = {}
+    rows: list[str] = []
     for line in lines:
         pair = pairs(line) if line.startswith((" ", "\t")) or re.match(r"[A-Z][\w #()/]+ : ", line) else None
         if pair is None and line.strip() and not line.startswith("-"):

@@ -39,7 +39,7 @@ def parse(lines: Sequence[str]) -> Tree | Unparsed:
     """Every row with counters; a row of an HBA has none."""
     found, stray = [], []
     for line in filter(str.strip, lines):
-        text = line[_BRANCH.match(line).end() :]  # type: ignore[union-attr]
+        text = _BRANCH.sub("", line, count=1)
         counters = tuple((name, tuple(int(count) for count in counts.split(","))) for name, counts in _COUNTER.findall(text))
         if counters:
             words = text.split()

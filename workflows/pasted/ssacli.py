@@ -63,7 +63,7 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
             drives[drive.place] = drive
     arrays = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _ARRAY.match(line.strip())))
     volumes = tuple(volume for line in lines if (volume := _volume(line.strip())) is not None)
-    parts = tuple((*found.groups(), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
+    parts = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
     warnings = tuple(line.strip() for line in lines if _WARNING.match(line.strip()))
     listed = sum(_ADAPTER.match(line.strip()) is not None for line in lines)
     if not (drives or volumes or parts or arrays or warnings or listed):

@@ -63,7 +63,9 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     stripped = [line.strip() for line in lines if line.strip()]
     drives = {drive.place: drive for line in stripped if (drive := _drive(line)) is not None}
     drives |= {drive.place: drive for drive in _detailed(stripped)}
-    volumes = tuple(_volume(*found.groups(), line) for line in stripped if (found := _UNIT.match(line)) and found.group(2) != "DISK")
+    volumes = tuple(
+        _volume(found[1], found[2], found[3], line) for line in stripped if (found := _UNIT.match(line)) and found.group(2) != "DISK"
+    )
     parts = tuple(part for line in stripped if (part := _part(line)) is not None)
     alarms = tuple((f"{found.group(1)}: {found.group(2)}", line) for line in stripped if (found := _ALARM.match(line)))
     rows = [(found, line) for line in stripped if (found := _ROW.match(line))]

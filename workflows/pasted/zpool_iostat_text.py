@@ -143,11 +143,11 @@ def _row(groups: Sequence[tuple[str, str]], words: Sequence[str], line: str, tre
     depth = len(line) - len(line.lstrip())
     top = tree.enter(words[0], depth)
     cells_by_name = dict(zip(groups, cells, strict=False))
-    rates = [about(cells_by_name.get(key, "-")) for key in RATES]
+    read_ops, write_ops, read_bytes, write_bytes = (about(cells_by_name.get(key, "-")) for key in RATES)
     waits = tuple(
         (group, column, milliseconds(cell)) for (group, column), cell in cells_by_name.items() if group.endswith("_wait") or group in NARROW
     )
-    return Row(words[0], depth, top, tree.section, *rates, waits, line)
+    return Row(words[0], depth, top, tree.section, read_ops, write_ops, read_bytes, write_bytes, waits, line)
 
 
 RATES = (("operations", "read"), ("operations", "write"), ("bandwidth", "read"), ("bandwidth", "write"))

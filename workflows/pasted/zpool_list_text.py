@@ -340,9 +340,9 @@ def of_other_trees(value: Sequence[Any], where: Where) -> tuple[Situation, ...]:
 
 def _as_text(row: zpool_list.Space, lines: Sequence[str]) -> Space:
     line = next((line for line in lines if line.split()[:1] == [row.name]), row.name)
-    sizes = [None if size is None else f"{size} bytes" for size in (row.size_bytes, row.free_bytes)]
+    total, free = (None if size is None else f"{size} bytes" for size in (row.size_bytes, row.free_bytes))
     held = None if row.checkpoint_bytes is None else f"{row.checkpoint_bytes} bytes"
-    return Space(row.name, *sizes, row.capacity_percent, row.fragmentation_percent, row.health, held, row.section, line)
+    return Space(row.name, total, free, row.capacity_percent, row.fragmentation_percent, row.health, held, row.section, line)
 
 
 def notes(value: Pools) -> tuple[str, ...]:

@@ -57,19 +57,19 @@ def _trees(mine: PoolFacts, theirs: PoolFacts) -> Iterator[str]:
             yield f"The vdev {guid} is {_shown(here.get(guid))} on the node and {_shown(there.get(guid))} on the twin."
 
 
-def _rows(pool: PoolFacts) -> dict[Any, tuple]:
+def _rows(pool: PoolFacts) -> dict[Any, tuple[object, ...]]:
     tops = pool.tops if known(pool.tops) else ()
     found = {_value(v.guid): (cls, *_row(v)) for cls, top in tops for v in top.walk()}
     beside = (("spare", pool.spares), ("cache", pool.caches))
     return found | {_value(leaf.guid): (what, leaf.state) for what, leaves in beside for leaf in leaves}
 
 
-def _row(vdev: VdevFacts) -> tuple:
+def _row(vdev: VdevFacts) -> tuple[object, ...]:
     children = tuple(_value(child.guid) for child in vdev.children)
     return (vdev.kind, vdev.parity, vdev.state, vdev.was or "", _value(vdev.wwid) if not vdev.children else "", children)
 
 
-def _shown(row: tuple | None) -> str:
+def _shown(row: tuple[object, ...] | None) -> str:
     return "not there" if row is None else " ".join(str(part) for part in row if part and not isinstance(part, tuple))
 
 

@@ -36,7 +36,7 @@ from workflows.engine.core import (
     warnings,
 )
 from workflows.engine.decide import Decision, Refused, decide
-from workflows.engine.state import ENDED, RunState
+from workflows.engine.state import ENDED, Finished, RunState
 from workflows.facts import FleetFacts
 from workflows.rehearsal import fidelity
 from workflows.rehearsal.assumptions import Supposition, suppositions
@@ -210,7 +210,7 @@ class Play:
         if self.asked.late():
             raise Over("stops", "The time for this rehearsal is over. What is above holds as far as it goes.")
 
-    def _passed_over(self, before: tuple) -> None:
+    def _passed_over(self, before: tuple[Finished, ...]) -> None:
         for finished in self.state.finished[len(before) :]:
             if finished.passed_over:
                 step = self.runbook.step(finished.step)
@@ -421,7 +421,8 @@ def _note(state: RunState, step: str) -> str:
 
 def _refusal(operation: Any, host: TwinHost, params: Mapping[str, str], seal: ev.Seal) -> str:
     """What the agent has against the order, as its executor asks; empty when nothing."""
-    if bad := operation.check(params):
+    bad: str = operation.check(params)
+    if bad:
         return bad
     if tuple(operation.argv(params)) != seal.argv:
         return "The order's argv is not what this agent would run."

@@ -10,7 +10,7 @@ from typing import Any
 
 from twin import build, model
 from twin.disk_names import part_name
-from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
+from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, need, suspects
 from workflows.facts.read.sources import Sources
 from workflows.rehearsal import lost_logs
 
@@ -46,8 +46,8 @@ def add(node: model.Node, facts: NodeFacts, sources: Sources, gaps: list[str], a
             _from_labels(node, facts, guid, [each for each in carried if each.label.pool_guid == guid], listed.get(guid), gaps, damaged)
     for each in carried:
         _put(node, each, gaps)
-    for pool in node.imported:
-        _suppose_labels(node, pool, gaps)
+    for imported in node.imported:
+        _suppose_labels(node, imported, gaps)
     return damaged
 
 
@@ -74,8 +74,8 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
             for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
                 reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
-                    if number:
-                        yield Carried(disk, disk.partition(number), label, _ring(sources, where))  # type: ignore[arg-type]
+                    if (partition := disk.partition(number)) is not None:
+                        yield Carried(disk, partition, label, _ring(sources, where))
                     else:
                         _unplayable(node, disk, gaps, f"{where} carries a label on the whole disk, which a twin cannot")
 
@@ -98,9 +98,11 @@ def _unplayable(node: model.Node, disk: model.Disk, gaps: list[str], why: str) -
 def _imported(
     pool: PoolFacts, carried: list[Carried], gaps: list[str], at: float, node: model.Node, snapshots: list[model.Snapshot]
 ) -> model.Pool | None:
-    if not known(pool.guid) or not known(pool.tops):
-        why = pool.guid.reason if not known(pool.guid) else pool.tops.reason  # type: ignore[union-attr]
-        gaps.append(f"The pool {pool.name} is left out: {why}")
+    if not known(pool.guid):
+        gaps.append(f"The pool {pool.name} is left out: {pool.guid.reason}")
+        return None
+    if not known(pool.tops):
+        gaps.append(f"The pool {pool.name} is left out: {pool.tops.reason}")
         return None
     mine = sorted((each.label for each in carried if each.label.pool_guid == pool.guid), key=lambda label: label.txg or 0)
     if strange := sorted({v.kind for _, top in pool.tops for v in top.walk()} - set(KINDS)):
@@ -164,10 +166,11 @@ def _walk(tree: Any) -> Iterator[Any]:
 
 
 def _vdev(vdev: VdevFacts, trees: Mapping[int, Any], pool: PoolFacts, cls: str = "data") -> model.Vdev:
-    tree = trees.get(vdev.guid)
+    guid = need(vdev.guid)  # of every vdev it is known: `_imported` leaves a pool out where one is not
+    tree = trees.get(guid)
     made = model.Vdev(
         type=vdev.kind,
-        guid=vdev.guid,
+        guid=guid,
         children=[_vdev(child, trees, pool) for child in vdev.children],
         nparity=vdev.parity if vdev.kind in ("raidz", "draid") else 0,
         ndata=(tree.draid_ndata if tree else None) or _of_its_name(vdev, "d"),
@@ -219,7 +222,7 @@ def _aside(leaf: VdevFacts) -> model.Vdev:
     errors = list(leaf.errors) if known(leaf.errors) else [0, 0, 0]
     aux = next((aux for words, aux in AUX.items() if words in leaf.note), "")
     return model.Vdev(
-        type=kind, guid=leaf.guid, path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
+        type=kind, guid=need(leaf.guid), path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
     )
 
 

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.collectors.block import BlockDisk
 from agents.collectors.enclosure import PORTS, port_above
+from agents.collectors.node import NodeInfo
 from agents.domain.wwid import by_id_path, scheme
 from twin import build, model
 from twin.drive_logs import READ_BYTES
@@ -42,19 +44,22 @@ def rebuild(facts: NodeFacts, captured: Mapping[str, Body], earlier: Mapping[str
     """`said` are the bodies of the last report by "source" or "source/key"; `earlier` is what some said before, with how many seconds
     before. `at` is when the rehearsal begins. Raises CannotRebuild."""
     sources = Sources(captured, earlier)
-    for where in NEEDED:
-        value = sources.read(where)
-        if not known(value):
-            raise CannotRebuild(f"The last report of {facts.node} does not hold enough to rehearse on: {value.reason}")
-    made = Rebuilt(_node(facts, sources, at))
-    _disks(made, facts, sources)
+    needed = {where: _needed(facts, sources, where) for where in NEEDED}
+    made = Rebuilt(_node(facts, sources, needed["node"], needed["block"], at))
+    _disks(made, facts, sources, needed["block"])
     _enclosures(made, facts, sources)
     made.damaged = pools.add(made.node, facts, sources, made.gaps, at)
     return made
 
 
-def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
-    info = sources.read("node")
+def _needed(facts: NodeFacts, sources: Sources, where: str) -> Any:
+    value = sources.read(where)
+    if not known(value):
+        raise CannotRebuild(f"The last report of {facts.node} does not hold enough to rehearse on: {value.reason}")
+    return value
+
+
+def _node(facts: NodeFacts, sources: Sources, info: NodeInfo, devices: tuple[BlockDisk, ...], at: float) -> model.Node:
     if not info.hostid or not info.zfs_userland or not info.zfs_module:
         raise CannotRebuild(f"The last report of {facts.node} does not say its hostid or its version of ZFS.")
     return model.Node(
@@ -65,7 +70,7 @@ def _node(facts: NodeFacts, sources: Sources, at: float) -> model.Node:
         kernel_build="",
         zfs_userland=info.zfs_userland,
         zfs_module=info.zfs_module,
-        hosts=_hosts(sources),
+        hosts=_hosts(sources, devices),
         mounts=[f"{device} {point} {kind} rw 0 0" for device, point, kind in _mounts(sources)],
         booted_at=float(info.booted_at or at),
         parameters=_parameters(sources),
@@ -86,10 +91,10 @@ def _fats(sources: Sources) -> dict[str, str]:
     return {device: uuid for uuid, device in reading.devices} if known(reading) else {}
 
 
-def _hosts(sources: Sources) -> dict[str, str]:
+def _hosts(sources: Sources, block: tuple[BlockDisk, ...]) -> dict[str, str]:
     """Every SCSI host that a disk or the SAS fabric names, with its PCI address."""
     fabric = sources.read("sas_topology")
-    found = (_HOST.search(f"{device.folder or ''}/") for device in sources.read("block"))
+    found = (_HOST.search(f"{device.folder or ''}/") for device in block)
     hbas = {str(host.number): host.pci for host in fabric.hosts if host.pci} if known(fabric) else {}
     return {match.group(2): match.group(1) for match in found if match} | hbas
 
@@ -121,8 +126,8 @@ def _links(sources: Sources) -> dict[str, Any]:
 # --- disks
 
 
-def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
-    devices = {device.name: device for device in sources.read("block")}
+def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources, block: tuple[BlockDisk, ...]) -> None:
+    devices = {device.name: device for device in block}
     swaps, fats = _swaps(sources), _fats(sources)
     for disk in facts.disks if known(facts.disks) else ():
         if not known(disk.wwid) or by_id_path(disk.wwid) is None:

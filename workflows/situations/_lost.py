@@ -112,8 +112,8 @@ class Lost:
 
     def cures(self) -> tuple[Cure, ...]:
         """What helps, first things first. Another disk comes last, and not where one takes its place already."""
-        if self.filling() is not None:
-            return (_cures.wait(f"Wait until {self.filling().name} is filled; `zpool status` says how far it is."),)  # type: ignore[union-attr]
+        if (filling := self.filling()) is not None:
+            return (_cures.wait(f"Wait until {filling.name} is filled; `zpool status` says how far it is."),)
         if self.replacement() is not None and self.stands_in() is None:
             again = Cure("resilver", "Begin the resilver that does not run.", (("zpool", "resilver", self.pool.name),), "0.8 and newer")
             return (again,)

@@ -120,7 +120,7 @@ def _twice(fleet: FleetFacts) -> Iterator[Situation]:
             holders.setdefault(guid, []).append(node)
     for guid, nodes in holders.items():
         if len(nodes) > 1:
-            pool = next(p for p in nodes[0].pools if p.guid == guid)
+            pool = next(p for p in nodes[0].pools_read if p.guid == guid)
             silent = [node for node in nodes if not node.age_seconds < SILENT_SECONDS]
             if len(nodes) - len(silent) == 1:
                 yield _taken_over(pool.name, guid, nodes, silent)
@@ -348,7 +348,7 @@ def _lines(foreign: Foreign) -> Iterator[Evidence]:
         line = f"{label.pool_name}: state {label.state}, txg {label.txg}, hostid {label.hostid or 0:x}, hostname {label.hostname}"
         yield _evidence(foreign.node, f"zdb_label/{label.partition}", line)
     for holder in foreign.holders:
-        pool = next(p for p in holder.pools if p.guid == foreign.guid)
+        pool = next(p for p in holder.pools_read if p.guid == foreign.guid)
         yield _evidence(holder, "zpool_status", f"pool: {pool.name}  state: {pool.state}")
 
 

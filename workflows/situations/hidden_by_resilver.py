@@ -53,8 +53,9 @@ def _trouble(leaf: VdevFacts, parent: VdevFacts | None) -> str:
 
 def _is_replaced(leaf: VdevFacts, parent: VdevFacts | None) -> bool:
     """Whether the resilver is about this very leaf: another takes its place."""
-    replaced = parent is not None and parent.kind in ("replacing", "spare")
-    return replaced and any(v is not leaf and v.state in ("ONLINE", "DEGRADED") for v in parent.children)  # type: ignore[union-attr]
+    if parent is None or parent.kind not in ("replacing", "spare"):
+        return False
+    return any(v is not leaf and v.state in ("ONLINE", "DEGRADED") for v in parent.children)
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, hidden: tuple[str, ...]) -> Situation:

@@ -99,7 +99,7 @@ def _cures_of(fabric: FabricFacts, worst: PhyFacts, owner: str, far: str) -> tup
 
 
 def _meaning(fabric: FabricFacts, worst: PhyFacts, phys: list[PhyFacts], owner: str, far: str) -> str:
-    sentences = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {worst.growth.words}."]
+    sentences = [f"The weakest lane is {worst.name}: from {near(fabric, worst)} to {far}. It counted {_counted(worst)}."]
     if owner:
         sentences.append(f"Several links of {owner} grow together, so look at {owner}, its cable and its power before any disk.")
     elif worst.wwid:
@@ -138,11 +138,13 @@ def per_hour(phy: PhyFacts) -> float:
     return sum(phy.growth.counts) * 3600 / max(phy.growth.seconds, 1.0) if known(phy.growth) else 0.0
 
 
+def _counted(phy: PhyFacts) -> str:
+    return phy.growth.words if known(phy.growth) else "a number of errors that is not known"
+
+
 def _evidence(node: NodeFacts, phy: PhyFacts) -> Evidence:
     counts = phy.counts if known(phy.counts) else ()
-    return Evidence(
-        node.node, "sas_phys", node.digests.get("sas_phys", ""), f"{phy.name}: {' '.join(map(str, counts))}, {phy.growth.words}"
-    )
+    return Evidence(node.node, "sas_phys", node.digests.get("sas_phys", ""), f"{phy.name}: {' '.join(map(str, counts))}, {_counted(phy)}")
 
 
 def _subject(node: NodeFacts, phy: PhyFacts) -> dict[str, str]:

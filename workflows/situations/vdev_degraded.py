@@ -107,7 +107,7 @@ def _contradicting(node: NodeFacts, pool: PoolFacts, contradiction: str) -> Situ
 
 
 def _counting(node: NodeFacts, pool: PoolFacts, top: VdevFacts) -> Situation:
-    counts = "read {}, write {}, checksum {}".format(*top.errors)  # type: ignore[misc]
+    counts = "read {}, write {}, checksum {}".format(*top.figures)
     meaning = (
         f"{top.name} of {pool.name} counts errors ({counts}), and none of its disks counts one. ZFS found wrong data and could not identify which disk returned "
         "it: what the disks share is more likely the cause than one of them: memory, the HBA, a cable, an expander. A scrub shows whether data is "

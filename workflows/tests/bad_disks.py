@@ -73,6 +73,11 @@ def copied(facts: FleetFacts, params: Params) -> FleetFacts:
 REFUSED = (
     Bad("the_pool_asks_for_no_larger_blocks", "so ZFS would refuse any disk", properties(ashift="16")),
     Bad("nothing_of_the_pool_comes_first", "is imported read-only", properties(readonly="on")),
+    Bad(
+        "the_pool_is_not_encrypted_below",
+        "would hold the pool's data unencrypted",
+        every_disk(in_use=lambda uses: (*uses, "held by dm-7 (LUKS tank-3)")),
+    ),
     Bad("the_member_has_its_disk_alone", "is partition 3 of its disk", leaf(name="/dev/disk/by-id/wwn-0x5000c500a65bfff1-part3", was=None)),
     Bad("the_member_has_its_disk_alone", "sdzz2, sdzz3", every_disk(paths=each(partitions=("sdzz1", "sdzz2", "sdzz3")))),
     Bad("its_siblings_read_true", "count wrong checksums", siblings(errors=(0, 0, 7))),
@@ -170,6 +175,8 @@ REFUSED = (
 
 UNSURE = (
     Bad("the_member_has_its_disk_alone", "shares its disk with other partitions is not known", node(disks=UNREAD)),
+    Bad("the_pool_is_not_encrypted_below", "are not known", node(disks=UNREAD)),
+    Bad("the_pool_is_not_encrypted_below", "is encrypted below", every_disk(in_use=UNREAD)),
     Bad("the_pool_asks_for_no_larger_blocks", "gives to new disks is not known", pool(properties=UNREAD)),
     Bad("the_pool_asks_for_no_larger_blocks", "zpool_get of", long_ago("zpool_get")),
     Bad("nothing_of_the_pool_comes_first", "is imported read-only is not known", pool(properties=UNREAD)),

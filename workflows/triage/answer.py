@@ -12,6 +12,7 @@ from typing import Any
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.lsscsi import ScsiDevice
+from agents.collectors.zpool_status import Pool
 from workflows import pasted
 from workflows.analysis.judgement import Judgement, judge_pasted
 from workflows.analysis.zfs_refusals import Refusal
@@ -423,7 +424,7 @@ def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:
     if source in ("zdb_label", "ses"):
         return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in texts.captures)}"
     if source in ("zpool_history", "kstat_txgs"):
-        return mended.value.pool
+        return str(mended.value.pool)
     return None if source in ("sg_logs", "drive_modes") else ""
 
 
@@ -453,7 +454,7 @@ def _slow(vdev: Any) -> bool:
     return vdev.slow is not None or any(_slow(child) for child in vdev.children)
 
 
-def _by_guid(pools: tuple) -> bool:
+def _by_guid(pools: Sequence[Pool]) -> bool:
     """Whether `zpool status` was asked with -g: then even a vdev that is there is named by digits."""
     interior = [top for pool in pools for top in pool.vdevs.children]
     return bool(interior) and all(top.name.isdigit() and len(top.name) > 9 for top in interior)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.collectors import COLLECTORS
 from agents.collectors._rows import CROOKED, UNDER_WAY
 from agents.collectors.base import Reading, UnreadLine
 from workflows.facts.status_reasons import reason_of
+
+T = TypeVar("T")
 
 CUT_WITHIN = "... (cut here)"  # stands in place of a row, and of those that stood below it
 SOUGHT_MAX = 100  # lines that are looked for within others; a text with more is hardly an output
@@ -20,7 +22,7 @@ def reading(source: str, text: str) -> Reading | None:
     return collector.read(text) if hasattr(collector, "read") else None
 
 
-def best(readings: Iterable[tuple[Any, Reading | None]]) -> tuple[Any, Reading] | None:
+def best(readings: Iterable[tuple[T, Reading | None]]) -> tuple[T, Reading] | None:
     """The reading that told something and left the fewest lines, with what it was made from. The first of equal ones."""
     useful = [(made, found) for made, found in readings if found is not None and _is_useful(found.value)]
     return min(useful, key=lambda pair: len(pair[1].every_unread), default=None)

@@ -162,8 +162,10 @@ def _turned(before: Piece, node: str, first: int, source: str) -> Piece:
 
 
 def _of_command(command: Asked, node: str, first: int) -> Piece:
-    fields = {"command": " ".join(command.words), "path": command.path, "hint": command.hint, "question": command.question}
-    return Piece(command.source, first, key=command.key, node=node, **fields)
+    words = " ".join(command.words)
+    return Piece(
+        command.source, first, key=command.key, node=node, command=words, path=command.path, question=command.question, hint=command.hint
+    )
 
 
 def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
@@ -423,7 +425,7 @@ def _json_goes_on(piece: Piece, line: str) -> bool:
 
 _LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
 _LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)|  (?:\w+=|dir: )")
-_GOES_ON = {
+_GOES_ON: Mapping[str, Callable[[Piece, str], bool]] = {
     "zpool_status": _status_goes_on,
     "zpool_import": _import_goes_on,
     "zpool_status_json": _json_goes_on,

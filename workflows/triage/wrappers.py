@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import NamedTuple
 
-from agents.collectors import kernel_log
+from agents.collectors._kernel_lines import classify
+from agents.collectors._log_stamps import stamped
 from workflows.triage.commands import asked
 from workflows.triage.fields import FIELDS, HEADER
 from workflows.triage.refused import refusals
@@ -261,8 +262,8 @@ def _is_of_kernel(line: str, rest: str) -> bool:
     match = _SYSLOG.match(line)
     if match and match.group(2) in _KERNEL:
         return True
-    own = kernel_log.stamped(line)
-    return own is not None and kernel_log.classify(own.message.strip()) is not None and kernel_log.stamped(rest) is None
+    own = stamped(line)
+    return own is not None and classify(own.message.strip()) is not None and stamped(rest) is None
 
 
 def _stamped(line: str) -> _Worn | None:
@@ -284,7 +285,7 @@ _BESIDE_FOUND = re.compile(r"([\w./+@-]{1,200}?)-[0-9]{1,7}-(.*)")  # what grep 
 
 def _from_file(line: str) -> _Worn | None:
     """A file's name and perhaps a number, as grep prints them."""
-    if line.startswith(("/sys/", "/proc/", "/etc/")) or kernel_log.stamped(line):  # they say what their lines are; a date is no file
+    if line.startswith(("/sys/", "/proc/", "/etc/")) or stamped(line):  # they say what their lines are; a date is no file
         return None
     found = _IN_FILE.match(line)
     if found and _DRIVEN.fullmatch(found.group(1)):
@@ -324,7 +325,8 @@ _NUMBERED = re.compile(r"\s*([0-9]{1,7})(?:([:|)-]|\.(?![0-9]))|\s\||(?=\s))(.*)
 
 def _stripped_numbers(lines: list[str], turns: _Turns) -> bool:
     changed = False
-    start, run, last = 0, [], -1
+    start, last = 0, -1
+    run: list[re.Match[str] | None] = []
     for place, line in enumerate([*lines, "x"]):
         found = _NUMBERED.match(line) if line[:1] in " \t0123456789" else None
         number = int(found.group(1)) if found else -1

@@ -49,7 +49,7 @@ HEALTH_OF_ROW = Vocabulary(
     "zpool_list", "HEALTH of a row", {word: GOOD for word in (*_POOL, "AVAIL", "INUSE", "-", "")}, note="what each row is, zpool_status shows; here only a new word counts"
 )  # fmt: skip
 IMPORTABLE = Vocabulary("zpool_import", "state of a pool", _states(IMPORT, IMPORT))
-IMPORTABLE_ROW = Vocabulary("zpool_import", "state of a row", _states(IMPORT, IMPORT, AVAIL=GOOD, INUSE=GOOD) | {"": GOOD})
+IMPORTABLE_ROW = Vocabulary("zpool_import", "state of a row", {**_states(IMPORT, IMPORT, AVAIL=GOOD, INUSE=GOOD), "": GOOD})
 
 TOPS = {"data": TOP, "log": LOG, "special": SPECIAL, "dedup": DEDUP}  # class of a top-level vdev
 ALL = (

@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 from django.db.models import Q
 
 ROLES = [
@@ -18,7 +20,7 @@ ROLE_OF = {"approve": "approver", "break_glass": "glass-breaker", "enrol": "admi
 OURS = ("operators", "approvers", "glass-breakers", "administrators")
 
 
-def move(apps, schema_editor):
+def move(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Everybody keeps every right there was, whichever way it had come: by a group, by hand, or as a superuser."""
     User, Membership = apps.get_model("accounts", "User"), apps.get_model("accounts", "Membership")
     Permission = apps.get_model("auth", "Permission")

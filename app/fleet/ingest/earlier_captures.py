@@ -8,6 +8,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 
 from agents.collectors import COLLECTORS
 from app.core.compiled_queries import WrittenOnce, among
@@ -48,7 +52,7 @@ def spans(node: Node) -> tuple[Span, ...]:
 
 
 @WrittenOnce
-def _spans(node):
+def _spans(node: int) -> QuerySet[Earlier, Any]:
     return Earlier.objects.filter(node=node, source__in=HISTORY_SECONDS).values_list("pk", "source", "since", "until")
 
 
@@ -59,7 +63,7 @@ def captures_of(spans: Iterable[int]) -> dict[int, dict[str, str]]:
 
 
 @WrittenOnce
-def _captures(spans):
+def _captures(spans: RawSQL) -> QuerySet[Earlier, Any]:
     return Earlier.objects.filter(among("id", spans)).values_list("pk", "captures")
 
 
@@ -83,9 +87,8 @@ def _add(node: Node, source: str, fields: dict[str, str], ended: datetime, began
     """Close the open span at `ended` and open one at `began`. A span that is short and not the first of its part is written over."""
     history = HISTORY_SECONDS[source]
     part = timedelta(seconds=history / PARTS)
-    newest, *older = _newest(node.pk, source) or [None]
-    if newest is not None:
-        pk, since = newest
+    if spans := _newest(node.pk, source):
+        (pk, since), *older = spans
         if ended - since < part and older and since - older[0][1] < part:
             Earlier.objects.filter(pk=pk).update(captures=fields, since=began)
             return
@@ -95,7 +98,7 @@ def _add(node: Node, source: str, fields: dict[str, str], ended: datetime, began
 
 
 @WrittenOnce
-def _newest(node, source):
+def _newest(node: int, source: str) -> QuerySet[Earlier, Any]:
     return Earlier.objects.filter(node=node, source=source).values_list("pk", "since")[:2]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from app.core.compiled_queries import ModelsWrittenOnce, among, save
@@ -111,7 +112,7 @@ def _old(row: PoolNow) -> tuple[str, ...]:
 
 
 @ModelsWrittenOnce
-def _pools_now(nodes: Iterable[int]) -> QuerySet[PoolNow]:
+def _pools_now(nodes: RawSQL) -> QuerySet[PoolNow]:
     return PoolNow.objects.filter(among("fleet_poolnow.node_id", nodes)).order_by("place")
 
 

@@ -6,8 +6,10 @@ What the facts do not know leaves the history as it is: a node whose `zpool stat
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from app.core.compiled_queries import ModelsWrittenOnce, WrittenOnce, among
 from app.fleet.ingest import intervals
@@ -31,27 +33,27 @@ def record(node: Node, facts: NodeFacts, at: datetime, before: NodeFacts | None 
     """Write down what changed. `before` are the facts that were written down last, where they are known: most reports change little."""
     if known(facts.disks):
         seen = before is None or _places(before) != _places(facts)
-        changed, labelled = (_changed(before, facts, of) for of in (_fields_of, _labels))
-        written = _wwids(facts) if seen or changed is None or labelled is None else changed | labelled
+        changed, labelled = (_changed(before, facts.disks, of) for of in (_fields_of, _labels))
+        written = _wwids(facts.disks) if seen or changed is None or labelled is None else changed | labelled
         disks = _record_disks(node, [disk for disk in facts.disks if disk.wwid in written], at) if written else {}
         if seen:
-            _record_sightings(node, facts, disks, at)
+            _record_sightings(node, facts, facts.disks, disks, at)
         if labelled is None or labelled:
             _record_labels(node, facts.disks, disks, at, labelled)
-    if lookup.trees_known(facts) and (before is None or _states(before) != _states(facts)):
+    if known(facts.pools) and lookup.trees_known(facts) and (before is None or _states(before) != _states(facts)):
         _record_leaves(node, facts.pools, at)
 
 
-def _changed(before: NodeFacts | None, facts: NodeFacts, of: Callable[[DiskFacts], object]) -> frozenset[str] | None:
+def _changed(before: NodeFacts | None, disks: tuple[DiskFacts, ...], of: Callable[[DiskFacts], object]) -> frozenset[str] | None:
     """The disks of which `of` says another thing than before, with those that came or went; None when it is not known what was before."""
     if before is None or not known(before.disks):
         return None
-    was, now = ({disk.wwid: of(disk) for disk in each.disks if known(disk.wwid)} for each in (before, facts))
+    was, now = ({disk.wwid: of(disk) for disk in each if known(disk.wwid)} for each in (before.disks, disks))
     return frozenset(wwid for wwid in was.keys() | now.keys() if wwid not in was or wwid not in now or was[wwid] != now[wwid])
 
 
-def _wwids(facts: NodeFacts) -> frozenset[str]:
-    return frozenset(disk.wwid for disk in facts.disks if known(disk.wwid))
+def _wwids(disks: tuple[DiskFacts, ...]) -> frozenset[str]:
+    return frozenset(disk.wwid for disk in disks if known(disk.wwid))
 
 
 def _places(facts: NodeFacts) -> object:
@@ -79,7 +81,7 @@ def leaf_changes(at: datetime, nodes: Collection[Node]) -> dict[str, tuple[LeafC
 
 
 @WrittenOnce
-def _left_online(after, nodes):
+def _left_online(after: datetime, nodes: RawSQL) -> QuerySet[LeafHistory, Any]:
     lately = LeafHistory.objects.filter(among("fleet_leafhistory.node_id", nodes), before="ONLINE", since__gt=after)
     return lately.values_list("node__name", "pool_guid", "vdev_guid", "state", "since")
 
@@ -91,7 +93,7 @@ def remembered(at: datetime) -> dict[str, Remembered]:
 
 
 @WrittenOnce
-def _with_former_serials():
+def _with_former_serials() -> QuerySet[Disk, Any]:
     return Disk.objects.exclude(former_serials=[]).values_list("wwid", "former_serials")
 
 
@@ -103,7 +105,7 @@ def gone(at: datetime, nodes: Collection[Node]) -> dict[tuple[str, str], Gone]:
 
 
 @WrittenOnce
-def _left(after, at, nodes):
+def _left(after: datetime, at: datetime, nodes: RawSQL) -> QuerySet[Sighting, Any]:
     ended = Sighting.objects.filter(among("fleet_sighting.node_id", nodes), until__gt=after, until__lte=at).order_by("until")
     return ended.values_list("node", "disk", "node__name", "disk__wwid", "disk__serial", "enclosure_id", "slot")
 
@@ -166,7 +168,7 @@ def _rows(wwids: Iterable[str]) -> dict[str, Disk]:
 
 
 @ModelsWrittenOnce
-def _disks(wwids: Iterable[str]) -> QuerySet[Disk]:
+def _disks(wwids: RawSQL) -> QuerySet[Disk]:
     return Disk.objects.filter(among("wwid", wwids))
 
 
@@ -193,7 +195,7 @@ def _update(node: Node, row: Disk, fields: dict[str, object], at: datetime) -> b
     return bool(changed) or not row.parts
 
 
-def _record_sightings(node: Node, facts: NodeFacts, disks: dict[str, Disk], at: datetime) -> None:
+def _record_sightings(node: Node, facts: NodeFacts, reported: tuple[DiskFacts, ...], disks: dict[str, Disk], at: datetime) -> None:
     pools = _pool_of(facts)
     current = {
         (path.name,): {
@@ -204,7 +206,7 @@ def _record_sightings(node: Node, facts: NodeFacts, disks: dict[str, Disk], at: 
             "pool": _pool(facts, disk, pools),
             **_bay(facts, disk),
         }
-        for disk in facts.disks
+        for disk in reported
         if known(disk.wwid)
         for path in disk.paths
     }
@@ -219,7 +221,7 @@ def _bay(facts: NodeFacts, disk: DiskFacts) -> dict[str, object]:
 
 def _pool(facts: NodeFacts, disk: DiskFacts, pools: dict[str, str]) -> object:
     """The pool it serves; a node whose pools or labels cannot be read for a moment has not lost them."""
-    return pools.get(disk.wwid) or ("" if known(facts.pools) and known(disk.labels) else KEPT)
+    return (known(disk.wwid) and pools.get(disk.wwid)) or ("" if known(facts.pools) and known(disk.labels) else KEPT)
 
 
 def _link(facts: NodeFacts, path: PathFacts) -> object:
@@ -252,9 +254,12 @@ def _record_labels(node: Node, facts: tuple[DiskFacts, ...], disks: dict[str, Di
         if known(disk.wwid) and known(disk.labels)
         for label in disk.labels
     }
-    for row in LabelSeen.objects.filter(intervals.NOW, node=node, disk__in=unread) if unread else ():
-        key = (row.disk_id, row.partition, row.pool_guid, row.vdev_guid, row.state)
-        current[key] = {"pool": row.pool, "hostname": row.hostname, "txg": row.txg}
+    for row in LabelSeen.objects.filter(NOW, node=node, disk__in=unread) if unread else ():
+        current[row.disk_id, row.partition, row.pool_guid, row.vdev_guid, row.state] = {
+            "pool": row.pool,
+            "hostname": row.hostname,
+            "txg": row.txg,
+        }
     key = ("disk_id", "partition", "pool_guid", "vdev_guid", "state")
     intervals.record(LabelSeen, node, key, current, at, passing=("pool", "hostname", "txg"), among=among)
 

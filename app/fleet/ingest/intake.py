@@ -7,6 +7,7 @@ what is missing, and counts as soon as it comes again with the bodies. A node th
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
@@ -37,8 +38,8 @@ class NeedFull(Exception):
 def receive(name: str, payload: object, at: datetime) -> list[str]:
     """Take a report of the node `name` put together at `at`; returns the digests whose bodies are still needed. Raises BadReport, NeedFull."""
     report = check(name, payload)
-    if report.is_late:
-        return _receive_late(name, report, at)
+    if report.is_late and report.captures is not None:
+        return _receive_late(name, report, report.captures, at)
     if report.has_only_its_set:
         if _unchanged(name, report, at):
             return []
@@ -47,10 +48,10 @@ def receive(name: str, payload: object, at: datetime) -> list[str]:
         node = _locked(name)
         if node.report_digest == report.set and _unchanged(name, report, at):  # sent again, because our answer was lost
             return []
-        captures = report.applied_to(_captures(node))
-        if captures is None:
+        named = report.applied_to(_captures(node))
+        if named is None:
             raise NeedFull
-        captures, asked = _but_what_was_asked_since(node, captures, asked_at(report.ages, at))
+        captures, asked = _but_what_was_asked_since(node, named, asked_at(report.ages, at))
         missing = _keep(captures, report.bodies, _captures(node))
         if not missing:
             about = {"boot_id": report.boot_id, "version": report.version, "mode": report.mode}
@@ -113,7 +114,7 @@ def _is_repeated(name: str, fresh: Captures, asked: Mapping[str, float]) -> bool
     fresh_json = json.dumps(fresh)
     with connection.cursor() as cursor:
         cursor.execute(REPEATED, [json.dumps(asked), fresh_json, name, fresh_json])
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount == 1)
 
 
 def asked_at(ages: Mapping[str, float], at: datetime) -> dict[str, float]:
@@ -164,29 +165,32 @@ def _keep(captures: Captures, bodies: Mapping[str, bytes], before: Captures) -> 
     return sorted(missing - bodies.keys())
 
 
-def _receive_late(name: str, report: Payload, at: datetime) -> list[str]:
+def _receive_late(name: str, report: Payload, captures: Captures, at: datetime) -> list[str]:
     """A report of a time when the portal was away: evidence of then, which changes nothing of what is so now."""
     with transaction.atomic():
         now = Report.objects.select_related("node").filter(node__name=name).first()
         stands, before = (now.node.report_digest, now.captures) if now else ("", {})
-        missing = _keep(report.captures, report.bodies, before)
+        missing = _keep(captures, report.bodies, before)
         if not missing:
             body = {"report": report.set, "taken_at": at, "differs_from": stands, "version": report.version, "mode": report.mode}
-            ledger.record("report.late", body | report_ledger_batching.difference(before, report.captures), f"node:{name}", node=name)
+            ledger.record("report.late", body | report_ledger_batching.difference(before, captures), f"node:{name}", node=name)
     return missing
 
 
-def _change(node: Node, captures: Captures, at: datetime, *, about: Mapping[str, str], last_report_at: datetime, asked: dict) -> None:
+def _change(
+    node: Node, captures: Captures, at: datetime, *, about: Mapping[str, str], last_report_at: datetime | None, asked: dict[str, float]
+) -> None:
     """1. the set, 2. what was said before, 3. history, 4. situations, 5. the ledger, last as it must be."""
-    before = services.remembered(node) if node.report_digest else services.NOTHING  # to read it now would cost as much as the report
-    touched = before.touches if before is not services.NOTHING else related_nodes.of(node)
+    before = services.remembered(node) if node.report_digest else None  # to read it now would cost as much as the report
+    touched = before.touches if before is not None else related_nodes.of(node)
     was, asked_before = _captures(node), node.asked
     changed_about = any(getattr(node, name) != value for name, value in about.items())
     _take(node, captures, at, dict(about), last_report_at, asked)
     earlier_captures.keep(node, was, captures, asked_before)
     parsed = services.parsed(node, at, captures)
-    history.record(node, parsed.facts, at, before.facts if node.touched == related_nodes.FORM else None)
-    if node.touched != related_nodes.FORM or (before.touches, before.doubts) != (parsed.touches, parsed.doubts):
+    history.record(node, parsed.facts, at, before.facts if before is not None and node.touched == related_nodes.FORM else None)
+    written = (before.touches, before.doubts) if before is not None else (frozenset(), frozenset())
+    if node.touched != related_nodes.FORM or written != (parsed.touches, parsed.doubts):
         related_nodes.write(node, parsed.facts)
     opened, closed = situations.settle_around(touched | parsed.touches, at)
     for topic in (f"node:{node.name}", "fleet"):
@@ -195,7 +199,9 @@ def _change(node: Node, captures: Captures, at: datetime, *, about: Mapping[str,
     _record(node, report_ledger_batching.difference(was, captures), passes, at, opened=opened, closed=closed)
 
 
-def _take(node: Node, captures: Captures, at: datetime, about: dict[str, str], last_report_at: datetime, asked: dict) -> None:
+def _take(
+    node: Node, captures: Captures, at: datetime, about: dict[str, str], last_report_at: datetime | None, asked: dict[str, float]
+) -> None:
     for name, value in about.items():
         setattr(node, name, value)
     if not node.report_digest:
@@ -206,18 +212,18 @@ def _take(node: Node, captures: Captures, at: datetime, about: dict[str, str], l
     node.report.captures, node.report.changed_at = captures, at
 
 
-def _only_moves(was: Captures, now: Captures, before: services.Parsed, parsed: services.Parsed) -> bool:
+def _only_moves(was: Captures, now: Captures, before: services.Parsed | None, parsed: services.Parsed) -> bool:
     """Whether the same captures are there, and each says the same but for what moves by itself."""
     if was.keys() != now.keys():
         return False
     differ = [where for where, digest in now.items() if was[where] != digest]
-    then = before.bodies if before is not services.NOTHING else services.bodies({was[where] for where in differ})
+    then = before.bodies if before is not None else services.bodies({was[where] for where in differ})
     changed = [(where, then.get(was[where]), parsed.bodies.get(now[where])) for where in differ]
     # A text that is not at hand cannot be compared; then it is recorded at once.
     return not any(one is None or other is None or report_ledger_batching.lasts(where, one, other) for where, one, other in changed)
 
 
-def _record(node: Node, difference: dict, passes: bool, at: datetime, **settled: list[str]) -> None:
+def _record(node: Node, difference: dict[str, Any], passes: bool, at: datetime, **settled: list[str]) -> None:
     """Write the report down with what waits beside it, or with the ledger's event."""
     report = node.report
     if not passes:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import TypeVar
 
-from django.db.models import Model, Q
+from django.db.models import Field, Model, Q
 
 from app.core.compiled_queries import save
 from app.fleet.models import NOW, Node
 
-Key = tuple
+Key = TypeVar("Key", bound=tuple[object, ...])
 Values = Mapping[str, object]
 FEW = 8  # as many are sooner written one by one than in one statement, which has to be made for them
 KEPT = object()  # a value that is not known now: what the open row says of the same thing stays, and is no change
@@ -32,31 +33,35 @@ def record(
     no history. With `before` a new row keeps the value that field had in the row it follows. A value may be `KEPT`; `same`
     names the fields that must be equal for the open row to be about the same thing.
     """
-    was = {tuple(getattr(row, name) for name in key): row for row in model.objects.filter(NOW, *among, node=node)}
-    current = {k: _filled(model, values, was.get(k), same) for k, values in current.items()}
-    ended = {row.pk for k, row in was.items() if k not in current or _differs(row, current[k], passing)}
-    touched = [_touch(row, current[k]) for k, row in was.items() if row.pk not in ended and _differs(row, current[k], ())]
+    was = {tuple(getattr(row, name) for name in key): row for row in model._default_manager.filter(NOW, *among, node=node)}
+    filled: dict[tuple[object, ...], Values] = {k: _filled(model, values, was.get(k), same) for k, values in current.items()}
+    ended = {row.pk for k, row in was.items() if k not in filled or _differs(row, filled[k], passing)}
+    touched = [_touch(row, filled[k]) for k, row in was.items() if row.pk not in ended and _differs(row, filled[k], ())]
     fresh = [
         model(node=node, since=at, **dict(zip(key, k, strict=True)), **values, **_follows(was.get(k), before))
-        for k, values in current.items()
+        for k, values in filled.items()
         if k not in was or _differs(was[k], values, passing)
     ]
-    model.objects.filter(pk__in=ended).update(until=at)
+    model._default_manager.filter(pk__in=ended).update(until=at)
     if len(touched) > FEW:
-        model.objects.bulk_update(touched, passing)
+        model._default_manager.bulk_update(touched, passing)
     else:
         for row in touched:
             save(row, *passing)
-    model.objects.bulk_create(fresh)
+    model._default_manager.bulk_create(fresh)
     return len(fresh)
+
+
+def _nothing(model: type[Model], name: str) -> object:
+    field = model._meta.get_field(name)
+    return field.get_default() if isinstance(field, Field) else None
 
 
 def _filled(model: type[Model], values: Values, row: Model | None, same: tuple[str, ...]) -> Values:
     """The values with each `KEPT` replaced: by the open row's, or by nothing when that row is about something else."""
     follows = row is not None and all(getattr(row, name) == values[name] for name in same)
     return {
-        name: value if value is not KEPT else getattr(row, name) if follows else model._meta.get_field(name).get_default()
-        for name, value in values.items()
+        name: value if value is not KEPT else getattr(row, name) if follows else _nothing(model, name) for name, value in values.items()
     }
 
 

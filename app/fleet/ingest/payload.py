@@ -6,6 +6,7 @@ A report names its set of captures by digest. With it comes nothing more (it is 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from agents.collectors.base import TEXT_BYTES_MAX
 from agents.portal.wire import canonical, sha256_hex
@@ -73,20 +74,20 @@ def check(node_name: str, payload: object) -> Payload:
     return _with_content(name, ages, answer) if "captures" in answer or "changed" in answer else Payload(name, ages)
 
 
-def _with_content(name: str, ages: Mapping[str, float], fields: dict) -> Payload:
+def _with_content(name: str, ages: Mapping[str, float], fields: dict[str, Any]) -> Payload:
     _need(fields.get("mode") in MODES, f"The mode {str(fields.get('mode'))[:40]!r} is neither 'observe' nor 'operate'.")
-    about = {"boot_id": _match(WORD, fields.get("boot_id"), "boot_id"), "version": _match(WORD, fields.get("version"), "version")}
-    about["mode"] = fields["mode"]
+    boot_id, version = _match(WORD, fields.get("boot_id"), "boot_id"), _match(WORD, fields.get("version"), "version")
+    about = (boot_id, version, str(fields["mode"]))
     full = "captures" in fields
     listed = read_captures(fields["captures"] if full else fields["changed"])
     bodies = read_bodies(fields.get("bodies"), listed.values())
     if not full:
-        return Payload(name, ages, **about, changed=listed, gone=_places(fields.get("gone")), bodies=bodies)
+        return Payload(name, ages, *about, changed=listed, gone=_places(fields.get("gone")), bodies=bodies)
     _need(
-        set_digest(captures=listed, **about) == name,
+        set_digest(*about, listed) == name,
         "The captures do not make the set that the report names. Update the agent or the portal.",
     )
-    return Payload(name, ages, **about, captures=listed, bodies=bodies, is_late=fields.get("late") == "1")
+    return Payload(name, ages, *about, captures=listed, bodies=bodies, is_late=fields.get("late") == "1")
 
 
 def read_ages(value: object) -> dict[str, float]:
@@ -98,23 +99,25 @@ def read_ages(value: object) -> dict[str, float]:
     }
 
 
-def read_seconds(nodes: list[dict]) -> dict[str, float]:
+def read_seconds(listed: object) -> dict[str, float]:
     """Source -> how long its slowest answer took, from the list a receipt carries, which has been read."""
     found: dict[str, float] = {}
-    for entry in nodes:
+    for entry in listed if isinstance(listed, list) else ():
         seconds = entry.get("seconds", "0")
         found[entry["source"]] = max(found.get(entry["source"], 0.0), float(_match(SECONDS, seconds, f"seconds of {entry['source']}")))
     return found
 
 
 def _places(value: object) -> frozenset[str]:
-    _need(isinstance(value, list) and len(value) <= CAPTURES_MAX, f"gone is not a list of at most {CAPTURES_MAX} captures.")
+    if not isinstance(value, list) or len(value) > CAPTURES_MAX:
+        raise BadReport(f"gone is not a list of at most {CAPTURES_MAX} captures.")
     return frozenset(_match(PLACE, where, "a capture in gone") for where in value)
 
 
 def read_captures(value: object) -> dict[str, str]:
     """ "source/key" (or "source") -> digest, from the list a report or a receipt carries."""
-    _need(isinstance(value, list), "captures is not a list.")
+    if not isinstance(value, list):
+        raise BadReport("captures is not a list.")
     _need(len(value) <= CAPTURES_MAX, f"captures has {len(value)} entries; {CAPTURES_MAX} are the most a report may have.")
     found: dict[str, str] = {}
     for item in value:
@@ -136,7 +139,7 @@ def read_bodies(value: object, digests: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-def _body(digest: str, body: dict) -> bytes:
+def _body(digest: str, body: dict[str, Any]) -> bytes:
     _need(set(body) == BODY_FIELDS, f"The body {digest} has not exactly the fields {', '.join(sorted(BODY_FIELDS))}.")
     _need(body["outcome"] in OUTCOMES, f"The body {digest} has the outcome {body['outcome']!r}.")
     try:
@@ -148,16 +151,15 @@ def _body(digest: str, body: dict) -> bytes:
     return data
 
 
-def _object(value: object, what: str) -> dict:
-    _need(isinstance(value, dict), f"{what} is not a JSON object.")
+def _object(value: object, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadReport(f"{what} is not a JSON object.")
     return value
 
 
-def _match(pattern: re.Pattern, value: object, field: str) -> str:
-    _need(
-        isinstance(value, str) and pattern.fullmatch(value) is not None,
-        f"{field} is {str(value)[:80]!r}, which does not match {pattern.pattern}.",
-    )
+def _match(pattern: re.Pattern[str], value: object, field: str) -> str:
+    if not isinstance(value, str) or pattern.fullmatch(value) is None:
+        raise BadReport(f"{field} is {str(value)[:80]!r}, which does not match {pattern.pattern}.")
     return value
 
 

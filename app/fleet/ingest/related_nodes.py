@@ -5,10 +5,12 @@ A node whose rows are of an older form counts as touching all that its facts say
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from django.db import connection
+from django.db.models import QuerySet
 
-from app.core.compiled_queries import WrittenOnce
+from app.core.compiled_queries import Row, WrittenOnce
 from app.fleet.models import Node, Touch
 from workflows.facts import NodeFacts
 from workflows.facts.fleet.related_nodes import doubts, touches
@@ -23,18 +25,18 @@ WHERE t.thing = ANY(%s) AND n.last_report_at IS NOT NULL AND n.state <> 'retired
 THINGS = "SELECT thing FROM fleet_touch WHERE node_id = ANY(%s) AND binds"
 
 
-def reporting():
+def reporting() -> QuerySet[Node]:
     """The nodes whose word there is."""
     return Node.objects.filter(last_report_at__isnull=False).exclude(state=Node.State.RETIRED)
 
 
-def behind():
+def behind() -> QuerySet[Node]:
     """Nodes that reported before what they touch was written down in this form."""
     return reporting().exclude(touched=FORM)
 
 
 @WrittenOnce
-def _behind(form):
+def _behind(form: int) -> QuerySet[Node, Any]:
     return reporting().exclude(touched=form).values_list("pk")[:1]
 
 
@@ -67,8 +69,9 @@ def near(things: Iterable[str]) -> frozenset[str]:
 
     Asked step by step: in one recursive query PostgreSQL reads the rows of the whole fleet, for it cannot know that a step finds few.
     """
-    asked, found = set(things), {}
-    fresh = dict(_rows(REPORTING, asked))
+    asked = set(things)
+    found: dict[int, str] = {}
+    fresh: dict[int, str] = dict(_rows(REPORTING, asked))
     while fresh:
         found |= fresh
         more = {thing for (thing,) in _rows(THINGS, fresh)} - asked
@@ -77,8 +80,8 @@ def near(things: Iterable[str]) -> frozenset[str]:
     return frozenset(found.values())
 
 
-def _rows(question: str, about: Collection) -> list[tuple]:
+def _rows(question: str, about: Collection[object]) -> list[Row]:
     """What it answers. All it is about goes as one parameter: nodes cloned with one hostid touch each other by the thousand."""
     with connection.cursor() as cursor:
         cursor.execute(question, [list(about)])
-        return cursor.fetchall()
+        return list(cursor)

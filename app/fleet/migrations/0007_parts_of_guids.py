@@ -1,3 +1,5 @@
+from typing import Any
+
 import django.contrib.postgres.indexes
 from django.db import migrations, models
 
@@ -11,7 +13,7 @@ $$
 """
 
 
-def index(model, field, name, **more):
+def index(model: str, field: str, name: str, **more: Any) -> migrations.AddIndex:
     runs = app.fleet.models.Runs(field)
     made = django.contrib.postgres.indexes.GinIndex(runs, fastupdate=False, name=name, **more)
     return migrations.AddIndex(model_name=model, index=made)

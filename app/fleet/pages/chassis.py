@@ -6,7 +6,7 @@ do not agree the bay is not known. Nothing is ever drawn as empty that no source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from app.fleet.pages import rows
@@ -283,18 +283,18 @@ def _slot(disk: DiskFacts, enclosure_id: str, linked: Mapping[str, int]) -> int 
 
 
 def _bay(slot: int, reports: _BayReports, places: Mapping[str, Place], rule: OfDisks, left: str) -> Bay:
-    lights = [_light(reports, lambda bay: bay.locate), _light(reports, lambda bay: bay.fault)]
+    locate, fault = _light(reports, lambda bay: bay.locate), _light(reports, lambda bay: bay.fault)
     if len(reports.disks) > 1:
         names = " and ".join(f"{rows.text_of(disk.serial)} by {node.node}" for [(node, disk), *_] in reports.disks.values())
-        return Bay(slot, "unknown", f"{len(reports.disks)} disks are reported here: {names}", *lights)
+        return Bay(slot, "unknown", f"{len(reports.disks)} disks are reported here: {names}", locate, fault)
     if not reports.disks:
         kind, words = _without_disk(reports)
-        return Bay(slot, "left" if left and kind == "empty" else kind, words, *lights, notes=(left,) if left else ())
+        return Bay(slot, "left" if left and kind == "empty" else kind, words, locate, fault, notes=(left,) if left else ())
     seen = next(iter(reports.disks.values()))
     place = places.get(seen[0][1].wwid) if known(seen[0][1].wwid) else None
     node, disk = next((one for one in seen if place is not None and one[0].node == place.node), seen[0])
     kind, words = _by_the_rule(*state_of(disk, place), rule.disk(node, disk, place.pool if place is not None else None))
-    return Bay(slot, kind, words, *lights, disk, place, tuple(_notes(disk, reports)))
+    return Bay(slot, kind, words, locate, fault, disk, place, tuple(_notes(disk, reports)))
 
 
 def _by_the_rule(kind: str, words: str, judged: Judgement) -> tuple[str, str]:
@@ -303,7 +303,7 @@ def _by_the_rule(kind: str, words: str, judged: Judgement) -> tuple[str, str]:
     return worst, words if judged.tone == "good" else f"{words}; {judged.words}"
 
 
-def _light(reports: _BayReports, of) -> Light:
+def _light(reports: _BayReports, of: Callable[[BayFacts], Known[bool]]) -> Light:
     lights: list[tuple[str, Known[bool]]] = [(node, of(bay)) for node, bay in reports.bays]
     states = {value for _, value in lights if known(value)}
     if len(states) > 1:

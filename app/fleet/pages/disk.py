@@ -12,7 +12,7 @@ from app.fleet.pages import chassis, rows
 from app.fleet.pages.disk_identity import Stay
 from app.fleet.pages.pool import event_rows
 from workflows.analysis import peers
-from workflows.facts import DiskFacts, NodeFacts, known
+from workflows.facts import BayFacts, DiskFacts, NodeFacts, known
 
 TROUBLES_SHOWN, STAYS_SHOWN = 40, 80
 SPAN = 1000  # width of the bars, in units of their drawing
@@ -47,7 +47,7 @@ class Bar:
 def more(disk: Disk, seen: Seen, stays: list[Stay], now: datetime) -> dict[str, Any]:
     seen = list(seen)
     return {
-        "bays": [_bay(node, one) for node, one in seen if known(one.bay)],
+        "bays": [_bay(node, one, one.bay) for node, one in seen if known(one.bay)],
         "peers": [group for node, one in seen for group in peers.of_disk(node, one)],
         "bars": bars(stays[:STAYS_SHOWN], now),
         "stays_left_out": max(0, len(stays) - STAYS_SHOWN),
@@ -56,9 +56,9 @@ def more(disk: Disk, seen: Seen, stays: list[Stay], now: datetime) -> dict[str, 
     }
 
 
-def _bay(node: NodeFacts, disk: DiskFacts) -> dict[str, Any]:
+def _bay(node: NodeFacts, disk: DiskFacts, bay: BayFacts) -> dict[str, Any]:
     place = chassis.places_of(node).get(disk.wwid) if known(disk.wwid) else None
-    return {"node": node.node, "enclosure": disk.bay.enclosure_id, "slot": disk.bay.slot, "place": place, "guid": _guid(place)}
+    return {"node": node.node, "enclosure": bay.enclosure_id, "slot": bay.slot, "place": place, "guid": _guid(place)}
 
 
 def _guid(place: chassis.Place | None) -> str:

@@ -5,13 +5,15 @@ What is looked for has its own runs: a row that holds them all is looked at, and
 """
 
 from collections.abc import Iterable
+from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from app.fleet.models import Runs
 
 RUN = 4  # characters: what is shorter names too many disks
 HELD_MAX = 1000
+M = TypeVar("M", bound=Model)
 
 
 def parts_of(texts: Iterable[str]) -> list[str]:
@@ -24,7 +26,7 @@ def runs(text: str) -> set[str]:
     return {text[at : at + RUN] for at in range(len(text) - RUN + 1)}
 
 
-def holding(found: QuerySet, field: str, part: str) -> QuerySet:
+def holding(found: QuerySet[M], field: str, part: str) -> QuerySet[M]:
     """Those of `found` whose `field` holds this part, by the index over its runs. Of a part that is in everything, some: no one reads on."""
     held = found.order_by().alias(held=Runs(field)).filter(held__contains=sorted(runs(part)), **{f"{field}__contains": part})
     return found.filter(pk__in=held.values("pk")[:HELD_MAX])

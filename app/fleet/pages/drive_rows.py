@@ -6,6 +6,7 @@ Each list holds (name, words, tone); pure, so that the words are tested without 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.utils.text import capfirst
 
@@ -20,7 +21,7 @@ Row = tuple[str, str, str]
 UNKNOWN_TONE = "watch"
 
 
-def place(node: NodeFacts, disk: DiskFacts, judged: Judgement) -> dict:
+def place(node: NodeFacts, disk: DiskFacts, judged: Judgement) -> dict[str, Any]:
     """Where a disk is now and what it is there, for its page."""
     use, how = rows.by_the_rule(*rows.use_of(disk, rows.owner_of(node, disk)), judged)
     return {
@@ -40,7 +41,7 @@ def place(node: NodeFacts, disk: DiskFacts, judged: Judgement) -> dict:
     }
 
 
-def drive(node: NodeFacts, disk: DiskFacts) -> dict:
+def drive(node: NodeFacts, disk: DiskFacts) -> dict[str, Any]:
     return {
         "seats": tuple(seat_rows(disk)),
         "condition": tuple(condition_rows(disk)),

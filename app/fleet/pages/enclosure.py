@@ -98,7 +98,11 @@ def last_held(enclosure_id: str) -> dict[int, str]:
     """What each bay held last that holds it no more, by slot."""
     ended = Sighting.objects.filter(enclosure_id=enclosure_id, slot__isnull=False, until__isnull=False).select_related("disk")
     newest = ended.order_by("slot", "-until").distinct("slot")
-    return {row.slot: f"It last held serial {row.disk.serial or 'not known'}, until {row.until:%Y-%m-%d %H:%M} UTC." for row in newest}
+    return {
+        row.slot: f"It last held serial {row.disk.serial or 'not known'}, until {row.until:%Y-%m-%d %H:%M} UTC."
+        for row in newest
+        if row.slot is not None
+    }
 
 
 def last_reports(fleet: FleetFacts, found: Chassis) -> list[tuple[str, str, bool]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workflows.analysis import eta
 from workflows.facts import LeafLatency, NodeFacts, PoolFacts, PoolLatency, ScanProgress, known
 from workflows.facts.read.latency import duration
@@ -11,7 +13,7 @@ LEAVES_SHOWN = 10
 SHOWN = ("failmode", "autoreplace", "autoexpand", "multihost", "readonly", "cachefile", "ashift", "altroot")
 
 
-def of(pool: PoolFacts, node: NodeFacts) -> dict:
+def of(pool: PoolFacts, node: NodeFacts) -> dict[str, Any]:
     to_go = eta.of(node, pool)
     return {
         "to_go": to_go.lines if known(to_go) else (),
@@ -58,13 +60,13 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if minutes < 2 else f"{minutes} minutes"
 
 
-def _waits(latency: PoolLatency) -> list[dict]:
+def _waits(latency: PoolLatency) -> list[dict[str, Any]]:
     """The leaves that wait longest first; those that stand out from their peers before all others."""
     lines = [_line(latency, one) for one in latency.leaves]
     return sorted(lines, key=lambda line: (not line["outlier"], -line["longest"]))[:LEAVES_SHOWN]
 
 
-def _line(latency: PoolLatency, one: LeafLatency) -> dict:
+def _line(latency: PoolLatency, one: LeafLatency) -> dict[str, Any]:
     row = one.now if one.now is not None and (one.now.disk_read_ns or one.now.disk_write_ns) else one.since_import
     reads, writes = (row.disk_read_ns, row.disk_write_ns) if row is not None else (None, None)
     return {

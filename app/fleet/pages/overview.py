@@ -9,20 +9,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When, Window
+from django.db.models import Case, Count, Exists, F, IntegerField, Model, OuterRef, Q, QuerySet, Value, When, Window
 from django.db.models.functions import Least, RowNumber
 from django.http import QueryDict
 from django.utils.module_loading import import_string
 
 from agents.packaging.zipapp import version_of
 from app.fleet import unexplained_reviews
-from app.fleet.ingest.fleet_rows import TONES, silent
+from app.fleet.ingest.fleet_rows import silent
 from app.fleet.models import Node, PoolNow, Situation, Standing
 from app.fleet.pages import rows
+from app.fleet.pages.judging import TONES
 from app.fleet.pages.unexplained_lines import Word, words
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_WORDS, WORST_FIRST, rank
 from workflows.analysis.unexplained import SLUG as UNEXPLAINED
@@ -34,6 +35,8 @@ SITUATIONS_SHOWN, FOLLOWERS_SHOWN, NODES_SHOWN = 25, 10, 50
 PAGES_MAX = 10_000
 FILTER_CHARACTERS = 150  # a word and its source are the longest
 REPAIR = {"yes": "being repaired", "no": "not being repaired"}
+
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Page:
     def last_shown(self) -> int:
         return min(self.number * self.size, self.total)
 
-    def cut(self, found: QuerySet) -> list:
+    def cut(self, found: QuerySet[M]) -> list[M]:
         return list(found[(self.number - 1) * self.size : self.number * self.size])
 
 
@@ -122,7 +125,8 @@ def page(query: QueryDict, now: datetime) -> dict[str, Any]:
 
 def under_repair() -> Mapping[str, Any]:
     """Key of a situation -> the open run on it, as the app of the runs gives it."""
-    return import_string(settings.REPAIRS_BESIDE)()
+    repairs: Mapping[str, Any] = import_string(settings.REPAIRS_BESIDE)()
+    return repairs
 
 
 def _open() -> QuerySet[Situation]:
@@ -206,13 +210,13 @@ def _pools_of(situations: Iterable[Situation]) -> dict[tuple[int, str], PoolNow]
 
 def _followers(keys: list[str]) -> tuple[dict[str, list[Situation]], dict[str, int]]:
     """The first few that follow from each, and how many do: one question, whether any do or not."""
-    each = {"partition_by": "cause_key"}
-    place = Window(RowNumber(), **each, order_by=WORST_FIRST)
+    place = Window(RowNumber(), partition_by="cause_key", order_by=WORST_FIRST)
     found: dict[str, list[Situation]] = {}
-    following = _open().filter(cause_key__in=keys).annotate(place=place, count=Window(Count("pk"), **each))
-    for one in unexplained_reviews.voice(following.filter(place__lte=FOLLOWERS_SHOWN).order_by(*WORST_FIRST)):
+    following = _open().filter(cause_key__in=keys).annotate(place=place, count=Window(Count("pk"), partition_by="cause_key"))
+    first = list(following.filter(place__lte=FOLLOWERS_SHOWN).order_by(*WORST_FIRST))
+    for one in unexplained_reviews.voice(first):
         found.setdefault(one.cause_key, []).append(one)
-    return found, {key: listed[0].count for key, listed in found.items()}
+    return found, {one.cause_key: one.count for one in first}
 
 
 def _counts(now: datetime, seen: list[str]) -> dict[str, int]:

@@ -47,13 +47,13 @@ def situation(request: HttpRequest, pk: int) -> Any:
     return own, around, beside()
 
 
-def nodes(**which) -> list:
+def nodes(**which: Any) -> list[Any]:
     """What each node stands by, and whether it has fallen silent."""
     now = timezone.now()
     rows = Node.objects.filter(**which).order_by("name").values_list(*NODE, "last_report_at")
     return [(*row, last_report_at is not None and (now - last_report_at).total_seconds() > STALE_SECONDS) for *row, last_report_at in rows]
 
 
-def situations(*which: Q, **more) -> list:
+def situations(*which: Q, **more: Any) -> list[Any]:
     found = Situation.objects.filter(*which, closed_at=None, **more).order_by("pk").values_list("pk", "severity", "title", "data__cause")
     return [*found, unexplained_reviews.stamp()]

@@ -11,8 +11,9 @@ from agents.collectors.zpool_events import Event
 from app.fleet.pages import chassis, rows
 from app.fleet.pages.judging import OfDisks
 from workflows.analysis import next_loss, scan_history
+from workflows.analysis.eta import moment
 from workflows.analysis.pool_fate import Fate
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
 from workflows.facts.fleet.census import census
 from workflows.facts.fleet.label_roll import roll
 
@@ -110,7 +111,7 @@ def _history(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     deeds = [entry for entry in reversed(history.entries) if entry.kind == "command"]
     return {
         "past_scans": scan_history.past(history)[:SCANS_SHOWN],
-        "deeds": [(scan_history.moment(entry), entry.text, entry.who or "") for entry in deeds[:DEEDS_SHOWN]],
+        "deeds": [(moment(entry), entry.text, entry.who or "") for entry in deeds[:DEEDS_SHOWN]],
     }
 
 
@@ -123,7 +124,7 @@ def _events(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
 
 def event_rows(events: list[Event], pool: PoolFacts) -> Iterator[EventRow]:
     """Newest first."""
-    leaves = {leaf.guid: leaf for leaf in rows.pool_leaves(pool) if known(leaf.guid)}
+    leaves: dict[int | None, VdevFacts] = {leaf.guid: leaf for leaf in rows.pool_leaves(pool) if known(leaf.guid)}
     folded: list[list[Event]] = []
     for event in reversed(events):
         if folded and _what(folded[-1][0]) == _what(event):
@@ -152,7 +153,7 @@ def words_of(event: Event) -> str:
     return words
 
 
-def _what(event: Event) -> tuple:
+def _what(event: Event) -> tuple[str, int | None, int | None]:
     return event.kind, event.number("vdev_guid"), event.number("vdev_state")
 
 

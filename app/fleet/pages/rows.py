@@ -169,7 +169,8 @@ class VdevRow:
 
 def vdev_rows(pool: PoolFacts, node: NodeFacts, rule: OfDisks) -> tuple[VdevRow, ...]:
     """The pool's tree as far as it was understood, line by line, with the losses that each top-level vdev survives."""
-    rows, tree = [], _Tree(pool, node, rule)
+    rows: list[VdevRow] = []
+    tree = _Tree(pool, node, rule)
     for group, top in pool.tops_read:
         rows += _branch(top, 1, tree, left_of_top(pool, group, top), "" if group == "data" else group)
     for vdev in pool.spares:
@@ -261,9 +262,10 @@ def disk_rows(node: NodeFacts, rule: OfDisks, fleet: FleetFacts | None = None) -
 
 def _seen_elsewhere(node: NodeFacts, fleet: FleetFacts) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for other in (other for other in fleet.nodes.values() if other.node != node.node and known(other.disks)):
-        for disk in (disk for disk in other.disks if known(disk.wwid)):
-            found[disk.wwid] = (*found.get(disk.wwid, ()), other.node)
+    for other in fleet.nodes.values():
+        for disk in other.disks if other.node != node.node and known(other.disks) else ():
+            if known(disk.wwid):
+                found[disk.wwid] = (*found.get(disk.wwid, ()), other.node)
     return found
 
 

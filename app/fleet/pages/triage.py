@@ -4,6 +4,8 @@ Nothing of it is kept, unless its reader asks for that: then the texts become ev
 The texts are read in a process of its own with limits (`confined/`), because anybody may paste anything.
 """
 
+from typing import Any
+
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
@@ -12,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from app.accounts.asking import user_of
 from app.accounts.rights import OPERATE, may_somewhere
 from app.core.limits import MIB, PASTE_BYTES_MAX
 from app.fleet import triage_process
@@ -33,17 +36,21 @@ class TriageForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "class": "form-control sl-mono", "spellcheck": "false", "wrap": "off"}),
     )
-    files = forms.Field(label="or files", required=False, widget=Files(attrs={"multiple": True, "class": "form-control"}))
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["files"] = forms.Field(
+            label="or files", required=False, widget=Files(attrs={"multiple": True, "class": "form-control"})
+        )
+
+    def clean(self) -> None:
+        super().clean()
         files = self.files.getlist("files")
-        text = cleaned.get("text") or ""
+        text = self.cleaned_data.get("text") or ""
         if sum(file.size or 0 for file in files) + len(text.encode("utf-8", "backslashreplace")) > PASTE_BYTES_MAX:
             raise forms.ValidationError(f"This is more than {PASTE_BYTES_MAX // MIB} MiB together. Give the outputs of one node.")
         if not files and not text.strip():
             raise forms.ValidationError("There is nothing to read yet. Paste an output, or choose a file.")
-        return cleaned
 
     def texts(self) -> list[tuple[str, bytes]]:
         pasted = self.cleaned_data.get("text") or ""
@@ -51,7 +58,7 @@ class TriageForm(forms.Form):
         return typed + [_of_file(file) for file in self.files.getlist("files")]
 
 
-def _of_file(file: UploadedFile) -> tuple[str, bytes]:
+def _of_file(file: "UploadedFile[Any]") -> tuple[str, bytes]:
     return file.name or "a file", file.read()
 
 
@@ -77,9 +84,9 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, "fleet/triage.html", context | found | kept)
 
 
-def _kept(request: HttpRequest, texts: list[tuple[str, bytes]], found: dict) -> dict:
+def _kept(request: HttpRequest, texts: list[tuple[str, bytes]], found: dict[str, Any]) -> dict[str, Any]:
     """Make what was pasted evidence, and record who did. Says why not where it cannot be."""
-    if not may_somewhere(request.user, OPERATE):
+    if not may_somewhere(user_of(request), OPERATE):
         return {"not_kept": "Keeping evidence needs the operator's right. Nothing was kept."}
     try:
         ledger.refuse_if_broken()

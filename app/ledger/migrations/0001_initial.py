@@ -1,6 +1,7 @@
 """Makes the ledger from `0001_ledger.sql`; Django is only told what it will find there."""
 
 from pathlib import Path
+from typing import Any
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -8,7 +9,7 @@ from django.db import migrations, models
 SQL = Path(__file__).with_name("0001_ledger.sql").read_text()
 
 
-def table(name: str, db_table: str, *fields) -> migrations.CreateModel:
+def table(name: str, db_table: str, *fields: "tuple[str, models.Field[Any, Any]]") -> migrations.CreateModel:
     return migrations.CreateModel(name=name, fields=list(fields), options={"db_table": db_table})
 
 

@@ -19,7 +19,9 @@ from app.core import job_progress
 from app.ledger import bundle as bundles
 from app.ledger import keys, notes, verify
 from app.ledger.bundle import NoSuchRun, bundle
+from app.ledger.forms import LedgerDown
 from app.ledger.merkle import Tree, leaf_hash
+from app.ledger.models import LedgerEvent
 
 PROGRAM = Path(verify.__file__)
 
@@ -226,6 +228,14 @@ def test_it_exports_nothing_for_no_run_and_writes_nothing_then(cast):
 def test_it_signs_nothing_uncommitted(cast):
     with transaction.atomic(), pytest.raises(cast.LedgerDown, match="outside a transaction"):
         bundle("7", "ann")
+
+
+def test_an_event_that_is_erased_while_the_bundle_is_made_ends_it_and_is_not_passed_off_as_withheld():
+    """The closing event lists what is left out; one that is not in that list cannot go out without its body."""
+    erased = LedgerEvent(run_seq=3, leaf=leaf_hash(b"said"), body=None)
+    assert json.loads(bundles.line(erased, {leaf_hash(b"said").hex()})) == {"redacted": leaf_hash(b"said").hex(), "run_seq": "3"}
+    with pytest.raises(LedgerDown, match="Event 3 of the run was redacted while the bundle was made"):
+        bundles.line(erased, set())
 
 
 def test_the_command_writes_the_bundle(cast, tmp_path, capsys):

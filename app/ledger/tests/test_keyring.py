@@ -4,6 +4,7 @@ import io
 import zipfile
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.management import call_command
 
 from agents.host.host import LocalHost
@@ -12,7 +13,13 @@ from agents.trust.log_witness import FileStore, Witness
 from app.ledger import checkpoints, key_change, keyring, keys, notes, verify
 from app.ledger.audit import audit
 from app.ledger.bundle import bundle
+from app.ledger.forms import LedgerDown
 from app.ledger.models import LedgerCheckpoint
+
+
+def test_a_key_of_another_kind_has_no_public_part_that_the_ledger_writes_down():
+    with pytest.raises(LedgerDown, match="Ed25519 and ECDSA P-256"):
+        keyring.public(rsa.generate_private_key(65537, 2048))
 
 
 def look(data: bytes, pinned: str = "") -> verify.Report:

@@ -7,6 +7,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 
 def key() -> bytes:
@@ -24,7 +26,7 @@ def key() -> bytes:
     return bytes.fromhex(path.read_text("ascii").strip())
 
 
-def seal(apps, schema_editor):
+def seal(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     keys = apps.get_model("nodes", "NodeKey").objects.order_by("pk")
     keys.filter(revoked_at__isnull=False).update(secret=b"")
     for row in keys.filter(revoked_at__isnull=True):
@@ -33,7 +35,7 @@ def seal(apps, schema_editor):
         keys.filter(pk=row.pk).update(secret=sealed)
 
 
-def reveal(apps, schema_editor):
+def reveal(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     keys = apps.get_model("nodes", "NodeKey").objects.order_by("pk")
     for row in keys.filter(revoked_at__isnull=True):
         sealed = bytes(row.secret)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import time
 import zipfile
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -20,9 +21,10 @@ from app.fleet.ingest import intake
 from app.fleet.pages.overview import handed_out
 from app.fleet.tests.cast import payload
 from app.ledger.models import LedgerEvent
-from app.nodes import downloads
+from app.nodes import downloads, pages
 from app.nodes.models import EnrolToken, NodeKey
 from app.nodes.tests.cast import Agent, through
+from workflows.facts.tests.played import played
 
 pytestmark = pytest.mark.django_db
 
@@ -178,6 +180,15 @@ def test_the_agents_page_shows_what_its_own_policy_lets_through(administrator, a
     assert "It only lets itself be observed: there is no /etc/slotlight/policy.json." in unescape(
         administrator.get("/nodes/oss01/agent/").content.decode()
     )
+
+
+def test_a_pool_that_its_policy_names_is_shown_by_its_name(administrator, agent, monkeypatch):
+    here = played("other-host/3-forced")
+    allowed, *_ = here.pools
+    rule = Policy("operate", ("zpool_replace",), (str(allowed.guid),))
+    monkeypatch.setattr(pages, "facts_of", lambda node: replace(here, policy=rule))
+    page = unescape(administrator.get("/nodes/oss01/agent/").content.decode())
+    assert f"{allowed.guid}</span> ({allowed.name})" in page
 
 
 def test_a_policy_that_is_not_reported_is_not_known(administrator, agent):

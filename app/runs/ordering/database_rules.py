@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from django.apps import apps
+from django.db.backends.utils import CursorWrapper
 
 from workflows.engine.state import ORDER_MOVES, PURE_ORDER_MOVES
 
@@ -51,12 +52,12 @@ def constraints() -> frozenset[str]:
     return frozenset(one.name for model in apps.get_app_config("runs").get_models() for one in model._meta.constraints)
 
 
-def faults(cursor) -> list[str]:
+def faults(cursor: CursorWrapper) -> list[str]:
     """Sentences that say how rules differ from what they must be; empty when all is well."""
     return [*_triggers(cursor), *_functions(cursor), *_constraints(cursor), *_moves(cursor)]
 
 
-def _triggers(cursor) -> list[str]:
+def _triggers(cursor: CursorWrapper) -> list[str]:
     tables = sorted({table for table, *_ in TRIGGERS.values()})
     cursor.execute(
         "SELECT t.tgname, c.relname, p.proname, t.tgtype::int, t.tgenabled FROM pg_trigger t"
@@ -69,7 +70,7 @@ def _triggers(cursor) -> list[str]:
     return wrong + [f"The trigger {name} does not belong to runs." for name in found if name not in TRIGGERS]
 
 
-def _functions(cursor) -> list[str]:
+def _functions(cursor: CursorWrapper) -> list[str]:
     cursor.execute(
         "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname = ANY (%s)", [list(functions())]
     )
@@ -77,7 +78,7 @@ def _functions(cursor) -> list[str]:
     return [f"The function {name} is not as it was made." for name, source in functions().items() if found.get(name) != source]
 
 
-def _constraints(cursor) -> list[str]:
+def _constraints(cursor: CursorWrapper) -> list[str]:
     """A unique constraint with a condition is an index, every other is a constraint."""
     cursor.execute(
         "SELECT conname FROM pg_constraint WHERE convalidated UNION"
@@ -87,6 +88,6 @@ def _constraints(cursor) -> list[str]:
     return [f"The constraint {name} is not there." for name in sorted(constraints() - found)]
 
 
-def _moves(cursor) -> list[str]:
+def _moves(cursor: CursorWrapper) -> list[str]:
     cursor.execute("SELECT pure, before, after FROM runs_order_move")
     return [] if set(cursor.fetchall()) == MOVES else ["The moves that an order may make are not those that were written."]

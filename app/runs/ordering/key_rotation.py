@@ -8,8 +8,10 @@ today's. An old key that leaked is another matter: nodes then enrol again.
 """
 
 from datetime import datetime
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from django.db.models import QuerySet
 
 from agents.portal.wire import canonical
 from app.core.compiled_queries import WrittenOnce
@@ -26,7 +28,7 @@ def next_keys(pinned: str) -> dict[str, str] | None:
 
 
 @WrittenOnce
-def statements_by(key):
+def statements_by(key: str) -> QuerySet[KeyRotation, Any]:
     return KeyRotation.objects.filter(key=key).values_list("said", "signature")
 
 

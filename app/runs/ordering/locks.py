@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 
 from app.realtime.publish import ring
 from app.runs.models import ResourceLock, Run
@@ -54,7 +55,8 @@ def alone() -> None:
 def next_fence() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT nextval('runs_fence')")
-        return cursor.fetchone()[0]
+        (fence,) = cursor.fetchone()
+    return int(fence)
 
 
 def check(keys: tuple[str, ...], several: Collection[str] = ()) -> None:
@@ -98,6 +100,6 @@ def _who_holds(run: Run, keys: tuple[str, ...]) -> str:
     return f"Run {held.run_id} of {held.run.requester} holds {held.key} since {held.taken_at:%H:%M:%S} UTC. Wait until it has ended, or take over from it."
 
 
-def holders(run: Run, keys: tuple[str, ...]):
+def holders(run: Run, keys: tuple[str, ...]) -> QuerySet[ResourceLock]:
     """What of `keys` other runs hold."""
     return ResourceLock.objects.filter(key__in=keys).exclude(run=run).select_related("run__requester")

@@ -19,6 +19,7 @@ from django.utils import timezone
 from agents.operations import OPERATIONS
 from agents.operations.base import needs_approval
 from app.accounts import seals
+from app.accounts.proof import FRESH_SECONDS
 from app.core.compiled_queries import ModelsWrittenOnce, in_one_go, save
 from app.core.database import UNHURRIED
 from app.fleet.models import Node
@@ -54,7 +55,7 @@ def _alone(order_id: str) -> QuerySet[Order]:
 def _behind_its_run(order_id: str, node: str) -> Order | None:
     found = Order.objects.filter(pk=order_id, **({"node": node} if node else {}))
     run_id = found.values_list("run_id", flat=True).first()
-    run = Run.objects.select_for_update().filter(pk=run_id).first()
+    run = Run.objects.select_for_update().filter(pk=run_id).first() if run_id is not None else None
     order = found.select_for_update().first()
     if order is not None:
         order.run = run
@@ -93,7 +94,7 @@ def next_for(node: str) -> list[order_envelope.Offer]:
     """Every order this node may take now, oldest first. One that changes anything comes with its proofs, or not at all."""
     now = timezone.now()
     with connection.cursor() as cursor:
-        cursor.execute(TO_BE_TAKEN, 2 * [node, now])
+        cursor.execute(TO_BE_TAKEN, (node, now, node, now))
         found = [Out(*row) for row in cursor.fetchall()]
     checkpoint = _ledger_signs() if any(order.effect != "pure" for order in found) else None
     offered = [order_envelope.offer(order, {}) if order.effect == "pure" else _offer(order.id, now, checkpoint) for order in found]
@@ -193,7 +194,7 @@ def _not_allowed(order: Order, now: datetime) -> str:
     if why := _giver_may_not(order, now):
         return why
     if needs_approval(order.effect, order.destructive):
-        behind = plan_approvals.of(order.plan_id, order.sealed_by, now)
+        behind = plan_approvals.of(order.plan_id or "", order.sealed_by, now)
         if behind.why_not or not set(json.loads(order.canonical)["approvals"]) <= set(behind.leaves):
             return behind.why_not or "Other people stand behind this plan than when the order was sealed. Ask for a new plan."
     key = sealing.key_of(order.node)
@@ -201,7 +202,7 @@ def _not_allowed(order: Order, now: datetime) -> str:
         return key.doubled if key else f"The key of {order.node} was revoked."
     if key.nonce != order.nonce:
         return f"{order.node} was restarted, copied or restored since this order was sealed. Make a new plan."
-    if not ResourceLock.objects.filter(run_id=order.run_id, fence=order.fence).exists():
+    if order.run_id is None or not ResourceLock.objects.filter(run_id=order.run_id, fence=order.fence).exists():
         return "The run does not hold the pool any more."
     return ""
 
@@ -221,7 +222,7 @@ def _giver_may_not(order: Order, now: datetime) -> str:
         return unattended.why_not_allowed(order)
     if not rights.may(order.sealed_by, rights.OPERATE, order.node):
         return rights.rests(order.sealed_by, rights.OPERATE, order.node) or f"{order.sealed_by} may not operate any more."
-    if order.proved_at is None or now - order.proved_at > timedelta(seconds=services.FRESH_SECONDS + sealing.ORDER_SECONDS):
+    if order.proved_at is None or now - order.proved_at > timedelta(seconds=FRESH_SECONDS + sealing.ORDER_SECONDS):
         return f"{order.sealed_by} typed the password too long ago. Give the order again."
     return ""
 
@@ -231,7 +232,7 @@ def end_unstarted(order: Order, why: str, actor: str, now: datetime) -> None:
     _move(order, "REFUSED", now, actor, why)
 
 
-def receipt(node: str, order_id: str, body: dict, archive: str = "") -> str:
+def receipt(node: str, order_id: str, body: dict[str, Any], archive: str = "") -> str:
     """How an order ended, as the node says; or, of a node without an agent, as that archive of it does. "" is taken. The same bytes again are
     taken again; other bytes never.
 
@@ -334,7 +335,7 @@ def _give_up(order_id: str, now: datetime) -> None:
 
 def _silent(order: Order, now: datetime) -> str:
     limit = OPERATIONS[order.operation].TIMEOUT_SECONDS + SILENCE_SECONDS
-    age = now - order.started_at
+    age = now - (order.started_at or order.sealed_at)
     if age > timedelta(seconds=limit):
         return f"{order.node} started the command {age.total_seconds():.0f} s ago and has not reported how it ended."
     last_report_at = Node.objects.filter(name=order.node).values_list("last_report_at", flat=True).first()
@@ -369,37 +370,36 @@ def _move(
         from_receipt = {"probe": taken.probe, "output": taken.output} if taken else {}
         services.apply_event(order.run, ev.OrderMoved, actor, now, **fields, **from_receipt)
     elif status not in ORDER_IS_OUT:
-        _answer(order, status, now, actor, taken, evidence, problem)
+        _answer(order, order.run, now, actor, taken if status == "SUCCEEDED" and not problem else None, evidence, problem)
 
 
-def _answer(order: Order, status: str, now: datetime, actor: str, taken: Receipt | None, evidence: tuple[str, ...], problem: str) -> None:
-    """The end of a pure order, for the run that asked."""
+def _answer(order: Order, run: Run, now: datetime, actor: str, good: Receipt | None, evidence: tuple[str, ...], problem: str) -> None:
+    """The end of a pure order, for the run that asked. `good` is the receipt of one that succeeded."""
     why = problem or order.reason or "The node gave no reason."
-    good = status == "SUCCEEDED" and taken is not None and not problem
     if order.operation == "plan":
-        if good and taken.result is not None:
-            services.apply_event(order.run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, taken.result))
+        if good is not None and good.result is not None:
+            services.apply_event(run, ev.PlanArrived, actor, now, number=order.number, plan=_of_its_run(order, good.result))
         else:
-            services.apply_event(order.run, ev.PlanFailed, actor, now, number=order.number, reason=why)
-    elif good:
-        kind, shown = _looked(order, taken, evidence)
-        services.apply_event(order.run, kind, actor, now, number=order.number, taken_after=order.sealed_at.timestamp(), **shown)
+            services.apply_event(run, ev.PlanFailed, actor, now, number=order.number, reason=why)
+    elif good is not None:
+        kind, shown = _looked(order, good, evidence)
+        services.apply_event(run, kind, actor, now, number=order.number, taken_after=order.sealed_at.timestamp(), **shown)
     else:
-        services.apply_event(order.run, ev.LookFailed, actor, now, number=order.number, reason=why)
+        services.apply_event(run, ev.LookFailed, actor, now, number=order.number, reason=why)
 
 
-def _looked(order: Order, taken: Receipt | None, evidence: tuple[str, ...]) -> tuple[type[ev.Event], dict[str, Any]]:
+def _looked(order: Order, taken: Receipt, evidence: tuple[str, ...]) -> tuple[type[ev.Event], dict[str, Any]]:
     """What the answer to a look is to its run, and what more it says."""
     if order.operation != by_hand.PROBE:
         return ev.FactsArrived, {}
-    return ev.ByHandSeen, {"result": (taken.result if taken else None) or {}, "evidence": evidence}
+    return ev.ByHandSeen, {"result": taken.result or {}, "evidence": evidence}
 
 
-def _record(order: Order, type: str, node: str, body: dict, known: Collection[str] = ()) -> None:
+def _record(order: Order, type: str, node: str, body: dict[str, Any], known: Collection[str] = ()) -> None:
     fields = {"order": order.id, "digest": order.digest, "operation": order.operation, **body}
     ledger.record(type, fields, f"node:{node}" if node else "portal", run=str(order.run_id or ""), node=order.node, known=known)
 
 
-def _of_its_run(order: Order, plan: dict) -> dict:
+def _of_its_run(order: Order, plan: dict[str, Any]) -> dict[str, Any]:
     """The plan says which run it is for: its digest is then no other run's, and nor is an approval of it."""
     return {**plan, "run": str(order.run_id)}

@@ -35,7 +35,7 @@ class Backing(NamedTuple):
 NOTHING = Backing("")
 
 
-def of(plan_digest: str, sealer: User, now: datetime) -> Backing:
+def of(plan_digest: str, sealer: User | None, now: datetime) -> Backing:
     plan = Plan.objects.select_related("run").filter(pk=plan_digest).first()
     if plan is None:
         return Backing("There is no such plan. Ask the node for one.")
@@ -63,7 +63,7 @@ def had_a_hand(run_id: int, person: User) -> bool:
     return Hand.objects.filter(run_id=run_id, person=person).exists() or acted.exists()
 
 
-def _why_not(approval: Approval, plan: Plan, sealer: User, now: datetime) -> str:
+def _why_not(approval: Approval, plan: Plan, sealer: User | None, now: datetime) -> str:
     """Why this approval does not count; empty when it does."""
     who = approval.approver
     if not may(who, APPROVE, plan.run.node):
@@ -80,12 +80,12 @@ def _too_few(counting: int, needed: int, reasons: Iterable[str]) -> str:
     return f"{words} {counting} of {needed} people stand behind this plan. Ask for a new plan and another approval.".strip()
 
 
-def _behind_glass(glass: BrokenGlass, plan: Plan, sealer: User, now: datetime) -> Backing:
+def _behind_glass(glass: BrokenGlass, plan: Plan, sealer: User | None, now: datetime) -> Backing:
     if glass.person != sealer:
         return Backing(f"{glass.person} broke the glass for this plan, and no other person may use that. Ask for a new plan.")
     if not glass.at <= now < glass.expires_at:
         return Backing(f"The broken glass held until {glass.expires_at:%H:%M:%S} UTC. Ask for a new plan.")
-    if why := why_no_glass(sealer, str(plan.body.get("operation")), plan.run.node):
+    if why := why_no_glass(glass.person, str(plan.body.get("operation")), plan.run.node):
         return Backing(why)
     return Backing("", (glass.leaf,), (glass.expires_at,))
 

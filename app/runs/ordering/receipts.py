@@ -85,7 +85,8 @@ def take_captures(node: str, receipt: Receipt, now: datetime) -> tuple[tuple[str
         return (), str(bad)
     if missing:
         return (), f"{len(missing)} captures of the receipt came without their text."
-    return tuple(sorted({capture["digest"] for capture in receipt.captures})), ""
+    listed = receipt.captures if isinstance(receipt.captures, list) else []  # a list, or `merge` had raised
+    return tuple(sorted({capture["digest"] for capture in listed})), ""
 
 
 def keep_captures(receipt: Receipt) -> tuple[str, ...]:
@@ -97,11 +98,12 @@ def keep_captures(receipt: Receipt) -> tuple[str, ...]:
 def _probe(value: object) -> str:
     if value is None:
         return ""
-    _need(isinstance(value, dict) and value.get("result") in PROBES, "The probe is none we know.")
-    return value["result"]
+    result = value.get("result") if isinstance(value, dict) else None
+    _need(result in PROBES, "The probe is none we know.")
+    return str(result)
 
 
-def _text(body: dict, name: str) -> str:
+def _text(body: dict[str, Any], name: str) -> str:
     value = body.get(name)
     _need(value is None or isinstance(value, str), f"{name} is not text.")
     return value or ""

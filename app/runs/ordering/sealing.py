@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from agents.operations.base import needs_approval
 from agents.portal.wire import canonical, sha256_hex
 from app.accounts import seals
 from app.accounts.models import User
 from app.accounts.sealing import seal_anew
-from app.core.compiled_queries import WrittenOnce, add
+from app.core.compiled_queries import Row, WrittenOnce, add
 from app.fleet.models import Node
 from app.ledger import keys
 from app.ledger import services as ledger
@@ -81,8 +83,8 @@ def execute(run: Run, step: Step, effect: ev.Seal, fence: int, person: User | No
         "nonce": _stay(run.node),
     }
     until = min([now + timedelta(seconds=ORDER_SECONDS), *behind.until])
-    more = {"destructive": step.destructive, "plan_id": effect.plan_digest, "fence": fence, "sealed_by": person, "proved_at": proved_at}
-    return _seal(run.node, fields, now, until, run=run, step=effect.step, nonce=fields["nonce"], **more)
+    given: dict[str, Any] = {"plan_id": effect.plan_digest, "fence": fence, "sealed_by": person, "proved_at": proved_at}
+    return _seal(run.node, fields, now, until, run=run, step=effect.step, nonce=fields["nonce"], destructive=step.destructive, **given)
 
 
 def show(run: Run, step: Step, effect: ev.Show, person: User | None, now: datetime) -> None:
@@ -111,7 +113,9 @@ def _stay(node: str) -> str:
     return nonce
 
 
-def _seal(node: str, fields: Mapping, now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row) -> Order:
+def _seal(
+    node: str, fields: Mapping[str, Any], now: datetime, until: datetime, *, key: Key | None = None, keep: bool = True, **row: Any
+) -> Order:
     key = key or _key_of(node)
     order = Order(
         id=uuid.uuid4().hex, node=node, operation=fields["operation"], effect=fields["effect"], sealed_at=now, expires_at=until, **row
@@ -148,7 +152,7 @@ def _seal(node: str, fields: Mapping, now: datetime, until: datetime, *, key: Ke
 
 
 @WrittenOnce
-def live_keys(name):
+def live_keys(name: str) -> QuerySet[Node, Any]:
     return Node.objects.filter(name=name, keys__revoked_at__isnull=True).values_list("keys__key_id", "keys__nonce", "keys__doubled_why")
 
 
@@ -156,7 +160,7 @@ def key_of(node: str) -> Key | None:
     return key_in(live_keys(node))
 
 
-def key_in(rows: list[tuple]) -> Key | None:
+def key_in(rows: list[Row]) -> Key | None:
     """The one that `live_keys` found."""
     return next((Key(*row) for row in rows), None)
 

@@ -20,6 +20,7 @@ from workflows.engine.transitions import RING_SECONDS
 from workflows.runbooks import RUNBOOKS
 
 STATUSES = ("open", "stopped")
+NO_PERSON = "No person gave this order, and it does not put back what a person had ordered."
 AFTER_A_FAILURE = timedelta(minutes=5)  # each try is a handful of events in the ledger
 log = logging.getLogger(__name__)
 
@@ -61,18 +62,20 @@ def _move(run: Run, now: datetime) -> type[ev.Event]:
     """The order, when there is a plan that may still have one; else a plan."""
     state, step = run.here, step_of(run)
     usable = state.plan_digest and state.plan_digest not in state.sealed and now.timestamp() - state.planned_at <= PLAN_AGE_SECONDS_MAX
-    return ev.ExecuteAsked if step.kind == "EXECUTE" and state.status == "open" and usable else ev.PlanAsked
+    return ev.ExecuteAsked if step is not None and step.kind == "EXECUTE" and state.status == "open" and usable else ev.PlanAsked
 
 
 def why_not_allowed(order: Order) -> str:
     """Whether an order that no person gave may go to the node: the rule of the database's `runs_puts_back`, asked again when it is offered and
     started. It writes only the value that an order of this run, given by a person and started, had taken away from the same thing."""
+    if order.run_id is None:
+        return NO_PERSON
     given = Order.objects.filter(run_id=order.run_id, node=order.node, operation=order.operation, effect="idempotent")
     repeatable = order.effect == "idempotent" and not order.destructive and order.plan_id is not None and order.proved_at is None
     taken_away = (other for other in given.exclude(sealed_by=None).filter(started_at__isnull=False) if _takes_back(order, other))
     if repeatable and any(not seals.why_not(Order, pk=other.pk) for other in taken_away):
         return ""
-    return "No person gave this order, and it does not put back what a person had ordered."
+    return NO_PERSON
 
 
 def _takes_back(order: Order, given: Order) -> bool:

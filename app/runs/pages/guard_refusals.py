@@ -7,22 +7,24 @@ import ast
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-from workflows.engine.core import Guard
+from workflows.engine.core import Guard, Warns
 
 AGAINST, NEED = ("refuse", "unknown"), "need"
 _WORD = re.compile("[a-z]{2}", re.IGNORECASE)
 DEPTH_MAX = 3  # a guard that asks a function that asks another
 
 
-def of(guard: Guard) -> tuple[str, ...]:
+def of(guard: Guard | Warns) -> tuple[str, ...]:
     """Every sentence, once, in the order in which the guard asks."""
     return tuple(dict.fromkeys(text for text in _of(inspect.unwrap(guard), DEPTH_MAX) if _WORD.search(text)))
 
 
 @cache
-def _of(function, depth: int) -> tuple[str, ...]:
+def _of(function: Callable[..., Any], depth: int) -> tuple[str, ...]:
     found: list[str] = []
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -41,7 +43,7 @@ def _of(function, depth: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _asked(function, name: str):
+def _asked(function: Callable[..., Any], name: str) -> Callable[..., Any] | None:
     """A function of our own that this one can see; one that gives verdicts is worth reading."""
     seen = {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
     other = inspect.unwrap(seen[name]) if inspect.isfunction(seen.get(name)) else None
@@ -53,7 +55,7 @@ def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
     if isinstance(node, ast.IfExp):
         return " / ".join(filter(None, (_text(node.body), _text(node.orelse))))
     return ""

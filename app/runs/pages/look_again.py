@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -49,6 +49,22 @@ def _looks(node: str) -> QuerySet[Order]:
     return Order.objects.filter(run=None, operation="look", node=node)
 
 
+class Look(NamedTuple):
+    """What is shown of a look."""
+
+    pk: str
+    node: str
+    canonical: str
+    status: str
+    reason: str
+    sealed_at: datetime
+    ended_at: datetime | None
+    receipt: str | None  # JSON
+    receipt_digest: str
+    sealed_by: int | None
+    is_on_record: bool  # that it was asked for
+
+
 def usually(node: str) -> dict[str, float]:
     """Source -> how many seconds this node took to read it, the median of the last times that it was asked for."""
     answered = _looks(node).filter(status="SUCCEEDED").order_by("-sealed_at")
@@ -68,7 +84,8 @@ def _between(begins: str | None, ends: str | None) -> float | None:
 
 
 def _source(canonical: str) -> str:
-    return json.loads(canonical)["params"]["sources"]
+    sources: str = json.loads(canonical)["params"]["sources"]
+    return sources
 
 
 @dataclass(frozen=True)
@@ -125,9 +142,7 @@ def line(order: Order, usual: dict[str, float], now: datetime, *, first: bool = 
     source = _source(order.canonical)
     known = _seconds(usual[source]) if source in usual else ""
     if order.status in OUT:
-        return (
-            _under_way(order, source, known, usual.get(source), now) if first else Line(order.pk, source, "idle", "waits its turn", known)
-        )
+        return under_way(order, usual, now) if first else Line(order.pk, source, "idle", "waits its turn", known)
     if order.status != "SUCCEEDED":
         return Line(order.pk, source, "bad", "no answer", known, order.reason or f"The question is {order.status}.")
     receipt = order.receipt or {}
@@ -139,10 +154,12 @@ def line(order: Order, usual: dict[str, float], now: datetime, *, first: bool = 
     return Line(order.pk, source, "good", words, known)
 
 
-def _under_way(order: Order, source: str, known: str, usual: float | None, now: datetime) -> Line:
+def under_way(order: Order | Look, usual: dict[str, float], now: datetime) -> Line:
+    source = _source(order.canonical)
+    known = _seconds(usual[source]) if source in usual else ""
     waited = (now - order.sealed_at).total_seconds()
     end = f"It is given up after {sealing.PURE_SECONDS} s."
-    if usual is not None and waited > max(LATE_SECONDS_MIN, LATE_TIMES * usual):
+    if source in usual and waited > max(LATE_SECONDS_MIN, LATE_TIMES * usual[source]):
         more = f"That is longer than usual. A disk or a pool that does not answer may be holding it up. {end}"
         return Line(order.pk, source, "watch", f"no answer for {_seconds(waited)}", known, more)
     return Line(order.pk, source, "info", f"asked {_seconds(waited)} ago", known, end if waited > LATE_SECONDS_MIN else "")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.http import HttpRequest
 
 from app.core.compiled_queries import WrittenOnce
@@ -24,12 +24,12 @@ def beside() -> Any:
 
 
 @WrittenOnce
-def _open():
+def _open() -> QuerySet[Run, Any]:
     return Run.objects.filter(ended_at=None).order_by("pk").values_list("pk", "version")
 
 
 @WrittenOnce
-def loops_open():
+def loops_open() -> QuerySet[OpenLoop, Any]:
     return OpenLoop.objects.order_by("pk").values_list("pk")
 
 
@@ -42,12 +42,17 @@ def run(request: HttpRequest, pk: int) -> Any:
     newest = LedgerEvent.objects.filter(run=str(pk)).aggregate(Max("run_seq"))
     glasses = list(BrokenGlass.objects.filter(run=pk).values_list("pk", "reviewed_at"))
     looking = presence.others(pk, request.user.get_username()) if own else ()
-    return own, newest, glasses, locks(), services.ledger_is_well(), _what_is_asked_of_facts(own), _notified(pk, own), looking
+    if own is None:
+        return None, newest, glasses, locks(), services.ledger_is_well(), None, None, looking
+    facts = _what_is_asked_of_facts(own["node"]) if own["status"] in ("open", *ENDED) and own["runbook"] in RUNBOOKS else None
+    waits = own["status"] == "open" and own["step"] in services.approve_steps()
+    notified = approval_requests.notified(pk, own["state"]["plan_digest"]) if waits else None
+    return own, newest, glasses, locks(), services.ledger_is_well(), facts, notified, looking
 
 
-def _notified(pk: int, own: dict | None) -> Any:
-    waits = own and own["status"] == "open" and own["step"] in services.approve_steps()
-    return approval_requests.notified(pk, own["state"]["plan_digest"]) if waits else None
+def _what_is_asked_of_facts(node: str) -> Any:
+    """What an open step offers and what its questions are answered with follow from what the node says; so does what is true at the end."""
+    return list(Node.objects.filter(name=node).values_list("set_at"))
 
 
 def now(request: HttpRequest, pk: int) -> Any:
@@ -60,14 +65,8 @@ def hands(pk: int) -> Any:
     return own, services.ledger_is_well()
 
 
-def _what_is_asked_of_facts(own: dict | None) -> Any:
-    """What an open step offers and what its questions are answered with follow from what the node says; so does what is true at the end."""
-    asked = own and own["status"] in ("open", *ENDED) and own["runbook"] in RUNBOOKS
-    return list(Node.objects.filter(name=own["node"]).values_list("set_at")) if asked else None
-
-
 @WrittenOnce
-def locks():
+def locks() -> QuerySet[ResourceLock, Any]:
     return ResourceLock.objects.order_by("pk").values_list("key", "fence", "run")
 
 

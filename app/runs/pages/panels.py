@@ -161,8 +161,8 @@ def _only_what_differs(before: list[str], now: list[str]) -> tuple[str, str]:
 def by_run(held: list[ResourceLock]) -> list[dict[str, Any]]:
     """The runs that hold something, each with all that it holds."""
     runs = {lock.run_id: lock.run for lock in held}
-    lines = [{"run": runs[pk], "locks": [lock_line(lock) for lock in held if lock.run_id == pk]} for pk in sorted(runs)]
-    return [line | {"since": min(lock["since"] for lock in line["locks"])} for line in lines]
+    lines = {pk: [lock_line(lock) for lock in held if lock.run_id == pk] for pk in sorted(runs)}
+    return [{"run": runs[pk], "locks": locks, "since": min(lock["since"] for lock in locks)} for pk, locks in lines.items()]
 
 
 def lock_line(lock: ResourceLock) -> dict[str, Any]:
@@ -212,12 +212,12 @@ def alarms() -> dict[str, Any]:
 
 
 @WrittenOnce
-def _doubled():
+def _doubled() -> QuerySet[Node, Any]:
     return Node.objects.filter(keys__revoked_at__isnull=True, keys__doubled_at__isnull=False).values_list("name")
 
 
 @WrittenOnce
-def _waiting():
+def _waiting() -> QuerySet[Run, Any]:
     return Run.objects.filter(status="waiting").order_by("pk").values_list("pk", "node", "owner", "requester", KT("state__alarm"))
 
 

@@ -8,5 +8,5 @@ from qrcode.image.svg import SvgPathImage
 def svg(text: str) -> SafeString:
     """Black on nothing; the page puts white behind it in both themes, as readers of such codes expect."""
     drawn = qrcode.make(text, image_factory=SvgPathImage, border=4, error_correction=qrcode.constants.ERROR_CORRECT_M)
-    drawn = drawn.to_string(encoding="unicode").removeprefix("<?xml version='1.0' encoding='UTF-8'?>\n")
-    return mark_safe(drawn)  # modules only; the text itself does not stand in it
+    text_of_it: str = drawn.to_string(encoding="unicode").removeprefix("<?xml version='1.0' encoding='UTF-8'?>\n")
+    return mark_safe(text_of_it)  # modules only; the text itself does not stand in it

@@ -136,6 +136,7 @@ def light(facts: FleetFacts, params: Params) -> str:
     if place_of(params) is None:
         return ""
     bay = the_bay(facts, params)
-    if not known(bay) or not known(bay.locate):
-        return f"Whether its light is on is not known: {bay.reason if not known(bay) else bay.locate.reason}"
-    return "Its light blinks." if bay.locate else "Its light is off."
+    lit = bay.locate if known(bay) else bay
+    if not known(lit):
+        return f"Whether its light is on is not known: {lit.reason}"
+    return "Its light blinks." if lit else "Its light is off."

@@ -5,9 +5,9 @@ import json
 import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
@@ -20,6 +20,7 @@ from app.ledger.words import phrase
 from app.runs import services
 from app.runs.models import Order, Run
 from app.runs.pages import by_hand, ending, look_again, panels, phases, safety
+from app.runs.pages.look_again import Look
 from app.runs.people import approval_requests, run_sharing
 from app.runs.rights import APPROVE, MANUAL, OPERATE, may, rests
 from workflows.engine import lint_paths, plan_losses
@@ -315,24 +316,8 @@ def for_node(node: str) -> dict[str, Any]:
     return {"look_node": node, "look_sources": [look_again.EVERY, *sorted(COLLECTORS)]}
 
 
-class Look(NamedTuple):
-    """What is shown of a look."""
-
-    pk: str
-    node: str
-    canonical: str
-    status: str
-    reason: str
-    sealed_at: datetime
-    ended_at: datetime | None
-    receipt: str | None  # JSON
-    receipt_digest: str
-    sealed_by: int | None
-    is_on_record: bool  # that it was asked for
-
-
 @WrittenOnce
-def _looks(order_id):
+def _looks(order_id: str) -> QuerySet[Order, Any]:
     is_on_record = Exists(Blob.objects.filter(pk=OuterRef("digest")))
     return Order.objects.filter(pk=order_id, operation="look").annotate(is_on_record=is_on_record).values_list(*Look._fields)
 
@@ -345,9 +330,9 @@ def answer(order_id: str) -> dict[str, Any]:
     shown = {"section": "fleet", "topics": f"looks:{order.node}", "pk": order.pk, "node_name": order.node, "sources": sources(order)}
     if order.status in ("SEALED", "OFFERED"):
         now = timezone.now()
-        line = look_again.line(order, look_again.usually(order.node), now)
+        line = look_again.under_way(order, look_again.usually(order.node), now)
         return shown | {"waiting": True, "line": line, "silent": look_again.silent(order.node, now)}
-    if order.status != "SUCCEEDED":
+    if order.status != "SUCCEEDED" or order.ended_at is None:
         return shown | {"reason": order.reason or f"The look is {order.status}."}
     took = (order.ended_at - order.sealed_at).total_seconds() * 1000
     captures = [capture(c) for c in json.loads(order.receipt or "{}").get("captures", [])]
@@ -355,7 +340,8 @@ def answer(order_id: str) -> dict[str, Any]:
 
 
 def sources(order: Look) -> str:
-    return json.loads(order.canonical)["params"]["sources"]
+    asked: str = json.loads(order.canonical)["params"]["sources"]
+    return asked
 
 
 def capture(fields: dict[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from app.runs import services
 from app.runs.models import Order, Run
 from workflows.analysis import verdict_evidence
 from workflows.engine import plan_losses
-from workflows.engine.core import PlanStep, Runbook, Step, warnings
+from workflows.engine.core import Guard, PlanStep, Runbook, Step, warnings
 from workflows.engine.decide import WARNINGS
 from workflows.engine.state import RunState
 from workflows.runbooks import RUNBOOKS
@@ -70,7 +70,7 @@ def _plan_that_comes(runbook: Runbook, step: Step) -> PlanStep | None:
     return step if step.kind == "PLAN" else after if after is not None and after.kind == "PLAN" else None
 
 
-def _questions(runbook: Runbook, step: Step):
+def _questions(runbook: Runbook, step: Step) -> tuple[Guard, ...]:
     """Those of this step; before an order also those that the order itself will be asked."""
     if step.kind not in BEFORE_THE_ORDER:
         return step.guards

@@ -1,6 +1,8 @@
 """The two pages of a technician's link: the one that opens it, and what the technician is asked for. Who comes with it signs in nowhere and sees
 nothing else."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -9,7 +11,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from app.core.pages import live, render_page, stamped, wants_partial
+from app.core.pages import Watched, live, render_page, stamped, wants_partial
 from app.core.permissions_by_route import ANYBODY, ROUTES, TECHNICIAN
 from app.ledger.services import LedgerDown
 from app.runs import services
@@ -69,7 +71,7 @@ def _bound(request: HttpRequest, link: TechnicianLink, browser: str) -> HttpResp
     return response
 
 
-def _stamp(request: HttpRequest):
+def _stamp(request: HttpRequest) -> Any:
     link = technician_link.of_browser(_browser(request))
     return link and (page_versions.hands(link.run_id), technician_link.why_dead(link, timezone.now()))
 
@@ -77,16 +79,17 @@ def _stamp(request: HttpRequest):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @live(_stamp)
-def step(request: HttpRequest) -> HttpResponse:
+def step(request: Watched) -> HttpResponse:
     """What hands are asked for now; POST says that it is done, corrects a scan, or ends the visit."""
     link = technician_link.of_browser(_browser(request))
-    why = technician_link.why_dead(link, timezone.now()) if link else technician_link.UNKNOWN
-    if why:
-        return _finished(request, link, why) if link and (link.left_at or why == technician_link.NOTHING_LEFT) else _dead(request, why)
+    if link is None:
+        return _dead(request, technician_link.UNKNOWN)
+    if why := technician_link.why_dead(link, timezone.now()):
+        return _finished(request, link, why) if link.left_at or why == technician_link.NOTHING_LEFT else _dead(request, why)
     return _do(request, link) if request.method == "POST" else _show(request, link)
 
 
-def _do(request: HttpRequest, link: TechnicianLink) -> HttpResponse:
+def _do(request: Watched, link: TechnicianLink) -> HttpResponse:
     name, version = request.POST.get("act", ""), request.POST.get("version", "")
     evidence = request.POST.get("evidence", "")
     try:
@@ -109,7 +112,7 @@ def _do(request: HttpRequest, link: TechnicianLink) -> HttpResponse:
     return redirect("technician-step")
 
 
-def _show(request: HttpRequest, link: TechnicianLink, more: dict | None = None, status: int = 200) -> HttpResponse:
+def _show(request: Watched, link: TechnicianLink, more: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     link.run.refresh_from_db()
     request.seen = stamped(_stamp(request))
     context = rack.shown(link.run) | {"may_act": True, "topics": "", "technician": link, **(more or {})}
@@ -127,7 +130,7 @@ def _finished(request: HttpRequest, link: TechnicianLink, why: str) -> HttpRespo
 class KeptToTheStep(MiddlewareMixin):
     """A browser that holds a technician's link and no session gets 403 from every page but the link's own and the public ones."""
 
-    def process_view(self, request: HttpRequest, view, args, kwargs) -> HttpResponse | None:
+    def process_view(self, request: HttpRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
         if not _browser(request) or request.user.is_authenticated:
             return None
         name = request.resolver_match.url_name if request.resolver_match else ""

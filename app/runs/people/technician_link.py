@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from app.accounts import sealing, seals
@@ -201,7 +202,7 @@ def actor(link: TechnicianLink) -> str:
     return f"technician:{link.name} (link of {link.made_by.username})"
 
 
-def _links(lock: bool = False):
+def _links(lock: bool = False) -> QuerySet[TechnicianLink]:
     found = TechnicianLink.objects.select_related("made_by", "run")
     return found.select_for_update(of=["self"]) if lock else found
 

@@ -1,8 +1,10 @@
 """What pages of other apps show of runs, so that those apps need not know runs."""
 
 from datetime import datetime
+from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils import timezone
 
 from app.fleet.models import Situation
@@ -31,7 +33,7 @@ def arrows(states: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def head(context) -> dict:
+def head(context: Context) -> dict[str, Any]:
     """What must not be overlooked: a wrong pull, a use of break glass that is not reviewed, two machines with one key; and what waits for
     this reader's judgement. Asked once for all places of a page that show it."""
     here = context.get("run")
@@ -39,13 +41,13 @@ def head(context) -> dict:
 
 
 @register.inclusion_tag("runs/_loops_badge.html")
-def open_loops() -> dict:
+def open_loops() -> dict[str, Any]:
     """How many things runs have switched on that are not switched off yet."""
     return {"count": loops.count()}
 
 
 @register.inclusion_tag("runs/_answers.html", takes_context=True)
-def answers(context, situation: Situation) -> dict:
+def answers(context: Context, situation: Situation) -> dict[str, Any]:
     """The runbooks that answer a situation, or the run that is open on it."""
     known = [a for a in situation.data["answers"] if a["runbook"] in RUNBOOKS]
     return {
@@ -59,62 +61,62 @@ def answers(context, situation: Situation) -> dict:
 
 
 @register.inclusion_tag("runs/_offers.html", takes_context=True)
-def offers(context, node: str = "", pool: str = "", wwid: str = "") -> dict:
+def offers(context: Context, node: str = "", pool: str = "", wwid: str = "") -> dict[str, Any]:
     """The runbooks that may be begun here."""
     shown = manual_start.panel(context["fleet_facts"], {"node": node, "pool": pool, "wwid": wwid}, context["request"].user)
     return {"csrf_token": context["csrf_token"], **shown}
 
 
 @register.inclusion_tag("runs/_look.html", takes_context=True)
-def look_panel(context, node: str) -> dict:
+def look_panel(context: Context, node: str) -> dict[str, Any]:
     """Ask the node now."""
     user = context["request"].user
     return {"csrf_token": context["csrf_token"], "may_look": may(user, OPERATE, node), **run_page.for_node(node)}
 
 
 @register.inclusion_tag("runs/_held.html")
-def held_of_node(name: str) -> dict:
+def held_of_node(name: str) -> dict[str, Any]:
     """Who holds what on this node."""
     return {"held": panels.held_of_node(name)}
 
 
 @register.inclusion_tag("runs/_held.html")
-def held_of_pool(guid: str) -> dict:
+def held_of_pool(guid: str) -> dict[str, Any]:
     """Who holds this pool."""
     return {"held": panels.held_of_pool(guid)}
 
 
 @register.inclusion_tag("runs/_held.html")
-def held_of_disk(wwid: str) -> dict:
+def held_of_disk(wwid: str) -> dict[str, Any]:
     """Who holds this disk, or the bay it sits in."""
     return {"held": panels.held_of_disk(wwid)}
 
 
 @register.inclusion_tag("runs/_in_hand.html")
-def in_hand_of_node(name: str) -> dict:
+def in_hand_of_node(name: str) -> dict[str, Any]:
     """Which runs have something of this node in hand."""
     return {"in_hand": in_hand.of_node(name)}
 
 
 @register.inclusion_tag("runs/_in_hand.html")
-def in_hand_of_pool(guid: str) -> dict:
+def in_hand_of_pool(guid: str) -> dict[str, Any]:
     """Which runs have a member of this pool in hand."""
     return {"in_hand": in_hand.of_pool(str(guid))}
 
 
 @register.inclusion_tag("runs/_in_hand.html")
-def in_hand_of_disk(wwid: str) -> dict:
+def in_hand_of_disk(wwid: str) -> dict[str, Any]:
     """Which runs have this disk, its bay or its member in hand."""
     return {"in_hand": in_hand.of_disk(wwid)}
 
 
 @register.inclusion_tag("runs/_in_hand.html")
-def in_hand_of_enclosure(enclosure: str) -> dict:
+def in_hand_of_enclosure(enclosure: str) -> dict[str, Any]:
     """Which runs have a bay of this enclosure in hand."""
     return {"in_hand": in_hand.of_enclosure(enclosure)}
 
 
 @register.inclusion_tag("runs/_touched.html")
-def runs_of_disk(wwid: str) -> dict:
+def runs_of_disk(wwid: str) -> dict[str, Any]:
     """The runs that were about this disk."""
     return {"touched": touched.of_disk(wwid)}

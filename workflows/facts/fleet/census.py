@@ -35,7 +35,7 @@ class Census:
     by_vdev: Mapping[tuple[int | None, int], tuple[LabelSeen, ...]]  # (pool guid, vdev guid)
     unread: tuple[tuple[str, str, str], ...]
 
-    def carriers(self, pool_guid: int, vdev_guid: int) -> tuple[LabelSeen, ...]:
+    def carriers(self, pool_guid: int | None, vdev_guid: int) -> tuple[LabelSeen, ...]:
         return self.by_vdev.get((pool_guid, vdev_guid), ())
 
     def duplicates(self) -> tuple[tuple[LabelSeen, ...], ...]:

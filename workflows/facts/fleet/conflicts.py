@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workflows.facts import lookup
 from workflows.facts.fleet.census import title
-from workflows.facts.fleet.identity import Identity, plain
+from workflows.facts.fleet.identity import Identity, Statement, plain
 from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts
 from workflows.facts.unknown import known
 
@@ -92,13 +92,15 @@ _TWO = "They are two disks under one name, or its electronics were exchanged. Re
 
 def _two_shelves(wwid: str, seen: Seen) -> Conflict | None:
     """Two nodes, each seeing the disk in a bay of its own. It may just have been moved, so this is not sure."""
-    fresh = [(node, disk) for node, disk in seen if known(disk.bay) and node.age_seconds <= RECENT_SECONDS]
-    bays = {(disk.bay.enclosure_id, disk.bay.slot) for _, disk in fresh}
+    fresh = [(node, disk, disk.bay) for node, disk in seen if known(disk.bay) and node.age_seconds <= RECENT_SECONDS]
+    bays = {(bay.enclosure_id, bay.slot) for _, _, bay in fresh}
     if len({slot for _, slot in bays}) < 2:
         return None
-    each = "; ".join(f"{node.node} sees it in bay {disk.bay.slot} of {disk.bay.enclosure_id}" for node, disk in fresh)
+    each = "; ".join(f"{node.node} sees it in bay {bay.slot} of {bay.enclosure_id}" for node, _, bay in fresh)
     sentence = f"One disk cannot be in two bays: {each}. Two disks carry the WWID {wwid}, or one node's report is older than it looks."
-    return Conflict("one-wwid", wwid, f"{_where(seen)}: one WWID in two bays", sentence, tuple(fresh), sure=False)
+    return Conflict(
+        "one-wwid", wwid, f"{_where(seen)}: one WWID in two bays", sentence, tuple((node, disk) for node, disk, _ in fresh), sure=False
+    )
 
 
 def _at_odds(wwid: str, seen: Seen) -> Conflict | None:
@@ -120,15 +122,15 @@ def _one_serial(by_wwid: dict[str, list[tuple[NodeFacts, DiskFacts]]]) -> Iterat
     for (_, model, serial), wwids in by_serial.items():
         apart = _apart({wwid: by_wwid[wwid] for wwid in wwids}) if len(wwids) > 1 else ()
         if len(apart) > 1:
-            seen = tuple(pair for wwid in apart for pair in by_wwid[wwid])
-            each = "; ".join(f"{title(disk)} on {node.node}{_in_bay(disk)}" for node, disk in seen)
+            pairs = tuple(pair for wwid in apart for pair in by_wwid[wwid])
+            each = "; ".join(f"{title(disk)} on {node.node}{_in_bay(disk)}" for node, disk in pairs)
             sentence = f"{len(apart)} disks of the model {model} say they have the serial number {serial}: {each}. The number does not distinguish "
             yield Conflict(
                 "one-serial",
                 serial,
-                f"{_where(seen)}: {len(apart)} disks have the serial number {serial}",
+                f"{_where(pairs)}: {len(apart)} disks have the serial number {serial}",
                 sentence + "them apart: go by the WWID and a lit bay, and pull no disk by its serial number.",
-                seen,
+                pairs,
             )
 
 
@@ -181,7 +183,7 @@ def _pools(fleet: FleetFacts) -> Iterator[Conflict]:
             )
 
 
-def _values_of(disk: DiskFacts, kind: str) -> tuple:
+def _values_of(disk: DiskFacts, kind: str) -> tuple[Statement, ...]:
     return disk.identity.witness(kind).statements if isinstance(disk.identity, Identity) else ()
 
 

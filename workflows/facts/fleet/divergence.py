@@ -109,8 +109,9 @@ def _timeline(node: NodeFacts, pool_guid: int) -> PoolTimeline | None:
 
 def _by_uberblock(timeline: PoolTimeline | None) -> Iterator[tuple[DiskFacts, Clue]]:
     """Disks of one top-level vdev get each uberblock together, so one that is ahead of all its peers did not get it from this pool."""
-    for one in timeline.disks if timeline else ():
-        peers = [x for x in timeline.disks if x is not one and x.label.top_guid == one.label.top_guid and x.newest is not None]
+    disks = timeline.disks if timeline else ()
+    for one in disks:
+        peers = [x for x in disks if x is not one and x.label.top_guid == one.label.top_guid and x.newest is not None]
         if one.newest is None or len(peers) < PEERS_MIN:
             continue
         source = f"zdb_uberblocks/{one.label.partition}"
@@ -141,10 +142,11 @@ def _split(one: Any, peers: list[Any], source: str) -> Iterator[tuple[DiskFacts,
 
 def _by_log(node: NodeFacts, timeline: PoolTimeline | None) -> Iterator[tuple[DiskFacts, Clue]]:
     """A load that followed this disk and failed. What the others hold too proves nothing of it, as one disk has to be the first."""
-    for one in timeline.disks if timeline and known(node.failed_loads) else ():
-        ends = [x.newest.txg for x in timeline.disks if x is not one and x.newest is not None]
+    loads, disks = node.failed_loads if known(node.failed_loads) else (), timeline.disks if timeline else ()
+    for one in disks:
+        ends = [x.newest.txg for x in disks if x is not one and x.newest is not None]
         links = {link for path in one.disk.paths for link in path.by_id}
-        led = [load for load in node.failed_loads if strip_partition(load.path)[0] in links]
+        led = [load for load in loads if strip_partition(load.path)[0] in links]
         held = {uberblock.txg for uberblock in (one.uberblocks if known(one.uberblocks) else ())}
         led = [load for load in led if load.txg in held and load.txg > max(ends, default=load.txg) + 1]
         if led and len(ends) >= PEERS_MIN:

@@ -179,22 +179,24 @@ def identify(fleet: FleetFacts, node: str, disk: DiskFacts, remembered: Remember
     if not known(disk.wwid):
         return disk.identity
     remembered = remembered if remembered is not None else fleet.remembered.get(disk.wwid)
-    beside = [*_by_pools(fleet, node, disk), *_by_others(fleet, node, disk), *_by_history(remembered)]
+    beside = [*_by_pools(fleet, node, disk.wwid), *_by_others(fleet, node, disk.wwid), *_by_history(remembered)]
     return weigh((*disk.identity.statements, *beside)) if beside else disk.identity
 
 
-def _by_pools(fleet: FleetFacts, node: str, disk: DiskFacts) -> Iterable[Statement]:
+def _by_pools(fleet: FleetFacts, node: str, wwid: str) -> Iterable[Statement]:
     """Which vdev the pools of this node have open on it. They opened a name; the label says what the disk is."""
     here = fleet.nodes.get(node)
-    for member in lookup.members(FleetFacts({node: here})) if here is not None else ():
+    if here is None:
+        return
+    for member in lookup.members(FleetFacts({node: here})):
         serves = member.vdev.state in lookup.IN_SERVICE  # the name of a lost member may be another disk's by now
-        if serves and known(member.vdev.guid) and lookup.is_called(here, member.vdev.name, disk.wwid):
+        if serves and known(member.vdev.guid) and lookup.is_called(here, member.vdev.name, wwid):
             yield Statement("label", str(member.vdev.guid), "zpool_status", f"the pool {member.pool}", "pool")
 
 
-def _by_others(fleet: FleetFacts, node: str, disk: DiskFacts) -> Iterable[Statement]:
+def _by_others(fleet: FleetFacts, node: str, wwid: str) -> Iterable[Statement]:
     for name in fleet.nodes:
-        found = lookup.disk(fleet, name, disk.wwid) if name != node else None
+        found = lookup.disk(fleet, name, wwid) if name != node else None
         if not known(found) or found is None:
             continue
         if known(found.serial):

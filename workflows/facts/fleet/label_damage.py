@@ -53,15 +53,16 @@ def damages(fleet: FleetFacts, seen: Census | None = None) -> tuple[Damage, ...]
 
 def _lost(fleet: FleetFacts, seen: Census) -> Iterator[Damage]:
     for node in fleet.nodes.values():
-        for leaf in node.expected if known(node.expected) else ():
+        expected = node.expected if known(node.expected) else ()
+        for leaf in expected:
             if leaf.label_state == DESTROYED or seen.carriers(leaf.pool_guid, leaf.guid):
                 continue
             disk = _its_disk(node, leaf)
             if disk is None or not known(disk.labels):
                 continue
-            if not _most_are_here(node, leaf, seen) or _replaced(fleet, leaf) or _is_a_sibling(node, leaf, disk):
+            if not _most_are_here(expected, leaf, seen) or _replaced(fleet, leaf) or _is_a_sibling(leaf, disk.labels):
                 continue
-            yield _damage_of(fleet, node, leaf, disk)
+            yield _damage_of(fleet, node, leaf, disk, disk.labels)
 
 
 def _its_disk(node: NodeFacts, leaf: Expected) -> DiskFacts | None:
@@ -70,9 +71,9 @@ def _its_disk(node: NodeFacts, leaf: Expected) -> DiskFacts | None:
     return next((d for d in disks if known(d.wwid) and d.wwid == wwid), None)
 
 
-def _most_are_here(node: NodeFacts, leaf: Expected, seen: Census) -> bool:
+def _most_are_here(expected: tuple[Expected, ...], leaf: Expected, seen: Census) -> bool:
     """Old labels on a few reused disks miss the rest of their pool; that is no damage."""
-    siblings = {e.guid for e in node.expected if (e.pool_guid, e.top_guid) == (leaf.pool_guid, leaf.top_guid)}
+    siblings = {e.guid for e in expected if (e.pool_guid, e.top_guid) == (leaf.pool_guid, leaf.top_guid)}
     return 2 * sum(bool(seen.carriers(leaf.pool_guid, guid)) for guid in siblings) >= len(siblings)
 
 
@@ -82,15 +83,15 @@ def _replaced(fleet: FleetFacts, leaf: Expected) -> bool:
     return any(lookup.pool_lineage(pool, leaf.guid) is None for pool in pools)
 
 
-def _is_a_sibling(node: NodeFacts, leaf: Expected, disk: DiskFacts) -> bool:
-    """Whether this disk is rightly another member: a stored device id may name the disk of a sibling."""
-    return any((label.pool_guid, label.top_guid) == (leaf.pool_guid, leaf.top_guid) for label in disk.labels)
+def _is_a_sibling(leaf: Expected, labels: tuple[LabelFacts, ...]) -> bool:
+    """Whether the disk with these labels is rightly another member: a stored device id may name the disk of a sibling."""
+    return any((label.pool_guid, label.top_guid) == (leaf.pool_guid, leaf.top_guid) for label in labels)
 
 
-def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFacts) -> Damage:
+def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFacts, labels: tuple[LabelFacts, ...]) -> Damage:
     text = f"The labels of its siblings (on {leaf.told_by}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
-    if disk.labels:
-        other = disk.labels[0]
+    if labels:
+        other = labels[0]
         kind, found = "other", f"{other.pool_name}: guid {other.guid}, txg {other.txg}, hostname {other.hostname}"
         text += f", but it carries the label of vdev {other.guid} of {other.pool_name or 'no pool'}, written by {other.hostname or 'an unknown host'}."
     else:

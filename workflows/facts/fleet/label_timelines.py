@@ -15,6 +15,8 @@ from workflows.facts.fleet.census import Census, LabelSeen
 from workflows.facts.model import FleetFacts, VdevFacts
 from workflows.facts.unknown import known
 
+Dated = tuple[int, LabelSeen]  # a label that has a txg, behind that txg
+
 
 @dataclass(frozen=True)
 class Outlier:
@@ -58,40 +60,40 @@ def outliers(fleet: FleetFacts, seen: Census) -> tuple[Outlier, ...]:
     )
 
 
-def siblings(labels: Iterable[LabelSeen]) -> dict[tuple[int, int], tuple[LabelSeen, ...]]:
+def siblings(labels: Iterable[LabelSeen]) -> dict[tuple[int, int], tuple[Dated, ...]]:
     """(pool guid, guid of the top-level vdev) -> the labels below it, of each disk the newest one."""
-    groups: dict[tuple[int, int], dict[object, LabelSeen]] = {}
+    groups: dict[tuple[int, int], dict[object, Dated]] = {}
     for seen in labels:
         label = seen.label
         if label.pool_guid is not None and label.top_guid is not None and label.txg is not None:
             group = groups.setdefault((label.pool_guid, label.top_guid), {})
             key = disk_key(seen)
-            if key not in group or label.txg > (group[key].label.txg or 0):
-                group[key] = seen
+            if key not in group or label.txg > group[key][0]:
+                group[key] = (label.txg, seen)
     return {key: tuple(group.values()) for key, group in groups.items()}
 
 
-def _imported(pool: int, group: Iterable[LabelSeen], leaves: dict[tuple[int, int], VdevFacts]) -> list[Outlier]:
+def _imported(pool: int, group: Iterable[Dated], leaves: dict[tuple[int, int], VdevFacts]) -> list[Outlier]:
     """Disks that claim to be members and serve nothing, against those in service."""
 
     def state(label: LabelSeen) -> str:
         leaf = leaves.get((pool, label.label.guid))
         return leaf.state if leaf is not None else ""
 
-    serving = [s for s in group if state(s) in lookup.IN_SERVICE]
+    serving = [(txg, s) for txg, s in group if state(s) in lookup.IN_SERVICE]
     if not serving:
         return []
-    best = max(serving, key=lambda s: s.label.txg)
-    others = (s for s in group if state(s) and state(s) not in lookup.IN_SERVICE)
-    return [o for s in others if (o := _compared(s, best, len(serving), leaves.get((pool, s.label.guid))))]
+    best = max(serving, key=lambda dated: dated[0])
+    others = ((txg, s) for txg, s in group if state(s) and state(s) not in lookup.IN_SERVICE)
+    return [o for txg, s in others if (o := _compared((txg, s), best, len(serving), leaves.get((pool, s.label.guid))))]
 
 
-def at_rest(group: Iterable[LabelSeen]) -> list[Outlier]:
+def at_rest(group: Iterable[Dated]) -> list[Outlier]:
     """No host has the pool imported, so nothing is written. The history that most disks hold is right, of two halves the later one; and of
     its labels those that most disks have."""
-    stories: dict[object, dict[int, list[LabelSeen]]] = {}
-    for seen in group:
-        stories.setdefault((_writer(seen), seen.label.top), {}).setdefault(seen.label.txg, []).append(seen)
+    stories: dict[object, dict[int, list[Dated]]] = {}
+    for txg, seen in group:
+        stories.setdefault((_writer(seen), seen.label.top), {}).setdefault(txg, []).append((txg, seen))
     if not stories:
         return []
     story = max(stories.values(), key=lambda txgs: (sum(map(len, txgs.values())), max(txgs)))
@@ -101,15 +103,16 @@ def at_rest(group: Iterable[LabelSeen]) -> list[Outlier]:
     return [o for s in others if (o := _compared(s, best[0], len(best)))]
 
 
-def _compared(seen: LabelSeen, best: LabelSeen, siblings: int, leaf: VdevFacts | None = None) -> Outlier | None:
-    label, other = seen.label, best.label
-    if label.txg > other.txg:
-        kind = "split" if _writer(seen) != _writer(best) or label.top != other.top else "ahead"
-    elif label.txg < other.txg:
+def _compared(one: Dated, best: Dated, siblings: int, leaf: VdevFacts | None = None) -> Outlier | None:
+    (txg, seen), (best_txg, best_seen) = one, best
+    label, other = seen.label, best_seen.label
+    if txg > best_txg:
+        kind = "split" if _writer(seen) != _writer(best_seen) or label.top != other.top else "ahead"
+    elif txg < best_txg:
         kind = "behind"
     else:
         kind = "split" if label.top != other.top and leaf is None else ""
-    return Outlier(kind, seen, other.txg, siblings, other.hostname, leaf) if kind else None
+    return Outlier(kind, seen, best_txg, siblings, other.hostname, leaf) if kind else None
 
 
 def _writer(seen: LabelSeen) -> object:

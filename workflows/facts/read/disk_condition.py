@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from agents.collectors._smart_json import SmartDetails
 from workflows.facts.read.disk_health import Finding, findings
 from workflows.facts.unknown import Known, Unknown, known
 
@@ -200,7 +201,7 @@ def condition_of(smart: Any, logs: Any) -> ConditionFacts:
     )
 
 
-def _pending(more: Any, silent: Unknown) -> Known[int | None]:
+def _pending(more: SmartDetails | None, silent: Unknown) -> Known[int | None]:
     """None is "it keeps no list", which the JSON shows by leaving it out; the text may have left it out."""
     if more is None or (more.in_text and more.pending_defects is None):
         return silent

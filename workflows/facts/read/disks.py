@@ -72,7 +72,7 @@ def _read_around(sources: Sources) -> Around:
 
 
 def _groups(sources: Sources) -> dict[str, list[Any]]:
-    return sources.once("groups", lambda: by_disk(sources.read("block")))
+    return sources.once("groups", lambda: by_disk(need(sources.read("block"))))
 
 
 def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
@@ -166,7 +166,8 @@ def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None
 def _copies(places: Mapping[str, Read | None]) -> Known[tuple[Copies, ...]]:
     """What became of the four copies, place by place. A place that was not read leaves the whole disk unknown."""
     readings = [Unknown("A label of it was not read.") if read is None else read.copies for read in places.values()]
-    return next((each for each in readings if not known(each)), tuple(readings))
+    unread = next((each for each in readings if not known(each)), None)
+    return tuple(each for each in readings if known(each)) if unread is None else unread
 
 
 def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
@@ -236,7 +237,8 @@ def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
 
 def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
     """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
-    reading, links = sources.read("disk_links"), {}
+    reading = sources.read("disk_links")
+    links: dict[str, tuple[str, ...]] = {}
     for path, name in reading if known(reading) else ():
         links[name] = (*links.get(name, ()), path)
     return links

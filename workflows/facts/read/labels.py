@@ -161,19 +161,20 @@ class LabelIndex:
 
 def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
     """Build the index from (disk key, read) pairs."""
-    result, freshest, unread = LabelIndex(), {}, []
+    result, unread = LabelIndex(), []
+    freshest: dict[tuple[int, int | None], tuple[int, Any, LabelFacts]] = {}  # by pool and top-level vdev
     for disk, read in reads:
         if not known(read.labels):
             unread.append(read.name)
             continue
         for label, tree in read.labels:
             result.carriers.setdefault(label.guid, []).append((disk, label))
-            top = (label.pool_guid, label.top_guid)
-            if label.pool_guid is not None and tree is not None and (label.txg or 0) >= freshest.get(top, (-1, None, None))[0]:
-                freshest[top] = (label.txg or 0, tree, label)
+            pool, top = label.pool_guid, label.top_guid
+            if pool is not None and tree is not None and (label.txg or 0) >= freshest.get((pool, top), (-1, None, None))[0]:
+                freshest[pool, top] = (label.txg or 0, tree, label)
     for (pool_guid, _), (_, tree, _) in freshest.items():
         result.written.update({(pool_guid, vdev.guid): _written(vdev) for vdev in _walk(tree)})
-    result.expected = tuple(leaf for _, tree, label in freshest.values() for leaf in _expected(tree, label))
+    result.expected = tuple(leaf for (pool, _), (_, tree, label) in freshest.items() for leaf in _expected(pool, tree, label))
     result.unread = tuple(unread)
     return result
 
@@ -183,12 +184,12 @@ def _written(vdev: Any) -> Written:
     return Written(vdev.devid, vdev.ashift, filling, vdev.phys_path, vdev.enc_path)
 
 
-def _expected(tree: Any, label: LabelFacts) -> Iterator[Expected]:
+def _expected(pool_guid: int, tree: Any, label: LabelFacts) -> Iterator[Expected]:
     for vdev in _walk(tree):
         if not vdev.children and vdev.type == "disk":
             yield Expected(
-                pool_guid=label.pool_guid,
-                pool_name=label.pool_name or str(label.pool_guid),
+                pool_guid=pool_guid,
+                pool_name=label.pool_name or str(pool_guid),
                 top_guid=tree.guid,
                 guid=vdev.guid,
                 txg=label.txg or 0,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from agents.collectors.zpool_iostat import Waits
 from workflows.facts.model import DiskFacts, PoolFacts, VdevFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, known, need
@@ -44,8 +45,8 @@ class LeafLatency:
 
     leaf: VdevFacts
     top: VdevFacts
-    since_import: Any = None
-    now: Any = None
+    since_import: Waits | None = None
+    now: Waits | None = None
     slow: Known[int] = NOT_COUNTED
     delays: Known[int] = NOT_COUNTED  # delay events among those the kernel still has
     aborts: Known[int] = NOT_COUNTED  # task aborts in what is left of the kernel's log
@@ -141,7 +142,8 @@ def _rows(rows: tuple[Any, ...], pool: PoolFacts) -> dict[str, Any]:
     if pool.name not in names:
         return {}
     begin = names.index(pool.name) + 1
-    mine, ambiguous = {}, set()
+    mine: dict[str, Any] = {}
+    ambiguous: set[str] = set()
     for row in rows[begin : begin + sum(1 for _ in _all(pool))]:
         ambiguous |= {row.name} & mine.keys()
         mine[row.name] = row
@@ -224,7 +226,7 @@ def _at(counts: Known[dict[Any, int]], key: Known[Any]) -> Known[int]:
     return counts.get(key, 0) if known(key) else key
 
 
-def duration(nanoseconds: int) -> str:
+def duration(nanoseconds: float) -> str:
     """A wait for a sentence: "342 ms", "4.5 s"."""
     if nanoseconds >= 1_000_000_000:
         return f"{nanoseconds / 1e9:.1f} s"

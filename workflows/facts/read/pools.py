@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.collectors import _scans as scans
 from agents.collectors._rows import NOT_READ
-from agents.collectors._vdevs import first_line
+from agents.collectors._vdevs import Vdev, first_line
 from agents.collectors.base import UnreadLine
 from workflows.facts.model import ImportableFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.read.labels import LabelIndex, Written
@@ -140,7 +140,7 @@ def _pool(
     claims = _claims(guids, labels.pool_guids(_guids(pool, twin)))
     guid = _pool_guid(claims, labels)
 
-    def join(vdev: Any, other: Known[Any]) -> VdevFacts:
+    def join(vdev: Vdev, other: Known[Vdev]) -> VdevFacts:
         children = tuple(join(child, theirs) for child, theirs in _pairs(vdev.children, other, lambda v: v.children))
         return _vdev(vdev, _guid(vdev, other), guid, labels, resolve, children)
 
@@ -238,11 +238,12 @@ def _without_members(tops: tuple[tuple[str, VdevFacts], ...]) -> Iterator[Unread
                 yield UnreadLine(vdev.name, "config", "its members are not shown, so rows are missing")
 
 
-def _section(pool: Any, heading: str) -> tuple:
-    return dict(pool.sections).get(heading, ())
+def _section(pool: Any, heading: str) -> tuple[Vdev, ...]:
+    sections: dict[str, tuple[Vdev, ...]] = dict(pool.sections)
+    return sections.get(heading, ())
 
 
-def _pairs(vdevs: tuple, twin: Known[Any], of: Callable[[Any], tuple]) -> Iterator[tuple[Any, Known[Any]]]:
+def _pairs(vdevs: tuple[Vdev, ...], twin: Known[Any], of: Callable[[Any], tuple[Vdev, ...]]) -> Iterator[tuple[Vdev, Known[Vdev]]]:
     """Each vdev with its twin from the run by guid, by the order of the lines. The shapes were compared before."""
     yield from zip(vdevs, of(twin) if known(twin) else [twin] * len(vdevs), strict=True)
 
@@ -278,7 +279,7 @@ def _guids_by_source(sources: Sources) -> dict[str, dict[str, int]]:
     return found
 
 
-def _guid(vdev: Any, twin: Known[Any]) -> Known[int]:
+def _guid(vdev: Vdev, twin: Known[Vdev]) -> Known[int]:
     if vdev.guid is not None:
         return vdev.guid
     if not known(twin):
@@ -302,7 +303,9 @@ def _walk(vdev: Any) -> Iterator[Any]:
         yield from _walk(child)
 
 
-def _vdev(vdev: Any, guid: Known[int], pool_guid: Known[int], labels: LabelIndex, resolve: Resolve, children: tuple) -> VdevFacts:
+def _vdev(
+    vdev: Vdev, guid: Known[int], pool_guid: Known[int], labels: LabelIndex, resolve: Resolve, children: tuple[VdevFacts, ...]
+) -> VdevFacts:
     written = labels.written.get((pool_guid, guid), NOTHING_WRITTEN) if known(guid) and known(pool_guid) else NOTHING_WRITTEN
     kind, parity = _kind(vdev.name, bool(children))
     return VdevFacts(

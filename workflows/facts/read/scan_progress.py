@@ -166,7 +166,7 @@ def _figures(text: str) -> _Figures:
     )
 
 
-def _of_json(fields: dict) -> _Figures:
+def _of_json(fields: dict[str, Any]) -> _Figures:
     def exactly(key: str) -> Known[Amount]:
         value = str(fields.get(key, ""))
         return Amount(int(value), int(value)) if re.fullmatch("[0-9]{1,20}", value) else Unknown(f"The JSON gives no exact {key}.")

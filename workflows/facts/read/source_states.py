@@ -45,7 +45,7 @@ class SourceState:
 
 def late_after_seconds(source: str) -> float:
     """How old the answer of a source may be: three times of asking were missed, with what the way takes."""
-    return MISSED_MAX * COLLECTORS[source].EVERY_SECONDS * (1 + JITTER) + DELAY_SECONDS
+    return MISSED_MAX * float(COLLECTORS[source].EVERY_SECONDS) * (1 + JITTER) + DELAY_SECONDS
 
 
 def source_states(node: NodeFacts) -> tuple[SourceState, ...]:

@@ -56,16 +56,17 @@ class Sources:
         """
         if self._memory is None:
             return work()
-        value, stamps = self._memory.get(name, (None, None))
-        if stamps is None or any(self._stamp(asked) != stamp for asked, stamp in stamps.items()):
+        remembered = self._memory.get(name)
+        if remembered is None or any(self._stamp(asked) != stamp for asked, stamp in remembered[1].items()):
             self._noting.append({})
             try:
-                value = work()
+                made = work()
             finally:
                 stamps = self._noting.pop()
-            self._memory[name] = (value, stamps)
+            remembered = self._memory[name] = (made, stamps)
         if self._noting:
-            self._noting[-1].update(stamps)
+            self._noting[-1].update(remembered[1])
+        value: T = remembered[0]
         return value
 
     def _note(self, how: str, what: str) -> None:
@@ -75,7 +76,7 @@ class Sources:
     def _stamp(self, asked: Asked) -> object:
         """Equal for as long as the question has the same answer."""
         how, what = asked
-        if how == "read":
+        if how == "read" and self._digests is not None:
             return self._digests.get(what)
         if how == "keys":
             return self._keys(what)
@@ -207,7 +208,8 @@ def _is_shorter(where: str, text: str) -> bool:
 @lru_cache(maxsize=TEXTS_REMEMBERED)
 def _read(source: str, text: str) -> Reading:
     """Of a source whose collector reads row by row."""
-    return COLLECTORS[source].read(text)
+    reading: Reading = COLLECTORS[source].read(text)
+    return reading
 
 
 def digest_of(body: Mapping[str, Any]) -> str:

@@ -61,9 +61,9 @@ def _wwids(reported: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterat
     for value in _page83(device, wwid):
         yield Statement("wwid", value, "block", f"VPD page 0x83 ({name})", "kernel")
     for source, by, raw in (("lsscsi", f"lsscsi ({name})", reported.lsscsi.get(name, "")), *_links_of(reported, name)):
-        value = normalise(raw)
-        if value and _comparable(value, wwid):
-            yield Statement("wwid", value, source, by, "udev")
+        named = normalise(raw)
+        if named and _comparable(named, wwid):
+            yield Statement("wwid", named, source, by, "udev")
     if known(smart) and smart.wwid and _comparable(smart.wwid, wwid):
         yield Statement("wwid", smart.wwid, f"smart/{name}", f"smartctl ({name})", "disk")
 

@@ -18,6 +18,7 @@ from workflows.facts import FleetFacts
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
 from workflows.guards.candidate import CHOICE_GUARDS
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import allowed
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
@@ -58,6 +59,7 @@ POOL_GUARDS = (
     the_pool_is_not_suspended,
     it_is_one_disk_that_can_be_mirrored,
     the_member_has_its_disk_alone,
+    the_pool_is_not_encrypted_below,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     no_expansion_is_under_way,

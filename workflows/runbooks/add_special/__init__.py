@@ -32,6 +32,7 @@ from workflows.guards.candidate import (
 )
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
+from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.several import NUMBERS, about, chosen, each, key, numbers_chosen, of_disk
@@ -73,6 +74,7 @@ POOL_GUARDS = (
     *FIRST_GUARDS,
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
+    the_pool_is_not_encrypted_below,
     no_removal_is_under_way,
     no_expansion_is_under_way,
 )

@@ -43,6 +43,7 @@ from workflows.guards.bay import (
 )
 from workflows.guards.candidate import the_disk_sits_in_a_known_bay
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.member import (
     nothing_replaces_by_itself,
     only_the_member_left,
@@ -90,6 +91,7 @@ POOL_GUARDS = (
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
     the_member_has_its_disk_alone,
+    the_pool_is_not_encrypted_below,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,
     the_pool_asks_for_no_larger_blocks,

@@ -34,6 +34,7 @@ from workflows.facts.lookup import disk as disk_of
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
 from workflows.guards.candidate import CHOICE_GUARDS, the_disk_has_no_partitions
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.policy import allowed
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
@@ -91,6 +92,7 @@ MEMBER_GUARDS = (
     the_member_is_a_partition_beside_others,
     a_serving_disk_has_the_partitions,
     the_lost_member_is_not_being_replaced,
+    the_pool_is_not_encrypted_below,
     a_lost_member_is_not_back,
     the_vdev_can_still_rebuild,
     no_mass_event_is_under_way,

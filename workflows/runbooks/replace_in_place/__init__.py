@@ -37,6 +37,7 @@ from workflows.guards.bay import (
 )
 from workflows.guards.candidate import CHOICE_GUARDS
 from workflows.guards.fate import nothing_of_the_pool_comes_first
+from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.member import the_member_sits_on_the_disk_meant
 from workflows.guards.partitioned import the_member_has_its_disk_alone
 from workflows.guards.policy import allowed_with_light
@@ -103,6 +104,7 @@ OUTGOING_GUARDS = (
     the_pool_is_not_suspended,
     the_lost_member_is_one_known_vdev,
     the_member_has_its_disk_alone,
+    the_pool_is_not_encrypted_below,
     the_member_still_serves,
     no_replacement_holds_the_member,
     the_member_sits_on_the_disk_meant,

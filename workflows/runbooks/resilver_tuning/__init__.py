@@ -124,8 +124,10 @@ def how_it_goes(facts: FleetFacts, params: Params) -> Progress:
     if not known(pool):
         return Progress(pool.reason)
     now = scan_speed.take(pool)
-    if not known(before) or not known(now):
-        return Progress((now if known(before) else before).reason)  # type: ignore[union-attr]
+    if not known(before):
+        return Progress(before.reason)
+    if not known(now):
+        return Progress(now.reason)
     percent = next((scan.percent for scan in (pool.progress if known(pool.progress) else ())), None)
     return Progress(before.compared(now), float(percent) if percent else None)
 

@@ -81,6 +81,12 @@ def test_one_that_had_it_when_it_reported_last_is_not_called_a_second_host():
     assert "oss03 last reported 600 s ago" in found.meaning
 
 
+def test_a_holder_whose_list_of_pools_is_not_whole_counts_with_those_that_were_read():
+    in_part = replace(HOLDER, pools=Unknown("A line of zpool status was not understood."), partial_pools=HOLDER.pools)
+    assert {s.key for s in of(in_part, replace(in_part, node="oss03"))} == {f"{foreign.SLUG}:twice:{ON}", f"{foreign.SLUG}:twice:{OFF}"}
+    assert {(s.node, s.subject["other_host"]) for s in of(in_part, PARTNER)} == {("oss03", "oss02")}
+
+
 def test_a_node_that_does_not_know_its_own_pools_calls_no_label_foreign():
     assert of(HOLDER, replace(PARTNER, pools=Unknown("zpool_status: timeout."), importable=Unknown("not collected."))) == ()
 

@@ -1,6 +1,7 @@
 """Django's `changepassword`, for a person on the portal's machine: it counts at once, is in the ledger, and every channel for notices gets it."""
 
 from getpass import getuser
+from typing import Any
 
 from django.contrib.auth.management.commands import changepassword
 from django.core.management import CommandError
@@ -16,7 +17,7 @@ from app.ledger import services as ledger
 class Command(changepassword.Command):
     help = __doc__
 
-    def handle(self, *args, **options):
+    def handle(self, *args: Any, **options: Any) -> str | None:
         name = options["username"] or getuser()
         try:
             ledger.refuse_if_broken()

@@ -5,7 +5,9 @@ installation from before there were seals, or from before this version sealed mo
 `identity begin-anew --why ...` is for a key that is lost: it lists everything, and with --all seals it under another key.
 """
 
-from django.core.management import BaseCommand, CommandError
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
 
 from app.accounts import blessing, seals
 from app.ledger.forms import LedgerDown
@@ -14,14 +16,14 @@ from app.ledger.forms import LedgerDown
 class Command(BaseCommand):
     help = __doc__
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("what", nargs="?", choices=("show", "first", "bless", "rotate", "begin-anew"), default="show")
         parser.add_argument("rows", nargs="*", help="names of rows, as they are listed")
         parser.add_argument("--all", action="store_true", help="every row that is listed")
         parser.add_argument("--why", default="", help="what the ledger will say")
         parser.add_argument("--by", default="command line", help="who asked for it")
 
-    def handle(self, *args, what, rows, why, by, **options):
+    def handle(self, *args: object, what: str, rows: list[str], why: str, by: str, **options: Any) -> None:
         do = {"show": self.show, "first": self.first, "bless": self.bless, "rotate": self.rotate, "begin-anew": self.begin_anew}[what]
         if what not in ("show", "first") and not why.strip():
             raise CommandError("Say with --why what is done and why. The ledger keeps it.")
@@ -30,13 +32,13 @@ class Command(BaseCommand):
         except (blessing.NotNow, seals.KeyLost, LedgerDown) as refused:
             raise CommandError(str(refused)) from refused
 
-    def show(self, rows, every, why, by):
+    def show(self, rows: list[str], every: bool, why: str, by: str) -> None:
         if lost := seals.why_no_key():
             self.stdout.write(lost)
         self._list(found := blessing.not_accepted())
         self.stdout.write(f"{len(found)} rows are not accepted." if found else "Every row is accepted.")
 
-    def first(self, rows, every, why, by):
+    def first(self, rows: list[str], every: bool, why: str, by: str) -> None:
         if found := blessing.at_first(by):
             self._list(found)
             self.stdout.write(
@@ -44,7 +46,7 @@ class Command(BaseCommand):
                 " not belong there was there before."
             )
 
-    def bless(self, rows, every, why, by):
+    def bless(self, rows: list[str], every: bool, why: str, by: str) -> None:
         found = blessing.not_accepted()
         self._list(found if every else [one for one in found if blessing.name_of(one) in rows])
         if not rows and not every:
@@ -52,10 +54,10 @@ class Command(BaseCommand):
         done = blessing.bless([blessing.name_of(one) for one in found] if every else rows, why, by)
         self.stdout.write(f"{len(done)} rows are confirmed.")
 
-    def rotate(self, rows, every, why, by):
+    def rotate(self, rows: list[str], every: bool, why: str, by: str) -> None:
         self.stdout.write(f"{blessing.rotate(why, by)} rows are sealed with another key, {seals.key_path()}. Back that file up.")
 
-    def begin_anew(self, rows, every, why, by):
+    def begin_anew(self, rows: list[str], every: bool, why: str, by: str) -> None:
         found = blessing.not_accepted()
         self._list(found)
         if not every:
@@ -63,6 +65,6 @@ class Command(BaseCommand):
         blessing.begin_anew(why, by)
         self.stdout.write(f"{len(found)} rows are sealed with another key, {seals.key_path()}. Back that file up.")
 
-    def _list(self, found):
+    def _list(self, found: list[blessing.Found]) -> None:
         for one in found:
             self.stdout.write(f"  {blessing.line(one)}")

@@ -4,7 +4,7 @@
 and `people new-password NAME --why ...` prints one. Each is in the ledger, and every channel for notices gets it.
 """
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from app.accounts import confirming, people, waiting
@@ -18,14 +18,14 @@ DONE_HERE = "it was done on the portal's machine and counts at once"
 class Command(BaseCommand):
     help = __doc__
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("what", nargs="?", choices=("show", "confirm", "give", "new-password"), default="show")
         parser.add_argument("name", nargs="?", default="", help="who it is about")
         parser.add_argument("role", nargs="?", default="", choices=("", *Role.values))
         parser.add_argument("--team", default="", help="the role holds for the nodes of this team; else for the whole fleet")
         parser.add_argument("--why", default="", help="what the ledger will say")
 
-    def handle(self, *args, what, name, role, team, why, **options):
+    def handle(self, *args: object, what: str, name: str, role: str, team: str, why: str, **options: object) -> None:
         if what == "show":
             return self.show()
         if not why.strip():
@@ -43,13 +43,13 @@ class Command(BaseCommand):
             raise CommandError(str(refused)) from refused
         self.stdout.write(message)
 
-    def show(self):
+    def show(self) -> None:
         found = list(waiting.everything())
         for one in found:
             self.stdout.write(f"  {waiting.person_of(one)}: {waiting.words(one)}; counts from {one.counts_at:%Y-%m-%d %H:%M} UTC")
         self.stdout.write(f"Confirm with `{waiting.COMMAND} NAME --why ...`." if found else "Nothing waits.")
 
-    def confirm(self, person, role, team):
+    def confirm(self, person: User, role: str, team: str) -> str:
         found = waiting.of(person)
         if not found:
             raise people.PeopleRefused(f"Nothing of {person} waits.")
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             confirming.confirm(None, one, waiting.key(one))
         return "\n".join(lines)
 
-    def give(self, person, role, team):
+    def give(self, person: User, role: str, team: str) -> str:
         where = Team.objects.filter(name=team).first() if team else None
         if not role or (team and where is None):
             raise people.PeopleRefused(f"There is no team {team}." if role else "Name the role after the person.")
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         waiting.announce_change(person.username, waiting.words(held), DONE_HERE)
         return f"{person} is {held.role} for {held.where}, at once."
 
-    def new_password(self, person, role, team):
+    def new_password(self, person: User, role: str, team: str) -> str:
         password = people.new_password(None, person)
         waiting.announce_change(person.username, f"{waiting.DONE['password']} by {waiting.HOST}", DONE_HERE)
         return f"The new password of {person}, to be changed at once: {password}"

@@ -6,6 +6,7 @@ import sys
 import time
 
 from django.core.management import BaseCommand, CommandError
+from django.core.management.base import CommandParser
 
 from app.fleet import generated
 from app.fleet.models import Disk, Node, Situation
@@ -15,13 +16,13 @@ from twin.many import NODES_MAX
 class Command(BaseCommand):
     help = "Fill an empty database with a generated fleet. Refuses where a real one is. Nodes that are there already are left as they are."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--nodes", type=int, default=1000)
         parser.add_argument("--disks", type=int, default=100, help="of each node; tens make raidz2 vdevs, the rest is left blank")
         parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
         parser.add_argument("--part", help="N/M: only every M-th node from the N-th on; how the jobs share the work")
 
-    def handle(self, *, nodes: int, disks: int, jobs: int, part: str | None, **options):
+    def handle(self, *args: object, nodes: int, disks: int, jobs: int, part: str | None, **options: object) -> None:
         if not 1 <= nodes <= NODES_MAX or not 10 <= disks <= 900:
             raise CommandError("A generated fleet has 1 to 9000 nodes of 10 to 900 disks each.")
         try:

@@ -6,10 +6,12 @@ are recorded with who asked (--by). The key that signs orders is changed with `o
 """
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from app.core.job_progress import reported_to
 from app.ledger import checkpoints, grants, key_change, outside, redact
@@ -31,7 +33,7 @@ class Command(BaseCommand):
     help = __doc__
     requires_system_checks = ()
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parts = parser.add_subparsers(dest="part", required=True)
         walk = parts.add_parser("verify", help="walk chain, leaves, runs, checkpoints and evidence")
         walk.add_argument("--kept", type=Path, help="a file with checkpoints that were kept elsewhere; they are held against the ledger")
@@ -52,13 +54,13 @@ class Command(BaseCommand):
             part.add_argument("--why", required=True, help="what the ledger will say")
             part.add_argument("--by", default="command line", help="who asked for it")
 
-    def handle(self, *args, part, **options):
+    def handle(self, *args: object, part: str, **options: Any) -> None:
         try:
-            getattr(self, part)(**options)
+            getattr(self, f"do_{part}")(**options)
         except (LedgerDown, NotRedacted) as error:
             raise CommandError(str(error)) from error
 
-    def verify(self, kept, **_):
+    def do_verify(self, kept: Path | None, **_: object) -> None:
         try:
             against = outside.Kept(read_kept(kept) if kept else ())
         except OSError as error:
@@ -69,7 +71,7 @@ class Command(BaseCommand):
         if found.exit_code:
             sys.exit(found.exit_code)
 
-    def print_audit(self, found: Audit):
+    def print_audit(self, found: Audit) -> None:
         self.stdout.write(", ".join(f"{count} {what}" for what, count in found.counts.items()) + ".")
         self.stdout.write(f"Signed up to event {found.signed}.")
         kinds = {"TAMPERED": found.tampered, "INCOMPLETE": found.incomplete, "NOT CHECKED": found.unchecked, "REDACTED": found.redacted}
@@ -78,7 +80,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{label:<12}{sentence}")
         self.stdout.write(VERDICTS[found.exit_code])
 
-    def send(self, **_):
+    def do_send(self, **_: object) -> None:
         checkpoints.checkpoint_now()
         sent = outside.send_out()
         for place, why in sent.items():
@@ -86,15 +88,15 @@ class Command(BaseCommand):
         if not sent or any(sent.values()):
             raise CommandError("Not every place has it." if sent else "SLOTLIGHT_CHECKPOINTS_TO names no place.")
 
-    def key(self, **_):
+    def do_key(self, **_: object) -> None:
         self.stdout.write(checkpoints.signing_key().fingerprint)
 
-    def check(self, **_):
+    def do_check(self, **_: object) -> None:
         if found := grants.faults():
             raise CommandError(" ".join(found))
         self.stdout.write("Triggers, functions, owners and rights are as they were made.")
 
-    def redact(self, what, why, by, **_):
+    def do_redact(self, what: str, why: str, by: str, **_: object) -> None:
         if DIGEST.match(what):
             redact.redact_evidence(what, why, by)
         elif what.isascii() and what.isdecimal():
@@ -103,11 +105,11 @@ class Command(BaseCommand):
             raise CommandError(f"{what} is neither the number of an event nor the SHA-256 of evidence.")
         self.stdout.write(f"{what} is erased from this database. Copies in backups and older exports are not.")
 
-    def rotate(self, which, why, by, **_):
+    def do_rotate(self, which: str, why: str, by: str, **_: object) -> None:
         self.stdout.write(f"The {which} key is now {key_change.rotate(which, why, by)}.")
 
     @contextmanager
-    def progress_shown(self):
+    def progress_shown(self) -> Iterator[None]:
         """How far it is stands in one line of the terminal, and is gone then. A script's log is not to be filled with it."""
         if not self.stderr.isatty():
             yield
@@ -118,14 +120,14 @@ class Command(BaseCommand):
         finally:
             self.line("")
 
-    def far(self, doing, through, of):
+    def far(self, doing: str, through: int, of: int) -> None:
         self.line(f"{doing}, {through} of {of}, {100 * through // of} %" if of else doing)
 
-    def line(self, words):
+    def line(self, words: str) -> None:
         self.stderr.write(f"\r\033[K{words}", style_func=str, ending="")  # it is no error
         self.stderr.flush()
 
-    def export(self, run, output, withhold, **_):
+    def do_export(self, run: str, output: Path, withhold: list[int], **_: object) -> None:
         try:
             with self.progress_shown():
                 data = bundle(run, "command line", set(withhold))

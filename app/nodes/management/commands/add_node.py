@@ -1,7 +1,7 @@
 """`manage.py add_node NAME`: prints the one-time token an agent enrols with."""
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from app.nodes.keys import TOKEN_SECONDS, issue_token
 
@@ -9,10 +9,10 @@ from app.nodes.keys import TOKEN_SECONDS, issue_token
 class Command(BaseCommand):
     help = "Print a one-time token for a node; adds the node when it is new. Enrolling with it replaces the node's key."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="the node's name, as pages will show it")
 
-    def handle(self, *, name: str, **_):
+    def handle(self, *args: object, name: str, **_: object) -> None:
         try:
             token = issue_token(name, "command line")
         except ValidationError as error:

@@ -3,7 +3,7 @@
 `order_key begin-anew --why ...` is for a key that is lost for good: no agent follows that, and each node has to enrol again.
 """
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from app.ledger import checkpoints, key_change, keys
@@ -14,26 +14,26 @@ from app.runs.ordering import key_rotation
 class Command(BaseCommand):
     help = __doc__
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("what", nargs="?", choices=("show", "rotate", "begin-anew"), default="show")
         parser.add_argument("--why", default="", help="what the ledger will say")
         parser.add_argument("--by", default="command line", help="who asked for it")
 
-    def handle(self, *args, what, why, by, **options):
+    def handle(self, *args: object, what: str, why: str, by: str, **options: object) -> None:
         try:
             self.stdout.write({"show": self.show, "rotate": self.rotate, "begin-anew": self.begin_anew}[what](why.strip(), by))
         except LedgerDown as down:
             raise CommandError(str(down)) from down
 
-    def show(self, why, by):
+    def show(self, why: str, by: str) -> str:
         checkpoints.finish_key_change()
         return f"Orders are signed with {keys.order_key().key_id} ({keys.order_key_path()})."
 
-    def rotate(self, why, by):
+    def rotate(self, why: str, by: str) -> str:
         key_id = key_rotation.rotate(by, timezone.now(), why or "Asked for on the command line.")
         return f"Orders are signed with {key_id} from now on. Agents follow by themselves."
 
-    def begin_anew(self, why, by):
+    def begin_anew(self, why: str, by: str) -> str:
         if not why:
             raise CommandError("Say with --why what became of the key. The ledger keeps it.")
         key_change.begin_anew(why, by)
