@@ -10,7 +10,7 @@ from typing import Any
 
 from twin import build, model
 from twin.disk_names import part_name
-from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, need, suspects
+from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
 from workflows.facts.read.sources import Sources
 from workflows.rehearsal import lost_logs
 
@@ -166,7 +166,7 @@ def _walk(tree: Any) -> Iterator[Any]:
 
 
 def _vdev(vdev: VdevFacts, trees: Mapping[int, Any], pool: PoolFacts, cls: str = "data") -> model.Vdev:
-    guid = need(vdev.guid)  # of every vdev it is known: `_imported` leaves a pool out where one is not
+    guid = _guid(vdev)
     tree = trees.get(guid)
     made = model.Vdev(
         type=vdev.kind,
@@ -215,6 +215,13 @@ def _aux(vdev: VdevFacts, pool: PoolFacts) -> str:
     return "corrupt_data" if vdev.state == "FAULTED" else "bad_label" if "label is missing" in pool.status else "open_failed"
 
 
+def _guid(vdev: VdevFacts) -> int:
+    """Of a vdev of a pool that is played: `_imported` leaves a pool out where one is not known."""
+    if not known(vdev.guid):
+        raise ValueError(f"The guid of {vdev.name} is not known: {vdev.guid.reason}")
+    return vdev.guid
+
+
 def _aside(leaf: VdevFacts) -> model.Vdev:
     """A hot spare, a spare spread over the disks of a draid, or a cache device."""
     kind = "dspare" if re.fullmatch("draid[1-3]-[0-9]+-[0-9]+", leaf.name) else "disk"
@@ -222,7 +229,7 @@ def _aside(leaf: VdevFacts) -> model.Vdev:
     errors = list(leaf.errors) if known(leaf.errors) else [0, 0, 0]
     aux = next((aux for words, aux in AUX.items() if words in leaf.note), "")
     return model.Vdev(
-        type=kind, guid=need(leaf.guid), path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
+        type=kind, guid=_guid(leaf), path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
     )
 
 

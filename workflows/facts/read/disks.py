@@ -72,7 +72,7 @@ def _read_around(sources: Sources) -> Around:
 
 
 def _groups(sources: Sources) -> dict[str, list[Any]]:
-    return sources.once("groups", lambda: by_disk(need(sources.read("block"))))
+    return sources.once("groups", lambda: by_disk(block if known(block := sources.read("block")) else ()))
 
 
 def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
