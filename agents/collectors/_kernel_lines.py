@@ -181,7 +181,7 @@ PATTERNS = {
     "hba-other": (
         r"(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
         r"(?:FAULT|IOC Fault|lockup|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
-        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker).*"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",

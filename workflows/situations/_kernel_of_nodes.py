@@ -41,6 +41,11 @@ OF_NODES: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = 
      "The kernel says that a program has not gone on for two minutes or more. It waits for a disk, a file system or a lock; the stack below the line says which. "
      "ZFS is not named in it.",
      (Cure("look", "See which disk is busy or silent, `iostat -x 2` and the lines of the log before this one, and how each pool is: `zpool status -P -p`."),)),
+    (("pcie-error",), "pcie", "PCIe links of {node} report errors",
+     "An error of a PCIe link is between the slot and what is in it: an HBA, an NVMe disk, a riser. Corrected ones were sent again and lost nothing; they tend to become "
+     "more. After one that was not corrected the device may be gone with all disks behind it. No disk is to be replaced for it before the slot was looked at.",
+     (Cure("look", "See what is at the address that the lines name: `lspci -nn -s ADDRESS`, and how each pool is: `zpool status -P -p`."),
+      Cure("reseat", "Reseat that card, riser or disk when the node is stopped, or try another slot."))),
     (("hung-io",), "hung", "An I/O of a pool on {node} does not come back",
      "ZFS has waited longer than `zfs_deadman_synctime_ms` (600 s by default) for one I/O. The disk or the HBA below holds it.",
      (Cure("look", "Find the disk: the event `ereport.fs.zfs.deadman` in `zpool events -v` names the member by guid."),)),

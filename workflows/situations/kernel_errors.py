@@ -25,8 +25,9 @@ from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, s
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
-WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed", "blocked")
+WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed", "blocked", "pcie")
 OF_ITSELF = ("medium", "hardware", "optional", "optical")  # what a disk answers by itself, whatever stands between
+PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't recover")
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
 OPTICAL = re.compile(r"sr[0-9]+")
@@ -410,7 +411,8 @@ def _zfs(log: Log) -> Iterator[Situation]:
             continue  # ZFS itself waits as well, or it does not concern the pools
         if lines:
             explained = why == "hung" and (suspended or all_well(log.node))
-            severity: Severity = "watch" if why in WATCHED or explained else "act"
+            lost = why == "pcie" and any(map(PCIE_LOST.search, (e.line for e in lines))) and not all_well(log.node)
+            severity: Severity = "watch" if (why in WATCHED and not lost) or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
 
 
