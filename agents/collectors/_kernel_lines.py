@@ -123,9 +123,10 @@ PATTERNS = {
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
     # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
     "abort": rf"{_SD}(?:abort scheduled|aborting command|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
-    "offlined": rf"{_SD}Device offlined - .*",
+    "offlined": rf"{_SD}(?:Device offlined - .*|Medium access timeout failure.*)",
     "device-reset": (
         rf"(?:sd {_HCTL}: |scsi target[\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?[Aa]ttempting (?P<what>device|target|bus|host) reset.*"
+        r"|hpsa [\w:.]{4,20}: (?:scsi [\d:]{7,20}: )?(?:(?i:abort request)\b.*|resetting (?:device|logical|physical)\b.*)"
         r"|(?:sd [\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?(?P<reset>device|target|bus|host) reset: (?P<result>SUCCESS|FAILED).*"
     ),
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
@@ -264,6 +265,8 @@ _HINTS = (
         "Buffer I/O",
         "ata",
         "timing out",
+        "Medium access",
+        "hpsa ",
         "registered ",
         "> at ",
         "> on ",

@@ -156,3 +156,14 @@ def test_a_date_and_a_time_with_a_dash_between_are_a_stamp():
     line = "2012-07-19-13:55:09 oss07 kernel: sd 0:0:9:0: [sdk] Sense Key : Medium Error [current]\n"
     (event,) = parse(line).events
     assert (event.kind, event.printed) == ("sense", "2012-07-19-13:55:09")
+
+
+def test_what_a_driver_does_for_one_disk_is_not_a_reset_of_the_adapter():
+    lines = (
+        "Jun 22 22:51:33 oss07 kernel: hpsa 0000:06:00.0: ABORT REQUEST on C1:B0:T0:L0 Tag:0x00000000:000001f0 Command:0x88 SN:0x4c  FAILED. Aborted command has not completed after 30 seconds.\n"
+        "Jun 22 22:51:33 oss07 kernel: hpsa 0000:06:00.0: resetting device 1:0:0:0\n"
+        "Jun 22 22:51:34 oss07 kernel: sd 1:0:0:0: [sdb] Medium access timeout failure. Offlining disk!\n"
+        "Jun 22 22:51:34 oss07 kernel: sd 1:0:0:0: Device offlined - not ready after error recovery\n"
+    )
+    (found,) = triage([("p", lines)]).situations
+    assert (found.slug, found.severity, found.subject["name"]) == ("kernel-errors", "act", "sdb")
