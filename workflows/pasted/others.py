@@ -35,9 +35,9 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "Which figure is which differs from release to release; `iostat -dx 5 3` with its headings is read.",
     ),
     (
-        r"/dev/md\S{1,40}:$| *Creation Time : |\s*Raid Level : ",
-        "`mdadm --detail`",
-        "md arrays are not ZFS and are not judged; `zpool status -P -p` is read.",
+        r" *Creation Time : |\s*Raid Level : ",
+        "a part of `mdadm --detail` or `--examine`",
+        "`cat /proc/mdstat` shows how the arrays are, and is read; `zpool status -P -p` shows the pools.",
     ),
     (
         r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
@@ -54,7 +54,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`wipefs`",
         "It shows marks of file systems; `blkid`, `lsblk -f` and `zdb -l DEVICE` are read.",
     ),
-    (r"Personalities :", "/proc/mdstat", "md arrays are not ZFS and are not judged; `zpool status -P -p` is read."),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read."),
     (r"Disk /dev/\S+: [0-9.,]+ [KMGT]i?B", "`fdisk -l`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
     (r"Number +Start .*End .*Size", "`parted` or `sgdisk`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
@@ -63,7 +62,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`top` or `vmstat`",
         "It shows processes; `zpool iostat -v -l 5 2` shows disks and is read.",
     ),
-    (r"(?:# )?/dev/\S+ -d \S+ # ", "`smartctl --scan`", "It lists disks; `smartctl -x DEVICE` of each is read."),
     (
         r"# dmidecode |SMBIOS [0-9.]+ present|Handle 0x[0-9A-Fa-f]{4}, DMI type|Getting SMBIOS data",
         "`dmidecode`",
@@ -173,8 +171,8 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows firmware; `sas3ircu 0 display` shows disks and is read.",
     ),
     (
-        r"Controller: Smart Array |/dev/\S{1,40}: \(Smart (?:Array|HBA) |cciss[0-9]: HP Smart Array ",
-        "`cciss_vol_status` or /proc/driver/cciss",
+        r"cciss[0-9]: HP Smart Array ",
+        "/proc/driver/cciss",
         "`ssacli ctrl all show config detail` shows the same of each drive and is read.",
     ),
     (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),

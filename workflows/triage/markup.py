@@ -61,7 +61,10 @@ def _without_kept_ends(lines: list[str]) -> list[str]:
     return [line[:-2].rstrip() if ends else line for ends, line in zip(kept, lines, strict=True)]
 
 
-_QUOTED_FROM = re.compile(r"`(?= {0,4}(?:pool: \S|(?:sudo )?(?:zpool|zdb|dmesg|smartctl|lsblk|multipath) ))[^`]*$")
+_QUOTED_FROM = re.compile(r"`(?= {0,4}(?:pool: \S|Device: /dev/|(?:sudo )?(?:zpool|zdb|dmesg|smartctl|lsblk|multipath) ))[^`]*$")
+_QUOTED_LINE = re.compile(
+    r"`(?=\[ {0,9}[0-9]|[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|Device: /dev/|zfs-[0-9])([^`]*)`$"
+)  # one line of a log
 
 
 def _without_back_quotes(lines: list[str]) -> list[str]:
@@ -71,6 +74,8 @@ def _without_back_quotes(lines: list[str]) -> list[str]:
         if not opened and line.startswith("`") and _QUOTED_FROM.match(line):
             opened = True
             lines[place] = f"{' ' if line.startswith('` ') else ''}{line[1:]}"
+        elif not opened and line.startswith("`") and (quoted := _QUOTED_LINE.match(line)):
+            lines[place] = quoted.group(1)
         elif opened and line.endswith("`") and line.count("`") == 1:
             opened = False
             lines[place] = line[:-1]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from agents.collectors import kernel_log
 from agents.collectors.kstat_pools import ROOT
@@ -99,7 +100,26 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
         pieces[-1].sure |= _family(pieces[-1].source) == source
-    return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
+    return list(_with_heads_of_mails([trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]))
+
+
+_HEAD_OF_MAIL = re.compile(r"[> ]{0,4}(?:Subject|From|To|Cc|Date|Reply-To|Message-I[Dd]): ")
+
+
+def _with_heads_of_mails(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """A mail of smartd begins with its head: the subject above it is no other output."""
+    for piece, after in zip_longest(pieces, pieces[1:]):
+        if (
+            after is not None
+            and after.source == "smartd"
+            and not piece.source
+            and not piece.command
+            and any(map(_HEAD_OF_MAIL.match, piece.lines))
+        ):
+            after.lines = [*piece.lines, *[""] * (after.first - piece.last - 1), *after.lines]
+            after.first = piece.first
+        else:
+            yield piece
 
 
 _IN_ANY_ANSWER = frozenset(
