@@ -80,7 +80,8 @@ def _of_a_pool_that_serves(pool: PoolFacts) -> tuple[Verdict, str]:
         return "unknown", f"{pool.name} is {pool.state}, and its vdevs were not read."
     away = tuple(out_of_service(pool))
     if not away and pool.state == "ONLINE":
-        return "serving", f"{pool.name} serves, and every member is in service."
+        shown = "" if known(pool.tops) else " that was read"
+        return "serving", f"{pool.name} serves, and every member{shown} is in service."
     of_data = [leaf for role, leaf in away if role in COUNTED_CLASSES]
     if away and not of_data:
         names = ", ".join(f"{short(leaf)} ({leaf.state})" for _, leaf in away)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
@@ -19,6 +20,7 @@ INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)
 GOOD = ("ONLINE", "AVAIL", "INUSE")
 BAD = ("DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED", "SUSPENDED")
 SECTIONS = ("logs", "cache", "spares", "special", "dedup")
+DOWN = ("FAULTED", "UNAVAIL", "SUSPENDED")
 HOT, VERY_HOT = 60, 70  # degrees Celsius: what makers of disks call their limit, and beyond it
 
 
@@ -33,6 +35,7 @@ class Row:
     rest: str
     line: str
     is_spare: bool = False
+    holds: bool = False  # whether the next row stands deeper
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,12 @@ def parse(lines: Sequence[str]) -> Rows | Unparsed:
             found.append(row)
         elif len(words) > 1 or words[0] not in SECTIONS:
             stray.append(line)
-    return Rows(tuple(found), tuple(stray)) if found else refused("zpool status", lines[0] if lines else "")
+    rows = [replace(row, holds=_depth(after) > _depth(row)) for row, after in pairwise(found)]
+    return Rows((*rows, found[-1]), tuple(stray)) if found else refused("zpool status", lines[0] if lines else "")
+
+
+def _depth(row: Row) -> int:
+    return len(row.line) - len(row.line.lstrip())
 
 
 def _spare(section: str, words: Sequence[str], line: str) -> Row | None:
@@ -65,10 +73,12 @@ def _spare(section: str, words: Sequence[str], line: str) -> Row | None:
 
 
 def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
-    if len(words) < 5 or words[1] not in (*GOOD, *BAD):
+    if len(words) < 2 or words[1] not in (*GOOD, *BAD):
         return None
+    if len(words) == 2 or words[2][0] in "(" or words[2].isalpha():  # of `zpool import`, which counts nothing
+        return Row(words[0], words[1], (0.0, 0.0, 0.0), {}, " ".join(words[2:]), line)
     counters = [about(word) for word in words[2:5]]
-    if None in counters:
+    if None in counters or len(counters) < 3:
         return None
     read, write, cksum = (counter or 0.0 for counter in counters)
     more = dict(zip(heading[5:], words[5:], strict=False)) if len(heading) > 5 else {}
@@ -86,6 +96,9 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
     if row.state not in BAD:
         return
     interior = bool(INTERIOR.match(row.name))
+    if row.holds and not interior and row.state in DOWN:
+        yield _of_pool(row, where)
+        return
     slug = "disk-faulted" if row.state == "FAULTED" and not interior else "vdev-degraded"
     yield Situation(
         slug, f"{slug}:{where.node}:{row.name}", where.node, "act",
@@ -95,6 +108,20 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
         where.evidence(row.line),
         subject={"node": where.node, "vdev_guid": row.name},
         sure=False,
+    )  # fmt: skip
+
+
+def _of_pool(row: Row, where: Where) -> Situation:
+    """Of a row that holds others and is no vdev: the pool itself."""
+    return Situation(
+        "pool-down", f"pool-down:{where.node}:{row.name}", where.node, "act",
+        f"{row.name} is {row.state}",
+        f"The row of the pool {row.name} says {row.state}{' (' + row.rest + ')' if row.rest else ''}: it serves nothing. What stands above its tree is not here, so neither why nor "
+        "whether it is imported is known. Nothing of it is destroyed, replaced, cleared or forced before the whole output of `zpool status -P -p` and `zpool import` was seen.",
+        where.evidence(row.line),
+        subject={"node": where.node, "pool": row.name},
+        sure=False,
+        gate=True,
     )  # fmt: skip
 
 

@@ -87,9 +87,16 @@ def _what(refusal: Refusal) -> str:
     verb = {"invalid vdev specification": "A list of disks", "zdb": "zdb", "umount": "unmount", "zpool": "The command"}.get(
         refusal.verb, refusal.verb
     )
-    typed = refusal.command.split()[:2]
-    name = " ".join(typed) if len(typed) == 2 and typed[0] in ("zpool", "zfs", "zdb") else verb
+    typed = _refusing(refusal)[:2]
+    name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb
     return f"{name} of {refusal.about}" if refusal.about else name
+
+
+def _refusing(refusal: Refusal) -> list[str]:
+    """The words of the command that was refused: of several in a pipe the one that has the verb, else the first."""
+    commands = [part.split() for part in refusal.command.split("|")]
+    verbs = ("receive", "recv") if refusal.verb == "receive" else (refusal.verb.partition(" ")[0],)
+    return next((words for words in commands if words[1:2] and words[1] in verbs), commands[0])
 
 
 def _named(refusal: Refusal) -> Iterator[str]:

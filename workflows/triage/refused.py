@@ -45,7 +45,8 @@ _GOES_ON = re.compile(
     r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
 )
 LINES_MAX = 24
-BEHIND_MAX = 200  # characters that a program says before the words of zpool that it repeats
+# what a program that ran zpool says before the words that it repeats
+_TOLD = re.compile(r"(?:[^:]{1,160}|.{0,120}[Ee]rror.{0,80}): (?:'' )?'?(?=cannot )")
 
 
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
@@ -83,8 +84,8 @@ def _head(line: str) -> tuple[str, str] | None:
     line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
-    inner = line.find(": cannot ", 0, BEHIND_MAX)
-    if inner > 0 and (behind := _CANNOT.match(line, inner + 2)) and behind.group("verb"):
+    told = _TOLD.match(line)
+    if told and (behind := _CANNOT.match(line, told.end())) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
     if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):
         return None

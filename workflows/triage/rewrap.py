@@ -198,6 +198,29 @@ def _uberblocks(lines: Sequence[str]) -> Change:
     return Change(re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text))
 
 
+_OLD_UBERBLOCK = re.compile(r"Uberblock\[[0-9]{1,3}\](?: invalid)?$")
+
+
+def _labels(lines: Sequence[str]) -> Sequence[str]:
+    """Uberblocks as they are printed since 0.7. Before, each stood at the left, below the one label that it is of."""
+    if not any(map(_OLD_UBERBLOCK.match, lines)):
+        return lines
+    out: list[str] = []
+    label, inside = "", False
+    for line in [*lines, ""]:
+        begins = _OLD_UBERBLOCK.match(line) is not None
+        if inside and (begins or not line.startswith((" ", "\t"))):
+            out.append(f"        labels = {label} ")
+        inside = begins or (inside and line.startswith((" ", "\t")))
+        label = line.split()[1] if line.startswith("LABEL ") else label
+        out.append(f"    {line}" if begins else line)
+    return out[:-1]
+
+
+def _whole_labels(lines: Sequence[str]) -> cut_off.Whole:
+    return cut_off.labels(_labels(lines))
+
+
 def _sysctl(lines: Sequence[str]) -> Change:
     """`sysctl -a | grep zfs` says other things as well."""
     ours = [line for line in lines if line.startswith("vfs.zfs.") or not re.match(r"[\w.%-]+: ?", line)]
@@ -245,7 +268,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status_json": (_as_is, _cut(torn_json.head)),
     "smart": (_as_is, _cut(torn_json.head)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
-    "zdb_label": (_as_is, _cut(cut_off.labels)),
+    "zdb_label": (lambda lines: _as_is(_labels(lines)), _cut(_whole_labels)),
     "zdb_config": (_cut(cut_off.config),),
     "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),
     "sysctl": (_sysctl,),

@@ -421,7 +421,7 @@ def _json_goes_on(piece: Piece, line: str) -> bool:
     return not piece.closed
 
 
-_LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
+_LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read|Uberblock\[| {4}")
 _LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)|  (?:\w+=|dir: )")
 _GOES_ON = {
     "zpool_status": _status_goes_on,

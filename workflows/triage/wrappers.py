@@ -132,7 +132,7 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
         return True
     if (of_kernel := _KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
         return True
-    if line.startswith("cannot ") and refusals(lines[place : place + 3], ""):
+    if "cannot " in line and refusals(lines[place : place + 3], ""):
         return True
     command = asked(line)
     return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")
@@ -314,7 +314,16 @@ def _item(line: str) -> _Worn | None:
         return _Worn("item", text)
 
 
-_FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _of_kernel, _from_file, _item, _commented)
+_OF_AN_AGENT = re.compile(r".{0,160}\b(\S{1,80}:std(?:err|out)) \[ (.*?) ?\]$")
+
+
+def _of_an_agent(line: str) -> _Worn | None:
+    """What a program of the cluster printed, as Pacemaker logs it."""
+    found = _OF_AN_AGENT.match(line) if line.endswith("]") else None
+    return _Worn(found.group(1), found.group(2)) if found else None
+
+
+_FORMS: tuple[_Form, ...] = (_of_an_agent, _marked, _bordered, _logged, _stamped, _spoken, _of_kernel, _from_file, _item, _commented)
 
 
 # Numbers before each line, which rise
