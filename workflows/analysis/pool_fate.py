@@ -156,7 +156,7 @@ def _contradictions(pool: PoolFacts) -> Iterator[str]:
         if top.state in CANNOT_SERVE and left >= 0:
             serving = sum(leaf.state in SERVES for leaf in top.leaves())
             yield f"{top.name} is {top.state}, although {serving} of its {len(top.leaves())} disks are said to serve, which would be enough."
-        if top.state in SERVES and left < 0:
+        if top.state in SERVES and left < 0 and role in COUNTED_CLASSES:  # a mirrored log is DEGRADED with all its disks OFFLINE
             yield f"{top.name} is {top.state}, although it lacks more disks than it can do without."
         if top.state in CANNOT_SERVE and pool.state in SERVES and role in COUNTED_CLASSES:
             yield f"{pool.name} is {pool.state}, although {top.name} is {top.state}."

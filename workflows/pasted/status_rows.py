@@ -20,6 +20,7 @@ INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)
 GOOD = ("ONLINE", "AVAIL", "INUSE")
 BAD = ("DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED", "SUSPENDED")
 SECTIONS = ("logs", "cache", "spares", "special", "dedup")
+WELL = "errors: No known data errors"
 DOWN = ("FAULTED", "UNAVAIL", "SUSPENDED")
 HOT, VERY_HOT = 60, 70  # degrees Celsius: what makers of disks call their limit, and beyond it
 
@@ -42,23 +43,26 @@ class Row:
 class Rows:
     rows: tuple[Row, ...]
     unread: tuple[str, ...] = ()
+    errors: str = ""  # the line below them; "" where it is not here
 
 
 def parse(lines: Sequence[str]) -> Rows | Unparsed:
     heading: list[str] = list(HEADING)
     found, stray = [], []
-    section = ""
+    section = errors = ""
     for line in filter(str.strip, lines):
         words = line.split()
         section = words[0] if len(words) == 1 and words[0] in SECTIONS else section
         if tuple(words[:5]) == HEADING:
             heading = words
-        elif (row := _row(heading, words, line) or _spare(section, words, line)) is not None:
+        elif (row := _spare(section, words, line) or _row(heading, words, line)) is not None:
             found.append(row)
+        elif words[0] == "errors:":
+            errors = line.strip()
         elif len(words) > 1 or words[0] not in SECTIONS:
             stray.append(line)
     rows = [replace(row, holds=_depth(after) > _depth(row)) for row, after in pairwise(found)]
-    return Rows((*rows, found[-1]), tuple(stray)) if found else refused("zpool status", lines[0] if lines else "")
+    return Rows((*rows, found[-1]), tuple(stray), errors) if found else refused("zpool status", lines[0] if lines else "")
 
 
 def _depth(row: Row) -> int:
@@ -86,7 +90,19 @@ def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
 
 
 def situations(value: Rows, where: Where) -> tuple[Situation, ...]:
-    return tuple(found for row in value.rows for found in (*_states(row, where), *_errors(row, where), *_heat(row, where)))
+    rows = tuple(found for row in value.rows for found in (*_states(row, where), *_errors(row, where), *_heat(row, where)))
+    return rows if not value.errors or value.errors == WELL else (*rows, _damage(value.errors, where))
+
+
+def _damage(line: str, where: Where) -> Situation:
+    return Situation(
+        "data-errors", f"data-errors:{where.node}", where.node, "act",
+        "a pool that is not named has damaged data",
+        f"Below the rows stands: {line} Which files it is, the whole output of `zpool status -v` says. No new disk brings them back.",
+        where.evidence(line),
+        subject={"node": where.node},
+        sure=False,
+    )  # fmt: skip
 
 
 def _states(row: Row, where: Where) -> Iterator[Situation]:
@@ -182,7 +198,7 @@ def notes(value: Rows) -> tuple[str, ...]:
     odd = (f"Temperatures differ: {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle.",) if heat and not note else ()
     others = sorted({name for row in value.rows for name in row.more} - {"temp"})
     more = (f"The columns {', '.join(others)} are shown by -c and are judged by nobody.",) if others else ()
-    return (*unread(value.unread), *note, *odd, *more, "Neither the pool nor its errors: line is here; that the rest is well is not known.")
+    return (*unread(value.unread), *note, *odd, *more, "What stands above the rows is not here; that the rest is well is not known.")
 
 
 def _is_flat(lines: Sequence[str], i: int) -> bool:

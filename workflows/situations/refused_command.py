@@ -84,9 +84,13 @@ def _without_the_log(refusal: Refusal, slug: str) -> tuple[Cure, ...]:
 
 
 def _what(refusal: Refusal) -> str:
-    verb = {"invalid vdev specification": "A list of disks", "zdb": "zdb", "umount": "unmount", "zpool": "The command"}.get(
-        refusal.verb, refusal.verb
-    )
+    verb = {
+        "invalid vdev specification": "A list of disks",
+        "zdb": "zdb",
+        "umount": "unmount",
+        "zpool": "The command",
+        "usage": "The command",
+    }.get(refusal.verb, refusal.verb)
     typed = _refusing(refusal)[:2]
     name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb
     return f"{name} of {refusal.about}" if refusal.about else name

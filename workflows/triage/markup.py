@@ -61,11 +61,16 @@ def _without_kept_ends(lines: list[str]) -> list[str]:
     return [line[:-2].rstrip() if ends else line for ends, line in zip(kept, lines, strict=True)]
 
 
+_COMMAND = re.compile(r"`[^`\n]{0,80}[#$%>] (?:sudo )?(?:zpool|zfs|zdb) [^`\n]+`")  # with its prompt, alone on a line
+
+
 def _without_back_quotes(lines: list[str]) -> list[str]:
     """Without one pair of back-quotes around several lines, as people mark what is a single word elsewhere."""
     opened = -1
     for place, line in enumerate(lines):
         odd = line.count("`") % 2 == 1
+        if not odd and _COMMAND.fullmatch(line):
+            lines[place] = line[1:-1]
         if odd and opened < 0 and line.startswith("`") and line != "`":
             opened = place
         elif odd and opened >= 0 and line.endswith("`") and line.count("`") == 1:

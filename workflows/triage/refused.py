@@ -24,6 +24,9 @@ _OTHERS = (
     ("invalid vdev specification", re.compile(r"invalid vdev specification")),
     ("load key", re.compile(r"Key load error: .*")),
     ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
+    ("zdb", re.compile(r".{0,200}?(?:zdb: \S{1,200}:[0-9]{1,6}: .{0,200}Assertion .*failed.*|ASSERT at \S{0,200}/module/\S{1,80}:[0-9]{1,6}:.*)")),
+    ("usage", re.compile(r"bad property list: .*|(?:invalid option|unrecognized command|invalid property) '.{1,60}'$|missing (?:pool|dataset|device|target)(?: name)? argument.*")),
+    ("create", re.compile(r"(?:mountpoint|default mountpoint) '(?P<about>[^']{1,300})' (?:exists and is not empty|exists and is not a directory|: ).*")),
     ("labelclear", re.compile(r"labelclear operation failed.*|failed to (?:clear|read) label (?:for|from) (?P<about>\S+)(?!\S).*|failed to check state for (?P<of>\S+)(?!\S).*")),
     ("labelclear", re.compile(r"use '-f' to override the following error:|(?P<about>/\S+) is a member \([A-Z]+\)(?:,)? of pool .*")),
     ("online", re.compile(r"warning: device '(?P<about>[^']{1,300})' onlined, but remains in .*")),
@@ -44,6 +47,15 @@ _GOES_ON = re.compile(
     r"|[Rr]ecovery is|Approximately|[Rr]un 'z|A scrub|a backup source|Destroy and|All unsupported|one of$|the devices|Try running|part of an|configuration|present|permanently|occurred|errors, then"
     r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
 )
+_IN_QUOTES = re.compile(
+    r"`((?:[Cc]annot (?:\S{1,20} ){1,3}'|Key load error: )[^`]{1,400})`"
+)  # what somebody marks as printed, in a line of his own
+LINES_MAX = 24
+BEHIND_MAX = 200  # characters that a program says before the words of zpool that it repeats
+_ERROR = re.compile(r".{0,120}[Ee]rror.{0,80}?: (?:'' )?'(?=cannot )")  # the same, where it puts them in quotes
+_IN_QUOTES = re.compile(
+    r"`((?:[Cc]annot (?:\S{1,20} ){1,3}'|Key load error: )[^`]{1,400})`"
+)  # what somebody marks as printed, in a line of his own
 LINES_MAX = 24
 # what a program that ran zpool says before the words that it repeats
 _TOLD = re.compile(r"(?:[^:]{1,160}|.{0,120}[Ee]rror.{0,80}): (?:'' )?'?(?=cannot )")
@@ -84,10 +96,13 @@ def _head(line: str) -> tuple[str, str] | None:
     line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
-    told = _TOLD.match(line)
-    if told and (behind := _CANNOT.match(line, told.end())) and behind.group("verb"):
+    inner = line.find(": cannot ", 0, BEHIND_MAX)
+    told = inner + 2 if inner > 0 else error.end() if (error := _ERROR.match(line)) else 0
+    if told and (behind := _CANNOT.match(line, told)) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
-    if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):
+    if quoted := _IN_QUOTES.search(line):
+        line = quoted.group(1)
+    if not line or not (line[0] in "cCiEKzlfTuUWPD/wbmA" or line.startswith("The ") or "Assertion" in line or "ASSERT at" in line):
         return None
     found = _CANNOT.match(line)
     if found:

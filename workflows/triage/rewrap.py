@@ -80,11 +80,15 @@ def _as_is(lines: Sequence[str]) -> Change:
 
 NO_ERRORS = "No known data errors"
 _ERRORS = re.compile(r" {0,4}errors: (.{1,40})$")
+_LISTED = re.compile(r" {0,4}errors: Permanent errors have been detected")
+_TORN_ENTRY = re.compile(r"\s+<[^>]{0,40}(?:>(?::(?:<[^>]{0,40})?)?)?$")  # "<metadata>:<0x2", of an object that has no name
 
 
 def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Without a last `errors:` line that was cut within its words: it says neither that there are none nor which."""
+    """Without a last `errors:` line, or a last entry of its list, that was cut within: it says neither that there are none nor which."""
     end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
+    if end >= 0 and _TORN_ENTRY.match(lines[end]) and any(map(_LISTED.match, lines)):
+        return lines[:end], "its list of damaged data is cut within an entry"
     last = _ERRORS.match(lines[end]) if end >= 0 else None
     if last is None or last.group(1) == NO_ERRORS or not NO_ERRORS.startswith(last.group(1)):
         return lines, ""
@@ -198,6 +202,17 @@ def _uberblocks(lines: Sequence[str]) -> Change:
     return Change(re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text))
 
 
+_RECORD = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.")
+_ODD_RECORD = re.compile(r"-?[0-9]{1,12}-[0-9]{2}-[0-9]{2}\.[0-9:]{8} ?")
+
+
+def _records(lines: Sequence[str]) -> Change:
+    """Without records whose date is none: whoever wrote them had no clock. Each is named."""
+    odd = [line for line in lines if _ODD_RECORD.match(line) and not _RECORD.match(line)]
+    change = _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")([line for line in lines if line not in odd])
+    return change._replace(unread=tuple(UnreadLine(line[:200], "record", "its date is none") for line in odd))
+
+
 _OLD_UBERBLOCK = re.compile(r"Uberblock\[[0-9]{1,3}\](?: invalid)?$")
 
 
@@ -262,7 +277,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "lsscsi": (_as_is, _lsscsi, _rows_of_lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events, _cut(cut_off.events)),
-    "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),
+    "zpool_history": (_as_is, _records),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zpool_status_json": (_as_is, _cut(torn_json.head)),

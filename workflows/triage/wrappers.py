@@ -132,7 +132,7 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
         return True
     if (of_kernel := _KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
         return True
-    if "cannot " in line and refusals(lines[place : place + 3], ""):
+    if ("cannot " in line or "Key load" in line) and refusals(lines[place : place + 3], ""):
         return True
     command = asked(line)
     return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")
@@ -428,6 +428,8 @@ def _shift(lines: list[str], width: int) -> int:
     for place, line in enumerate(lines):
         if line.lstrip(" \t").startswith("pool: ") and _FIELD.match(lines[place + 1].strip() if place + 1 < len(lines) else ""):
             after = next((below.lstrip(" \t") for below in lines[place + 1 : place + 4] if below.strip()), "")
+            if _columns(line) <= _columns(lines[place + 1]) and not after.startswith("id: "):
+                return width  # all its fields stand at one place: ZFS's own blanks are gone
             return min(width, _columns(line) - (3 if after.startswith("id: ") else 2))
     return width
 
