@@ -248,11 +248,11 @@ _SURE_OF_ALL = 4  # raidz3 and draid3 have at least so many
 def members_least(name: str) -> int:
     """How many members a vdev of this name has at least, whether they serve or not."""
     kind = name.partition("-")[0].partition(":")[0]
-    said = _SAID.match(name)
-    return max(_LEAST.get(kind, 1), int(said.group(1)) if said else 0)
+    named = _MADE_OF.match(name)
+    return max(_LEAST.get(kind, 1), int(named.group(1)) if named else 0)
 
 
-_SAID = re.compile(r"draid[1-3]?:(?:[0-9]{1,4}[a-z]:){0,3}([0-9]{1,4})c")  # a dRAID is named by how many disks it was made of
+_MADE_OF = re.compile(r"draid[1-3]?:(?:[0-9]{1,4}[a-z]:){0,3}([0-9]{1,4})c")  # a dRAID is named by how many disks it was made of
 
 
 _LEAST = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
@@ -202,10 +202,10 @@ def notes(value: Rows) -> tuple[str, ...]:
 
 
 def _is_flat(lines: Sequence[str], i: int) -> bool:
-    """Whether the rows below the heading have no tree any more: with one, the reader of `zpool status` tells more."""
-    rows = [line for line in lines[i + 1 : i + 6] if line.strip()]
-    depth = len(lines[i]) - len(lines[i].lstrip())
-    return bool(rows) and all(len(row) - len(row.lstrip()) == depth for row in rows)
+    """Whether the rows below the heading are no tree: with one, the reader of `zpool status` tells more. A pool's own row has deeper ones below it."""
+    rows = list(takewhile(str.strip, lines[i + 1 : i + 6])) or [line for line in lines[i + 1 : i + 6] if line.strip()]
+    found = [row for line in rows if (row := _row(HEADING, line.split(), line)) is not None]
+    return bool(found) and len(set(map(_depth, found))) == 1
 
 
 READER = Reader(

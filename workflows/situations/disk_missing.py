@@ -39,7 +39,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 _REASONS = frozenset(("MISSING_DEV_R", "CORRUPT_LABEL_R", "FAULTED_DEV_R", "OFFLINE_DEV", "REMOVED_DEV"))
 
 
-def _said_by_status(pool: PoolFacts) -> StatusReason | None:
+def _reason_without_row(pool: PoolFacts) -> StatusReason | None:
     """The reason behind `status:` for a lost member, where its row is not here; None where a row shows it, and where the text is whole.
 
     Of a pool that is DEGRADED the state tells as much: see `vdev_degraded`.
@@ -53,7 +53,7 @@ def _said_by_status(pool: PoolFacts) -> StatusReason | None:
 
 def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     """The reason that `zpool status` prints for a lost member, where the text ends before its row."""
-    reason = _said_by_status(pool)
+    reason = _reason_without_row(pool)
     if reason is None:
         return None
     return Situation(

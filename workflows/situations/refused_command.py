@@ -90,6 +90,7 @@ def _what(refusal: Refusal) -> str:
         "umount": "unmount",
         "zpool": "The command",
         "usage": "The command",
+        "stopped": "The command",
     }.get(refusal.verb, refusal.verb)
     typed = _refusing(refusal)[:2]
     name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb

@@ -16,11 +16,16 @@ NO_CHANGE = re.compile(r" -(?:n|[A-Za-z]*n)\b")
 class Piece(Protocol):
     """What `answer.Read` has of it."""
 
-    name: str
-    first: int
-    outcome: str
-    source: str
-    command: str
+    @property
+    def name(self) -> str: ...
+    @property
+    def first(self) -> int: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def command(self) -> str: ...
 
 
 def doubts(reads: Sequence[Piece]) -> Iterator[str]:

@@ -127,7 +127,7 @@ def worse(one: Shown, than: Shown) -> tuple[str, ...]:
     return tuple(f"{name} is {state}" for name, state in one.states.items() if state not in GOOD and there.get(name, state) != state)
 
 
-def _tells_more(later: Shown, earlier: Shown) -> bool:
+def _has_new_trouble(later: Shown, earlier: Shown) -> bool:
     """Whether the status: line of the later text tells of trouble that the earlier one does not know of, whatever rows it has left."""
     status = later.pool.status
     reason = reason_of(status) if status and status != earlier.pool.status else None
@@ -191,7 +191,7 @@ def joined(before: Mapping[str, Shown], now: Mapping[str, Shown], excerpt: bool)
             (excerpt or not later.is_whole)
             and earlier.is_whole
             and newer is not False
-            and not (worse(later, earlier) or _tells_more(later, earlier))
+            and not (worse(later, earlier) or _has_new_trouble(later, earlier))
         ):
             notes[MORE] = None
             continue

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from agents.collectors import kernel_log
 from workflows.triage.commands import asked
 from workflows.triage.fields import FIELDS, HEADER
-from workflows.triage.refused import refusals
+from workflows.triage.refused import begins as begins_refusal
 from workflows.triage.split import UNDER_WAY, begins
 
 ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
@@ -53,7 +53,9 @@ def undo(lines: list[str], turns: _Turns) -> None:
 def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
     """All runs of a kind of which one tells: the others are the rest of it, parted by what was said between."""
     runs = list(_runs(lines, form))
-    kinds = {worn[0].kind for _, worn in runs if _is_long(worn) and _is_output([each.rest for each in worn], worn[0].kind)}
+    kinds = {
+        worn[0].kind for _, worn in runs if _is_refused(worn) or (_is_long(worn) and _is_output([each.rest for each in worn], worn[0].kind))
+    }
     end, kind = 0, ""
     for start, worn in runs:
         if worn[0].kind not in kinds:
@@ -67,6 +69,11 @@ def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
     if kind:
         turns.setdefault(end, "")
     return bool(kinds)
+
+
+def _is_refused(worn: list[_Worn]) -> bool:
+    """Whether it is one quoted line or two with which a command is refused."""
+    return worn[0].kind == ">" and begins_refusal(worn[0].rest)
 
 
 def _is_cut_in_two(lines: list[str], end: int, start: int) -> bool:
@@ -132,7 +139,7 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
         return True
     if (of_kernel := _KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
         return True
-    if ("cannot " in line or "Key load" in line) and refusals(lines[place : place + 3], ""):
+    if begins_refusal(line):
         return True
     command = asked(line)
     return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")

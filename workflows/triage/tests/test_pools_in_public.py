@@ -404,3 +404,22 @@ def test_a_mount_point_that_is_in_the_way_is_a_refusal() -> None:
 def test_a_pool_is_not_good_where_a_command_that_changes_it_stands_below(below: str, good: bool) -> None:
     text = f"root@elm:~# zpool status\n{WELL}\n{below}"
     assert read(text).good is good
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("# zpool add basin /tmp/four \nuse '-f' to override the following errors:\nmismatched replication level: pool uses raidz and new vdev is file\n", "mismatched"),
+        ("> # zpool add basin special /dev/sdi\n> invalid vdev specification\n> use '-f' to override the following errors:\n> mismatched replication level: pool uses raidz and new vdev is disk\n", "mismatched"),
+        ("Somebody wrote:\n> cannot remove /dev/sdh: no such device in pool\n", "not-in-pool"),
+        ("nvlist_lookup_string(cnv, ZPOOL_CONFIG_PATH, &path) == 0\nASSERT at zpool_vdev.c:880:get_replication()Aborted\n", "stopped"),
+        ("mount.lustre: mount basin/ost1 at /mnt/ost1 failed: Input/output error\nIs the MGS running?\n", "lustre"),
+    ],
+)  # fmt: skip
+def test_a_refusal_that_is_short_or_lacks_its_first_line_is_read_once(text: str, why: str) -> None:
+    assert [each.subject["why"] for each in read(text).situations] == [why]
+
+
+def test_a_row_that_stands_alone_below_its_heading_is_no_pool() -> None:
+    answer = read("NAME        STATE     READ WRITE CKSUM\n    c0t4d0  ONLINE      12     0    14  458K repaired\n")
+    assert [(each.slug, each.subject.get("pool")) for each in answer.situations] == [("disk-errors", None)]
