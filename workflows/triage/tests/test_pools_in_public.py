@@ -225,6 +225,13 @@ def test_each_refusal_has_the_meaning_that_is_its_own(text: str, slug: str) -> N
     assert (situation.slug, situation.severity, situation.subject["why"]) == ("refused-command", "watch", slug)
 
 
+@pytest.mark.parametrize(
+    "text", ["# zdb -e basin\nzdb: can't open 'basin': Input/output error\n", "zdb: can't open '1855180346617203628': Input/output error\n"]
+)
+def test_what_zdb_cannot_read_of_a_pool_that_is_not_imported_needs_a_person_now(text: str) -> None:
+    assert found(text) == [("refused-command", "act")]
+
+
 def test_a_prompt_alone_below_an_output_is_no_part_of_it() -> None:
     text = (
         "mini:~ kim$ sudo zpool import\nPassword:\n  pool: basin\n    id: 4802247225000000001\n state: UNAVAIL\nstatus: One or more devices contains corrupted data.\n"
