@@ -180,8 +180,16 @@ def _kernel_log(lines: Sequence[str]) -> Change:
 
 def _events(lines: Sequence[str]) -> Change:
     """Each record ends with an empty line, and the last one was taken for the end of the paste."""
+    lines, torn = _without_torn_class(lines)
     change = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
-    return change._replace(text=re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n")  # an empty value ends in a blank that was lost
+    text = re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n"  # an empty value ends in a blank that was lost
+    return change._replace(text=text, cut=torn)
+
+
+def _without_torn_class(lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Without a last line that ends within the name of its class: no class ends so."""
+    torn = bool(lines) and not lines[-1].startswith(" ") and lines[-1].endswith(("_", ".")) and ".fs.zfs" in lines[-1]
+    return (lines[:-1], "its last line is cut within") if torn else (lines, "")
 
 
 def _tabs(lines: Sequence[str]) -> Change:

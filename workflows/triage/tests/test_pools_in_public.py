@@ -430,3 +430,16 @@ def test_a_refusal_that_is_short_or_lacks_its_first_line_is_read_once(text: str,
 def test_a_row_that_stands_alone_below_its_heading_is_no_pool() -> None:
     answer = read("NAME        STATE     READ WRITE CKSUM\n    c0t4d0  ONLINE      12     0    14  458K repaired\n")
     assert [(each.slug, each.subject.get("pool")) for each in answer.situations] == [("disk-errors", None)]
+
+
+EVENT = "Sep  7 2026 11:40:0{}.816333854 sysevent.fs.zfs.{}\n"
+
+
+def test_an_event_whose_class_was_cut_is_left_out_and_named() -> None:
+    text = EVENT.format(6, "config_sync") + EVENT.format(7, "config_sync")
+    assert outcomes(text) == [("read", "zpool_events")]
+    answer = read(text + EVENT.format(8, "config_").rstrip("\n"))
+    assert [each.outcome for each in answer.reads] == ["partly"]
+    assert not answer.situations
+    assert [slug for slug, _ in found(text + EVENT.format(8, "polish"))] == ["unexplained"]
+    assert [each.outcome for each in read(text + EVENT.format(8, "config")).reads] == ["read"]  # it may be whole
