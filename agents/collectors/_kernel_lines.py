@@ -63,11 +63,11 @@ PATTERNS = {
     ),
     "panic": (
         r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*"
-        r"|(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]).*(?:VERIFY|ASSERT|assert|\b[Zz][Ff][Ss]|ZFS|blkptr|range tree|avl_find|\bspa_|zio).*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
+        r"|(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|panic\(cpu \d+ caller 0x[0-9a-f]+\): ).*(?:VERIFY|ASSERT|assert|\b[Zz][Ff][Ss]|ZFS|blkptr|range tree|avl_find|\bspa_|zio).*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
         r"|RIP: .* \[(?:zfs|spl)\].*)"
     ),
     "kernel-fault": (
-        r"(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|BUG: (?!unable to handle (?:page|kernel NULL).* userspace)|kernel BUG at |Oops: "
+        r"(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|panic\(cpu \d+ caller 0x[0-9a-f]+\): |BUG: (?!unable to handle (?:page|kernel NULL).* userspace)|kernel BUG at |Oops: "
         r"|general protection fault|watchdog: BUG: soft lockup|NMI watchdog: .*lockup|Internal error: Oops).*"
     ),
     "hung-task": rf"(?:INFO: )?task (?P<task>{_TASKS}[^: ]*(?: [^: ]+)?):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds.*",
@@ -316,6 +316,7 @@ _EXPECTED = re.compile(
     r"(?:ZFS: (?:Loaded|Unloaded) module|SPL: (?:Loaded|Unloaded) module|SPL: using hostid|ZFS filesystem version|ZFS storage pool version"
     r"|ZFS: Posix ACLs disabled|ZFS NOTICE: |zfs: (?:module|loading)|spl: (?:module|loading|Kicked taskq)|z(?:common|nvpair|avl|unicode|lua|zstd): (?:module|loading)"
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
+    r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
     r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
     r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \"nqn\.2014-08\.org\.nvmexpress\.discovery\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"

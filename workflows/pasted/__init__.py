@@ -16,6 +16,7 @@ from workflows.facts import NodeFacts
 from workflows.pasted import (
     alerts,
     arcconf,
+    arcstats,
     areca,
     ata_errors,
     background_scan,
@@ -59,8 +60,11 @@ from workflows.pasted import (
     systemctl_status,
     tw_cli,
     txgs,
+    uberblock,
     udevadm,
     zed_mail,
+    zfs_get,
+    zfs_list,
     zpool_iostat_r,
     zpool_iostat_text,
     zpool_list_text,
@@ -114,6 +118,10 @@ READERS: Mapping[str, Reader] = {
         checks,
         scan_progress,
         systemctl_status,
+        zfs_get,
+        zfs_list,
+        arcstats,
+        uberblock,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted

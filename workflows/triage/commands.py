@@ -341,7 +341,7 @@ def kernel_file(path: str) -> tuple[str, str]:
         return "parameters", ""
     first, _, name = path.removeprefix(f"{ROOT}/").partition("/")
     if not name:
-        return {"import_progress": "kstat_pools", "dmu_tx": "kstat_dmu_tx", "dbgmsg": "dbgmsg"}.get(first, ""), ""
+        return {"import_progress": "kstat_pools", "dmu_tx": "kstat_dmu_tx", "dbgmsg": "dbgmsg", "arcstats": "arcstats"}.get(first, ""), ""
     if name in ("state", "guid"):
         return "kstat_pools", ""
     return ("kstat_txgs", first) if name in ("txgs", "multihost", "dmu_tx_assign") else NOTHING

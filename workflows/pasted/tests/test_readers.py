@@ -346,13 +346,11 @@ def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
 @pytest.mark.parametrize(
     ("given", "instead"),
     [
-        ("NAME   USED  AVAIL  REFER  MOUNTPOINT\ntank  1T  2T  96K  /tank\n", "zpool status -P -p"),
-        ("# zfs list\nfoo\n", "zpool list -v"),
+        ("# zfs holds tank@a\nNAME    TAG   TIMESTAMP\n", "zpool list -v"),
         (
             "# dmidecode 3.2\nGetting SMBIOS data from sysfs.\nSMBIOS 2.7 present.\n\nHandle 0x0001, DMI type 1, 27 bytes\n",
             "ras-mc-ctl --errors",
         ),
-        ("NAME  PROPERTY  VALUE  SOURCE\nost_7  type  filesystem  -\nost_7  used  1.00T  -\n", "zpool list -v"),
         ("Element Descriptor In diagnostic page:\n  generation code: 0x1\n", "sg_ses -p es"),
         ("[0]    mpt3sas     \n[1]    ahci         \n", "lsscsi -i -g -s"),
         ("SMART error (CurrentPendingSector) detected on host: oss07\n", "smartctl -x DEVICE"),
@@ -407,7 +405,7 @@ def test_rows_of_another_list_that_follow_without_a_gap_are_no_pools():
     """A pool that is full by another tool's columns would be an invention."""
     sentence = text("zpool_list_text-old") + "NAME          USED  AVAIL  REFER  MOUNTPOINT\nexport/home  1.00T  1.69T   96K  /home\n"
     found = triage([("p", sentence)])
-    assert [read.outcome for read in found.reads] == ["partly"]
+    assert [(read.outcome, read.source) for read in found.reads] == [("read", "zpool_list_text"), ("read", "zfs_list")]
     assert not found.situations
 
 
