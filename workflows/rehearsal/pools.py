@@ -70,11 +70,13 @@ def _suppose_labels(node: model.Node, pool: model.Pool, gaps: list[str]) -> None
 
 def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Carried]:
     for disk in node.disks:
-        for path in disk.paths[:1]:
+        for path in [path for path in disk.paths if path.runs or disk.map is None][:1]:
             for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
                 reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
-                    if number:
+                    if number or disk.map is not None:
+                        if not number and disk.partition(0) is None:
+                            build.partition(disk)
                         yield Carried(disk, disk.partition(number), label, _ring(sources, where))  # type: ignore[arg-type]
                     else:
                         _unplayable(node, disk, gaps, f"{where} carries a label on the whole disk, which a twin cannot")

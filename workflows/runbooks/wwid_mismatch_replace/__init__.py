@@ -37,6 +37,7 @@ from workflows.facts.fleet.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
 from workflows.guards.candidate import (
     CHOICE_GUARDS,
+    a_path_is_down,
     nothing_contradicts_who_the_disk_is,
     nothing_else_uses_the_disk,
     the_disk_answers_to_its_wwid,
@@ -161,6 +162,7 @@ RUNBOOK = Runbook(
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
             operation="zpool_replace",
             params=replace_params,
+            warns=(a_path_is_down,),
             agrees=plan_is_for_what_was_chosen,
             adds=what_is_left_meanwhile,
         ),
