@@ -125,9 +125,16 @@ def _of_the_map(candidate: Candidate) -> dict[str, str]:
         return {}
     return {
         "disk.map": candidate.map.uuid,
-        "disk.state": RUNNING[0] if candidate.up else f"without a path that takes I/O ({states(candidate.map)})",
+        "disk.state": state(candidate),
         **{f"disk.{name}": _as_the_paths(candidate, name) for name in ("size_bytes", "read_only")},
     }
+
+
+def state(candidate: Candidate) -> str:
+    """As the kernel calls it, over all paths alike; of a map, one path that takes I/O is enough."""
+    if candidate.map is None:
+        return same(candidate, "state")
+    return RUNNING[0] if candidate.up else f"without a path that takes I/O ({states(candidate.map)})"
 
 
 def _as_the_paths(candidate: Candidate, field: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.collectors.block import RUNNING
-from agents.domain.disk_uses import ways_on
+from agents.domain.disk_uses import way_on, ways_on
 from agents.domain.multipath_maps import path_of
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, MapFacts, NodeFacts, Unknown, identify, known, lookup, need
@@ -50,6 +50,15 @@ def a_path_is_down(facts: FleetFacts, params: Params) -> str:
         f"Down among the paths to {name_of(disk)}: {', '.join(above.down)}. Up: {', '.join(above.up) or 'none that is known'}. One path is enough, and one more "
         "that fails takes the disk away. `multipath -ll` shows which HBA the lost one leads over: look at that cable and at the module of the shelf."
     )
+
+
+def behind_a_map(disk: DiskFacts) -> Verdict | None:
+    """Why nothing is done to its paths one by one, and the commands by hand; None of a disk that no map is above."""
+    above = need(disk.map)
+    if above is None:
+        return None
+    use = f"held by {above.dm} (multipath {above.name})"
+    return refuse(f"{name_of(disk)} is behind the multipath map {above.name} ({above.dm}). {way_on(use, str(path_of('', above.uuid)))}")
 
 
 @guard

@@ -297,6 +297,24 @@ def lost_mapped() -> Mapping[str, Node]:
     return {"oss01": node}
 
 
+def mapped_back() -> Mapping[str, Node]:
+    """A member of a raidz2 was known by the alias of its map, which leads nowhere since the boot; its map is there under another alias."""
+    node = turned(scenarios.tiny("2.3.2-1"), multipath)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    disk = node.disks[2]
+    scenarios.lose(node, disk.wwid, "/dev/mapper/mpathc")
+    disk.map.name = "mpathz"
+    scenarios.plug(node, disk, bay(node, 3))
+    return {"oss01": node}
+
+
+def mapped_path(walk: Walk) -> None:
+    """The member is lost as before, or serves by its map."""
+    leaf = next(leaf for leaf in walk.node.pool("ost_0").leaves() if str(leaf.guid) == walk.state.params["vdev_guid"])
+    assert leaf.not_present or (leaf.state, leaf.path) == ("ONLINE", "/dev/disk/by-id/dm-uuid-mpath-35000c500a65b202b")
+    assert not [argv for argv in walk.commands() if argv[1] == "replace"]
+
+
 def scanned(walk: Walk) -> str:
     return walk.node.disk(walk.state.params["wwid"]).serial
 
@@ -308,9 +326,18 @@ def without_enclosure(name: str, twins) -> Story:
 NVME_LOST = without_enclosure("an NVMe mirror", lost_nvme)
 SATA_LOST = without_enclosure("SATA disks without a WWN", lost_sata)
 MAPPED_LOST = Story(**{**vars(MISMATCH), "twins": lost_mapped, "name": "wwid-mismatch-replace, disks behind multipath maps"})
+MAPPED_BACK = Story(
+    **{
+        **vars(MISMATCH),
+        "twins": mapped_back,
+        "restored": mapped_path,
+        "name": "wwid-mismatch-replace, a member behind a multipath map is back",
+    }
+)
 STORIES = (
     MISMATCH,
     MAPPED_LOST,
+    MAPPED_BACK,
     NVME_LOST,
     SATA_LOST,
     MEMBER_BACK,

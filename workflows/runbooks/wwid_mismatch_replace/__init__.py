@@ -70,6 +70,7 @@ from workflows.runbooks._replacing import (
     scan_chosen,
     since_when_it_serves,
     what_is_left_meanwhile,
+    whole_disk,
 )
 
 BACK = "plan-online"
@@ -91,7 +92,7 @@ RETURN_GUARDS = (
 )
 PATH_GUARDS = (*RETURN_GUARDS, the_disk_answers_to_its_wwid)
 member_params = named(*zpool_online.PARAMS)
-path_params = named(*zpool_set_path.PARAMS)
+path_params = whole_disk(zpool_set_path)
 
 
 def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
