@@ -54,9 +54,11 @@ def a_path_is_down(facts: FleetFacts, params: Params) -> str:
 
 def behind_a_map(disk: DiskFacts) -> Verdict | None:
     """Why nothing is done to its paths one by one, and the commands by hand; None of a disk that no map is above."""
-    above = need(disk.map)
+    above = disk.map
     if above is None:
         return None
+    if not known(above):
+        return unknown(f"{name_of(disk)}: {above.reason}")
     use = f"held by {above.dm} (multipath {above.name})"
     return refuse(f"{name_of(disk)} is behind the multipath map {above.name} ({above.dm}). {way_on(use, str(path_of('', above.uuid)))}")
 

@@ -251,8 +251,19 @@ def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
         about = scsi.get(one.name)
         sg = re.search(r"(?<![0-9])[0-9]+$", about.sg or "") if about else None
         bays = [_bay(slot, carried) for slot in one.slots if slot.number is not None]
+        if first := next((other for other in made.node.enclosures if one.id and other.id == one.id and not other.second), None):
+            _seen_again(first, one.name, int(sg.group()) if sg else 0, bays)
+            continue
         words = (about.vendor or "", about.model or "", about.rev or "") if about else ("", "", "")
         made.node.enclosures.append(model.Enclosure(one.name, one.id or "", *words, int(sg.group()) if sg else 0, bays))
+
+
+def _seen_again(first: model.Enclosure, name: str, sg: int, bays: list[model.Bay]) -> None:
+    """One shelf by a second HBA: its bays are those of the first, and so are their lights. Either may lack the link to a disk."""
+    first.second, first.second_sg = name, sg
+    there = {bay.number: bay.wwid for bay in bays}
+    for bay in first.bays:
+        bay.wwid = bay.wwid or there.get(bay.number)
 
 
 def _port(slot: Any, sources: Sources) -> model.Port:
