@@ -73,7 +73,7 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"No link names {name_of(disk)} for certain. Choose a disk with a WWN, an EUI or an ATA serial number.")
     if disk.doubt:
         return refuse(f"A command could reach another disk than {name_of(disk)}: {disk.doubt}.")
-    if any(link in (path.other_names if above else path.by_id) for path in disk.paths):
+    if any(link in path.by_id for path in disk.paths):
         return ok(f"{link} leads to {name_of(disk)}.")
     return refuse(
         f"{link} is not there, so a command cannot name {name_of(disk)} safely. Run `udevadm trigger` on {params['node']} and look again."

@@ -70,6 +70,14 @@ def test_a_member_by_any_of_its_names_is_that_disk(name):
     assert (leaf.name, leaf.wwid) == (name, "naa:5000c500a65b200b")
 
 
+def test_links_of_the_map_are_links_of_the_disk():
+    """As a listing of pools, the kernel's log and ZFS's own log name it."""
+    here = facts_of().nodes["oss01"]
+    links = here.disks[0].paths[0].by_id
+    assert links[0] == "/dev/disk/by-id/dm-uuid-mpath-35000c500a65b200b"
+    assert set(links) == {name for name in NAMES if "/by-id/" in name}
+
+
 def test_its_order_names_the_map_and_that_of_another_disk_does_not():
     assert replace_params(facts_of(), PARAMS)["map"] == uuid_of(WWID)
     plain = FleetFacts({"oss01": History().facts_at(TwinHost(MemoryStore(scenarios.tiny()), lambda: AT), "oss01", AT)}, at=AT)

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.collectors.block import RUNNING
 from agents.collectors.multipath import MultipathMap
-from agents.domain.multipath_maps import map_of, paths_down, paths_up
+from agents.domain.multipath_maps import LINK, map_of, paths_down, paths_up
 from workflows.facts.model import MapFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, known, need
@@ -54,6 +54,11 @@ def holders_above(one: Known[MultipathMap | None], holders: tuple[str, ...]) -> 
     for dm, held in ((one.dm, one.holders), *((part.dm, part.holders) for part in one.partitions)):
         found += need(Unknown(f"What holds {dm} could not be read.") if held is None else held)
     return tuple(holder for holder in dict.fromkeys(found) if holder not in one.devices)
+
+
+def whole_links(one: Known[MultipathMap | None], links: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Those that lead to the map itself, which are links of the disk; the one that names it alone comes first."""
+    return tuple(sorted(links.get(one.dm, ()), key=lambda link: LINK not in link)) if known(one) and one is not None else ()
 
 
 def links_of(one: Known[MultipathMap | None], links: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from agents.domain.disk_uses import mapped_as
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts, PortFacts
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
-from workflows.facts.read.disk_maps import facts_of, holders_above, links_of, map_above, read_through
+from workflows.facts.read.disk_maps import facts_of, holders_above, links_of, map_above, read_through, whole_links
 from workflows.facts.read.disk_modes import read_modes
 from workflows.facts.read.fabric import link_of
 from workflows.facts.read.labels import Copies, Labels, Read
@@ -133,7 +133,7 @@ def _path(about: Around, device: Any, above: Known[MultipathMap | None]) -> Path
         sas_address=device.sas_address,
         holders=_holders(device),
         partitions=tuple(p.name for p in device.partitions),
-        by_id=tuple(link for link in about.links.get(device.name, ()) if link.startswith(BY_ID)),
+        by_id=tuple(link for link in (*whole_links(above, about.links), *about.links.get(device.name, ())) if link.startswith(BY_ID)),
         other_names=tuple(dict.fromkeys((*_other_names(about, device), *links_of(above, about.links)))),
         sg=about.sg.get(device.name),
         link=link_of(device.folder),
