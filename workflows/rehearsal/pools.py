@@ -70,10 +70,12 @@ def _suppose_labels(node: model.Node, pool: model.Pool, gaps: list[str]) -> None
 
 def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Carried]:
     for disk in node.disks:
-        for path in disk.paths[:1]:
+        for path in [path for path in disk.paths if path.runs or disk.map is None][:1]:
             for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
                 reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
+                    if not number and disk.map is not None and disk.partition(0) is None:
+                        build.partition(disk)
                     if (partition := disk.partition(number)) is not None:
                         yield Carried(disk, partition, label, _ring(sources, where))
                     else:
