@@ -495,7 +495,6 @@ def test_a_word_for_a_volume_that_is_not_known_is_unexplained():
 
 
 def test_properties_of_a_pool_whose_tree_is_there_are_not_told_twice():
-    found = triage([("p", text("zpool_get-all")), ("q", TREE.format("DEGRADED").replace("ost_4", "ost_7"))])
-    assert [s.slug for s in found.situations] == ["vdev-degraded", "pool-filling"]
-    found = triage([("p", text("zpool_get-all")), ("q", TREE.format("ONLINE").replace("ost_4", "ost_7"))])
-    assert next(s.title for s in found.situations) == "ost_7: zpool get says DEGRADED, zpool status says ONLINE"
+    texts = [[("p", text("zpool_get-all")), ("q", TREE.format(state).replace("ost_4", "ost_7"))] for state in ("DEGRADED", "ONLINE")]
+    assert [s.slug for s in triage(texts[0]).situations] == ["vdev-degraded", "pool-filling"]
+    assert next(s.title for s in triage(texts[1]).situations) == "ost_7: zpool get says DEGRADED, zpool status says ONLINE"
