@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from twin import replacing
 from twin.answer import Answer, refused
-from twin.build import guid_of, top
+from twin.build import guid_of, partition, top
 from twin.model import Disk, Label, Node, Pool, Vdev
 from twin.status import SECTIONS, Style, leaf_name, vdev_name
 from twin.vdevs import part_path
@@ -132,15 +132,15 @@ def add(node: Node, wanted: Wanted) -> Answer:
     if pool.suspended:
         return refused(1, f"cannot add to '{pool.name}': pool I/O is currently suspended")
     devices = [device for device in map(View(node).device, wanted.paths) if device is not None]
-    partitions = [replacing.partitioned(device) for device in devices]
+    partitions = [partition(device.disk)[0] for device in devices]
     if wanted.role in CLASSES and (why := _refused_by_kernel(node, pool, wanted)):
         return refused(1, f"cannot add to '{pool.name}': {why}")
     pool.txg += 1
     leaves = []
-    for path, device, partition in zip(wanted.paths, devices, partitions, strict=True):
+    for path, device, part in zip(wanted.paths, devices, partitions, strict=True):
         leaf = replacing.new_leaf(node, pool, path, device, pool.txg)
-        leaf.path = part_path(path, 1)
-        partition.label = Label(pool.name, leaf.guid, pool.txg)
+        leaf.path = path if device.disk.map else part_path(path, 1)
+        part.label = Label(pool.name, leaf.guid, pool.txg)
         leaves.append(leaf)
     _put(pool, wanted, leaves, devices[0].disk.size_bytes)
     return Answer(0)

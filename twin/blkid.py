@@ -21,16 +21,16 @@ def probe(node: Node, device: Device, path: str) -> tuple[int, str]:
     """(exit code, text). `path` is the device as it was asked for."""
     if not device.path.runs:
         return EXIT_NOTHING, ""
-    tags = _disk(device.disk) if device.partition is None else {**_content(node, device.partition), **_entry(node, device)}
+    tags = _whole(node, device) if device.is_whole else {**_content(node, device.partition), **_entry(node, device)}  # type: ignore[arg-type]
     if not tags:
         return EXIT_NOTHING, ""
     return 0, f"{path}: " + " ".join(f'{key}="{value}"' for key, value in tags.items()) + "\n"
 
 
-def _disk(disk: Disk) -> dict[str, object]:
-    if not disk.partitions:
-        return {}
-    return {"PTUUID": table_uuid(disk), "PTTYPE": "gpt"}
+def _whole(node: Node, device: Device) -> dict[str, object]:
+    if device.partition is not None:
+        return _content(node, device.partition)
+    return {"PTUUID": table_uuid(device.disk), "PTTYPE": "gpt"} if device.disk.table else {}
 
 
 def table_uuid(disk: Disk) -> str:
@@ -94,11 +94,11 @@ def _entry(node: Node, device: Device) -> dict[str, object]:
         "PART_ENTRY_NUMBER": partition.number,
         "PART_ENTRY_OFFSET": partition.start,
         "PART_ENTRY_SIZE": partition.sectors,
-        "PART_ENTRY_DISK": _device_number(device.path.name),
+        "PART_ENTRY_DISK": device_number(device.path.name),
     }
 
 
-def _device_number(name: str) -> str:
+def device_number(name: str) -> str:
     """Of a whole disk: sda is 8:0, sdb 8:16, sdq 65:0, nvme0n1 259:0."""
     if name.startswith("nvme"):
         return f"259:{int(name[len('nvme') :].partition('n')[0])}"

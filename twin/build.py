@@ -28,13 +28,16 @@ def sd_name(index: int) -> str:
 
 
 def partition(disk: Disk) -> list[Partition]:
-    """Partition a disk as ZFS does a whole one."""
-    disk.partitions[:] = [Partition(number, start, sectors) for number, start, sectors in zfs_partitions(disk.size_bytes)]
+    """Partition a disk as ZFS does a whole one; a multipath map it takes as it is."""
+    whole = [(0, 0, disk.size_bytes // SECTOR)]
+    disk.partitions[:] = [
+        Partition(number, start, sectors) for number, start, sectors in (whole if disk.map else zfs_partitions(disk.size_bytes))
+    ]
     return disk.partitions
 
 
 def by_id(disk: Disk) -> str:
-    return f"{disk_names.by_id(disk)}-part1"
+    return disk_names.member(disk)
 
 
 def member(node: Node, disk: Disk, guid: int, path: str = "") -> Vdev:
@@ -45,8 +48,9 @@ def member(node: Node, disk: Disk, guid: int, path: str = "") -> Vdev:
         guid=guid,
         path=path or by_id(disk),
         devid=disk_names.devid(disk),
-        phys_path=disk.paths[0].phys_path if disk.paths else "",
+        phys_path=disk_names.phys_path(disk),
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
+        whole_disk=0 if disk.map else 1,
     )
 
 

@@ -13,6 +13,7 @@ from twin import (
     kernel,
     labels,
     lsscsi,
+    multipath,
     opened,
     partitioning,
     past,
@@ -181,7 +182,7 @@ def scsi_list(view: View, args: Sequence[str], now: float) -> Answer:
 
 def smartctl(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[-1]) if args else None
-    if not {"-x", "-i"} & set(args) or device is None or device.partition is not None:
+    if not {"-x", "-i"} & set(args) or device is None or not device.is_whole:
         return unknown(("smartctl", *args))
     if "-j" in args:
         exit_code, text = smart_json.report(view.node, device.disk, device.name, args)
@@ -223,6 +224,16 @@ def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(exit_code, text)
 
 
+def multipathd(view: View, args: Sequence[str], now: float) -> Answer:
+    text = multipath.daemon(view.node, args)
+    return unknown(("multipathd", *args)) if text is None else Answer(0, text)
+
+
+def multipath_maps(view: View, args: Sequence[str], now: float) -> Answer:
+    text = multipath.topology(view.node, args)
+    return unknown(("multipath", *args)) if text is None else Answer(0, text)
+
+
 def hostid(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(0, f"{view.node.hostid}\n")
 
@@ -250,6 +261,8 @@ TOOLS: dict[str, Command] = {
     "sgdisk": partitioning.version,
     "systemd-run": systemd_run,
     "dmesg": dmesg,
+    "multipathd": multipathd,
+    "multipath": multipath_maps,
     "hostid": hostid,
     "hostname": hostname,
     "uname": uname,

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from agents.domain.wwid import normalise, scheme
 from twin import disk_names
-from twin.model import Disk, Node, Path, Port, Vdev
+from twin.build import sd_name
+from twin.model import SECTOR, Disk, MultipathMap, Node, Partition, Path, Port, Vdev
 
 Change = Callable[[Disk], Disk]
+SECOND_HOSTS, SECOND_NAMES = 10, 100  # how much higher the numbers of a second HBA and of the disks behind it are
 SATA_MODEL, NVME_MODEL = "WDC WD40EFRX-68N32N0", "Samsung SSD 980 PRO 1TB"
 
 
@@ -43,6 +45,21 @@ def nvme(disk: Disk) -> Disk:
     )
 
 
+def multipath(disk: Disk) -> Disk:
+    """Reached over a second HBA too, and all its paths behind one map. What ZFS wrote stands on the map itself."""
+    number = _number(disk)
+    (first,) = disk.paths
+    host, *rest = first.hctl.split(":")
+    address = f"0x{int(disk.hex, 16) + 1:016x}"
+    second = Path(
+        sd_name(SECOND_NAMES + number), ":".join((str(int(host) + SECOND_HOSTS), *rest)), SECOND_NAMES + number, address,
+        first.phys_path.replace("pci-0000:", "pci-0001:"), first.state,
+    )  # fmt: skip
+    label = next((part.label for part in disk.partitions if part.label), None)
+    whole = [Partition(0, 0, disk.size_bytes // SECTOR, label)] if label else []
+    return replace(disk, paths=[first, second], partitions=whole, map=MultipathMap(f"dm-{number}", f"mpath{sd_name(number)[2:]}"))
+
+
 def at_ports(node: Node) -> Node:
     """Every NVMe disk below a PCIe port of its own that has a locate light."""
     below = [disk_names.pci_address(path) for disk in node.disks for path in disk.paths if disk_names.is_nvme(path)]
@@ -59,6 +76,11 @@ def turned(node: Node, change: Change) -> Node:
     _rename_leaves(node, names, lambda wwid: change(replace(pattern, wwid=wwid)))
     if change is nvme:
         node.enclosures = []
+    if change is multipath:
+        node.hosts |= {str(int(host) + SECOND_HOSTS): address.replace("0000:", "0001:") for host, address in node.hosts.items()}
+        for one in node.enclosures:
+            host, _, rest = one.name.partition(":")
+            one.second, one.second_sg = f"{int(host) + SECOND_HOSTS}:{rest}", SECOND_NAMES + one.sg
     for bay in (bay for enclosure in node.enclosures for bay in enclosure.bays):
         if bay.wwid:
             bay.wwid = names[bay.wwid].wwid
@@ -71,8 +93,9 @@ def _rename_leaves(node: Node, names: dict[str, Disk], like: Callable[[str], Dis
     for pool in node.pools:
         for leaf in [*pool.leaves(), *pool.spares, *pool.caches]:
             if disk := owners.get(leaf.guid) or _away(leaf, like):
-                leaf.path, leaf.devid = f"{disk_names.by_id(disk)}-part1", disk_names.devid(disk)
-                leaf.phys_path = disk.paths[0].phys_path if disk.paths else ""
+                leaf.path, leaf.devid = disk_names.member(disk), disk_names.devid(disk)
+                leaf.whole_disk = 0 if disk.map else leaf.whole_disk
+                leaf.phys_path = disk_names.phys_path(disk)
                 leaf.enc_path = leaf.enc_path if node.bay_of(disk.wwid) or disk.vendor == "ATA" else ""
 
 

@@ -35,6 +35,27 @@ def by_id(disk: Disk) -> str:
     return link
 
 
+def map_uuid(disk: Disk) -> str:
+    return f"mpath-3{disk.hex}"
+
+
+def whole(disk: Disk) -> str:
+    """What a pool knows it by: its map, or the link of its identity."""
+    return f"/dev/disk/by-id/dm-uuid-{map_uuid(disk)}" if disk.map else by_id(disk)
+
+
+def member(disk: Disk) -> str:
+    """The same of the partition that ZFS makes, where it makes one."""
+    return whole(disk) if disk.map else f"{by_id(disk)}-part1"
+
+
+def map_links(disk: Disk) -> Iterator[str]:
+    """Those that lead to the map. udev gives it precedence over its paths (link_priority in 11-dm-mpath.rules of multipath-tools)."""
+    assert disk.map is not None
+    yield from (whole(disk), f"/dev/disk/by-id/dm-name-{disk.map.name}", f"/dev/mapper/{disk.map.name}")
+    yield from (by_id(disk), f"/dev/disk/by-id/scsi-3{disk.hex}")
+
+
 def links(disk: Disk, path: Path) -> Iterator[str]:
     """All of them in /dev/disk/by-id. udev makes the two `nvme-MODEL_SERIAL` links beside the one of the namespace's own identifier."""
     yield by_id(disk)
@@ -57,8 +78,15 @@ def kernel_wwid(disk: Disk) -> str:
 
 def devid(disk: Disk, number: int = 1) -> str:
     """What ZFS stores: the first link of the disk's bus (zfs_device_get_devid in lib/libzutil/os/linux/zutil_import_os.c)."""
+    if disk.map:
+        return whole(disk).rpartition("/")[2]
     link = f"scsi-3{disk.hex}" if scheme(disk.wwid) == "naa" else by_id(disk).rpartition("/")[2]
     return f"{link}-part{number}"
+
+
+def phys_path(disk: Disk) -> str:
+    """What ZFS stores of the way to it: udev gives a map none."""
+    return "" if disk.map or not disk.paths else disk.paths[0].phys_path
 
 
 def pci_address(path: Path) -> str:

@@ -13,7 +13,7 @@ from agents.collectors.boot_tool import BY_UUID, EFI, UUIDS
 from agents.collectors.enclosure import light_of
 from agents.domain.wwid import scheme
 from twin import disk_names, kernel, sas
-from twin.model import SECTOR, Bay, Disk, Enclosure, Node, Partition, Path, Port
+from twin.model import SECTOR, Bay, Disk, Enclosure, MultipathMap, Node, Partition, Path, Port
 from twin.tree import Tree
 
 SCSI_TIMEOUT_SECONDS = 30
@@ -25,7 +25,7 @@ def build(node: Node) -> Tree:
     for disk in node.disks:
         for path in disk.paths:
             (_nvme if disk_names.is_nvme(path) else _disk)(tree, node, disk, path)
-    for enclosure in node.enclosures:
+    for enclosure in node.seen_enclosures:
         _enclosure(tree, node, enclosure)
     for port in node.ports:
         tree.link(light_of(port.address), light_folder(port))
@@ -39,6 +39,9 @@ def build(node: Node) -> Tree:
         tree.file(f"/sys/devices/virtual/block/{holder}/dm/name", f"{name}\n")
         tree.directory(f"/sys/devices/virtual/block/{holder}/slaves")
         tree.file(f"/dev/{holder}", b"")
+    for disk in node.disks:
+        if disk.map is not None:
+            _map(tree, disk, disk.map)
     sas.build(tree, node)
     _boot(tree, node)
     _system(tree, node)
@@ -59,10 +62,12 @@ def dev_links(node: Node) -> dict[str, str]:
         for path in disk.paths:
             for base in _link_names(disk, path):
                 links[base] = path.name
-                for partition in disk.partitions:
+                for partition in disk.table:
                     if partition.fs_uuid:
                         links[f"{BY_UUID}/{partition.fs_uuid}"] = disk_names.part_name(path.name, partition.number)
                     links[f"{base}-part{partition.number}"] = disk_names.part_name(path.name, partition.number)
+        if disk.map is not None:
+            links |= dict.fromkeys(disk_names.map_links(disk), disk.map.dm)
     for holder, (uuid, name) in node.mapped.items():
         links |= dict.fromkeys((f"/dev/disk/by-id/dm-uuid-{uuid}", f"/dev/disk/by-id/dm-name-{name}", f"/dev/mapper/{name}"), holder)
     return links
@@ -72,6 +77,19 @@ def _link_names(disk: Disk, path: Path) -> Iterator[str]:
     yield from disk_names.links(disk, path)
     if path.phys_path:
         yield f"/dev/disk/by-path/{path.phys_path}"
+
+
+def _map(tree: Tree, disk: Disk, one: MultipathMap) -> None:
+    block = f"/sys/devices/virtual/block/{one.dm}"
+    tree.link(f"/sys/block/{one.dm}", block)
+    tree.link(f"/sys/class/block/{one.dm}", block)
+    tree.file(f"/dev/{one.dm}", b"")
+    for name, value in (("dm/uuid", disk_names.map_uuid(disk)), ("dm/name", one.name), ("size", disk.size_bytes // SECTOR), ("ro", 0)):
+        tree.file(f"{block}/{name}", f"{value}\n")
+    _holders(tree, block, disk.holders)
+    tree.directory(f"{block}/slaves")
+    for path in disk.paths:
+        tree.link(f"{block}/slaves/{path.name}", f"/sys/block/{path.name}")
 
 
 def scsi_folder(node: Node, hctl: str) -> str:
@@ -102,7 +120,7 @@ def _disk(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     for name, value in _scsi_attributes(disk, path):
         tree.file(f"{scsi}/{name}", value)
     tree.file(f"{scsi}/delete", "")
-    found = node.bay_of(disk.wwid)
+    found = node.bay_by(disk.wwid, path)
     if found:
         tree.link(f"{scsi}/enclosure_device:{found[1].name}", bay_folder(node, *found))
     tree.file(f"{scsi}/scsi_disk/{path.hctl}/cache_type", "write back\n" if _cached(disk) else "write through\n")
@@ -182,8 +200,8 @@ def _block_device(tree: Tree, block: str, scsi: str, disk: Disk, path: Path) -> 
     for name, value in _block_attributes(disk):
         tree.file(f"{block}/{name}", f"{value}\n")
     tree.directory(f"{block}/slaves")
-    _holders(tree, block, disk.holders)
-    for partition in disk.partitions:
+    _holders(tree, block, [disk.map.dm] if disk.map else disk.holders)
+    for partition in disk.table:
         _partition(tree, block, path.name, partition)
 
 
@@ -242,7 +260,9 @@ def _bay(tree: Tree, node: Node, enclosure: Enclosure, bay: Bay) -> None:
         tree.file(f"{folder}/{name}", f"{value}\n")
     disk = next((d for d in node.disks if d.wwid == bay.wwid), None)
     if disk and disk.paths:
-        tree.link(f"{folder}/device", scsi_folder(node, disk.paths[0].hctl))
+        host = enclosure.name.split(":")[0]
+        seen = next((path for path in disk.paths if path.hctl.split(":")[0] == host), disk.paths[0])
+        tree.link(f"{folder}/device", scsi_folder(node, seen.hctl))
 
 
 def _system(tree: Tree, node: Node) -> None:

@@ -119,7 +119,7 @@ class TwinHost:
                 device = View(node).device(argv[3])
                 return (
                     unknown(argv)
-                    if device is None or device.partition
+                    if device is None or not device.is_whole
                     else drive_logs.begin_test(device.disk, smart.heading(node), self.now())
                 )
         return unknown(argv)
@@ -144,7 +144,7 @@ class TwinHost:
                 verb not in ("--set", "--clear")
                 or mode not in drive_logs.MODES
                 or device is None
-                or device.partition
+                or not device.is_whole
                 or set(argv[2:-1]) - {"--save"}
             ):
                 return unknown(argv)
@@ -270,5 +270,5 @@ def _bay_attribute(node: Node, real: str) -> tuple[Bay, str] | None:
     folder, _, name = real.rpartition("/")
     if name not in BAY_ATTRIBUTES:
         return None
-    places: Sequence[tuple[Enclosure, Bay]] = [(e, b) for e in node.enclosures for b in e.bays]
+    places: Sequence[tuple[Enclosure, Bay]] = [(e, b) for e in node.seen_enclosures for b in e.bays]
     return next(((bay, name) for enclosure, bay in places if bay_folder(node, enclosure, bay) == folder), None)

@@ -31,8 +31,8 @@ def _region(placed: Sequence[Placed], region: Region) -> bytes:
 
 
 def _everything(node: Node, disk: Disk) -> Iterator[Placed]:
-    if disk.partitions:
-        table = "\n".join(f"{part.number} {part.start} {part.sectors}" for part in disk.partitions)
+    if disk.table:
+        table = "\n".join(f"{part.number} {part.start} {part.sectors}" for part in disk.table)
         yield SECTOR, hashlib.sha256(f"{disk.wwid}\n{table}".encode()).digest()
         yield disk.size_bytes - SECTOR, hashlib.sha256(f"{disk.wwid}\n{table} behind".encode()).digest()
     for part in disk.partitions:

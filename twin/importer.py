@@ -219,7 +219,7 @@ def _names_from_there(node: Node, pool: Pool) -> None:
     for leaf in (*pool.leaves(), *pool.spares, *pool.caches):
         seat = seats.get(leaf.guid)
         if seat is not None and not leaf.not_present and not leaf.path.startswith(BY_ID):
-            leaf.path = f"{disk_names.by_id(seat[0])}-part{seat[1]}"
+            leaf.path = f"{disk_names.by_id(seat[0])}-part{seat[1]}" if seat[1] else disk_names.whole(seat[0])
 
 
 def _begin_to_write(node: Node, pool: Pool, now: float) -> None:

@@ -156,5 +156,5 @@ def _leaf_name(view: View, pool: Pool, leaf: Vdev) -> str:
     """The by-id name of the disk whose label carries the guid; the stored name of one that is not here."""
     for disk in view.node.disks:
         if any(p.label and p.label.guid == leaf.guid and p.label.pool == pool.name for p in disk.partitions):
-            return disk_names.by_id(disk).rpartition("/")[2]
+            return disk_names.whole(disk).rpartition("/")[2]
     return leaf.path.rpartition("/")[2].partition("-part")[0]

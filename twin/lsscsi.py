@@ -33,7 +33,7 @@ def _disks(node: Node, chosen: set[str]) -> Iterator[Line]:
 
 
 def _enclosures(node: Node, chosen: set[str]) -> Iterator[Line]:
-    for enclosure in node.enclosures:
+    for enclosure in node.seen_enclosures:
         line = _device(enclosure.name, "enclosu", enclosure.vendor, enclosure.model, enclosure.rev) + f"{'-':<9}"
         columns = {"i": "-", "g": f"{f'/dev/sg{enclosure.sg}':<9}", "s": f"{'-':>6}"}
         yield _order(enclosure.name), line + _columns(columns, chosen)

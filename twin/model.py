@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 SECTOR = 512
@@ -39,6 +39,8 @@ class Label:
 
 @dataclass
 class Partition:
+    """Number 0 is a whole disk that was taken without a partition table, as ZFS takes a multipath map."""
+
     number: int
     start: int  # sectors of 512 bytes
     sectors: int
@@ -69,6 +71,14 @@ class Path:
 
 
 @dataclass
+class MultipathMap:
+    """The map of a disk over all its paths."""
+
+    dm: str  # "dm-3"
+    name: str  # "mpatha"
+
+
+@dataclass
 class Smart:
     passed: bool | None = True  # None: the disk has no SMART
     grown_defects: int = 0
@@ -93,7 +103,7 @@ class Disk:
     physical_block_bytes: int = 4096
     rotational: bool = True
     partitions: list[Partition] = field(default_factory=list)
-    holders: list[str] = field(default_factory=list)
+    holders: list[str] = field(default_factory=list)  # of its map where it is behind one
     smart: Smart = field(default_factory=Smart)
     link_rate: str = "12.0 Gbit"  # SAS
     wce: bool = False
@@ -103,10 +113,16 @@ class Disk:
     mode_fixed: bool = False  # the firmware takes no mode
     protection_type: int = 0
     table_uuid: str = ""  # the GUID of its partition table, where it was copied from another disk
+    map: MultipathMap | None = None
 
     @property
     def hex(self) -> str:
         return self.wwid.split(":", 1)[1]
+
+    @property
+    def table(self) -> list[Partition]:
+        """What its partition table has."""
+        return [part for part in self.partitions if part.number]
 
     def partition(self, number: int) -> Partition | None:
         return next((p for p in self.partitions if p.number == number), None)
@@ -147,6 +163,13 @@ class Enclosure:
     rev: str
     sg: int
     bays: list[Bay] = field(default_factory=list)
+    second: str = ""  # its kernel name by a second HBA, "12:0:24:0"
+    second_sg: int = 0
+
+    @property
+    def seen(self) -> list[Enclosure]:
+        """As the kernel shows it by each HBA: the same bays."""
+        return [self, *([replace(self, name=self.second, sg=self.second_sg, second="")] if self.second else [])]
 
 
 @dataclass
@@ -364,6 +387,16 @@ class Node:
     def bay_of(self, wwid: str) -> tuple[Enclosure, Bay] | None:
         return next(((e, b) for e in self.enclosures for b in e.bays if b.wwid == wwid), None)
 
+    def bay_by(self, wwid: str, path: Path) -> tuple[Enclosure, Bay] | None:
+        """The same as the kernel shows it by the HBA of this path."""
+        found = self.bay_of(wwid)
+        host = path.hctl.split(":")[0]
+        return found and (next((one for one in found[0].seen if one.name.split(":")[0] == host), found[0]), found[1])
+
+    @property
+    def seen_enclosures(self) -> list[Enclosure]:
+        return [one for enclosure in self.enclosures for one in enclosure.seen]
+
     @property
     def imported(self) -> list[Pool]:
         return sorted((p for p in self.pools if p.imported), key=lambda p: p.name)
@@ -376,7 +409,7 @@ class Node:
 
 _INSIDE: dict[type, dict[str, type]] = {
     Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "ports": Port, "pools": Pool, "faults": Faults, "knobs": Knobs},
-    Disk: {"paths": Path, "partitions": Partition, "smart": Smart},
+    Disk: {"paths": Path, "partitions": Partition, "smart": Smart, "map": MultipathMap},
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},

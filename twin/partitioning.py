@@ -49,9 +49,9 @@ def swap_and_data(disk: Disk) -> list[Partition]:
 
 def sfdisk(view: View, args: Sequence[str], now: float) -> Answer:
     device = view.device(args[1]) if len(args) == 2 and args[0] == "--json" else None
-    if device is None or device.partition is not None:
+    if device is None or not device.is_whole:
         return Answer(EXIT_REFUSED, "", f"sfdisk: cannot open {args[-1] if args else ''}: No such file or directory\n")
-    if not device.disk.partitions:
+    if not device.disk.table:
         return Answer(EXIT_REFUSED, "", f"sfdisk: {args[1]}: does not contain a recognized partition table\n")
     return Answer(0, _table(device.disk, args[1]), "")
 
@@ -82,7 +82,7 @@ def sgdisk(node: Node, args: Sequence[str]) -> Answer | None:
     """Of the two forms that are given. None for any other."""
     view = View(node)
     device = view.device(args[-1]) if len(args) == 2 else None
-    if device is None or device.partition is not None:
+    if device is None or not device.is_whole:
         return None
     if args[0].startswith("--replicate="):
         other = view.device(args[0].partition("=")[2])

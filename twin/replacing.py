@@ -12,11 +12,11 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twin import disk_names
+from twin import build, disk_names
 from twin.answer import Answer, refused
 from twin.model import SECTOR, Label, Node, Partition, Pool, Vdev
 from twin.scan import begins_anew, start_resilver
-from twin.vdevs import Place, find, leaf_asize, member, min_asize, part_path, put, zfs_partitions
+from twin.vdevs import Place, find, leaf_asize, member, min_asize, part_path, put
 from twin.view import Device, View
 
 SPARES_ARE_REFUSED = (2, 2)  # the kernel refuses them in 2.1.11, the tool in 2.3.2
@@ -53,6 +53,10 @@ def refused_by_tool(view: View, wanted: Wanted) -> Answer | None:
     device = view.device(wanted.path)
     if device is None:
         return refused(EXIT_REFUSED_BY_TOOL, f"cannot resolve path '{wanted.path}'")
+    if device.disk.map is not None and device.name != device.disk.map.dm:
+        return refused(EXIT_REFUSED_BY_TOOL, f"{wanted.path} is in use and contains a unknown filesystem.")
+    if device.disk.map is not None:  # it is taken as it is, so zpool asks of its content alone
+        return _labelled(view.node, [(wanted.path, p) for p in device.disk.partitions], wanted)
     if device.partition is None:
         return _disk_in_use(view, device, wanted)
     return _labelled(view.node, [(wanted.path, device.partition)], wanted)
@@ -132,7 +136,7 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     device = View(node).device(wanted.path)
     assert device is not None
     own = next((spare for spare in (_own_spare(node, p, wanted) for p in device.disk.partitions) if spare), None)
-    partition = device.partition or (device.disk.partitions[0] if own else partitioned(device))
+    partition = device.partition or (device.disk.partitions[0] if own else build.partition(device.disk)[0])
     refusal = _refused_by_kernel(node, pool, wanted, device, partition)
     if refusal:
         what = f"attach {wanted.path} to {wanted.old}" if wanted.attaches else f"replace {wanted.old} with {wanted.path}"
@@ -150,12 +154,6 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     return Answer(0)
 
 
-def partitioned(device: Device) -> Partition:
-    parts = [Partition(number, start, sectors) for number, start, sectors in zfs_partitions(device.disk.size_bytes)]
-    device.disk.partitions[:] = parts
-    return parts[0]
-
-
 def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, partition: Partition) -> str:
     if pool.suspended:
         return "pool I/O is currently suspended"
@@ -165,7 +163,7 @@ def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, p
     old, place = found
     if wanted.attaches and place.parent is not None and place.parent.type != "mirror":
         return "can only attach to mirrors and top-level disks"
-    if _is_held_as_spare(node, partition, wanted):
+    if _is_held_as_spare(node, partition, wanted) or (device.disk.map and device.disk.holders):
         return f"{wanted.path} is busy, or device removal is in progress"
     if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
         return "device is too small"
@@ -177,14 +175,15 @@ def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, p
 def new_leaf(node: Node, pool: Pool, path: str, device: Device, create_txg: int) -> Vdev:
     found = node.bay_of(device.disk.wwid)
     number = device.partition.number if device.partition else 1
+    whole = device.partition is None and device.disk.map is None
     return Vdev(
         type="disk",
         guid=_fresh_guid(pool, path),
-        path=path if device.partition else part_path(path, 1),
+        path=part_path(path, 1) if whole else path,
         devid=disk_names.devid(device.disk, number),
-        phys_path=device.path.phys_path,
+        phys_path="" if device.disk.map else device.path.phys_path,
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
-        whole_disk=0 if device.partition else 1,
+        whole_disk=1 if whole else 0,
         create_txg=create_txg,
         dtl=pool.txg % 1000 + 64,
     )

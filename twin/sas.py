@@ -20,7 +20,7 @@ End = tuple[str, str, str, str, str]  # H:C:T:L, SAS address, type, enclosure id
 
 
 def shelf_of(node: Node, host: str) -> Enclosure | None:
-    return next((e for e in node.enclosures if e.name.split(":")[0] == host), None)
+    return next((e for e in node.seen_enclosures if e.name.split(":")[0] == host), None)
 
 
 def host_folder(node: Node, host: str) -> str:
@@ -83,7 +83,7 @@ def _ends(node: Node) -> Iterator[End]:
             if path.sas_address:
                 found = node.bay_of(disk.wwid)
                 yield path.hctl, path.sas_address, "end device", found[0].id if found else "", str(found[1].number) if found else ""
-    for enclosure in node.enclosures:
+    for enclosure in node.seen_enclosures:
         yield enclosure.name, f"0x{int(enclosure.id, 16) + 0x5C:016x}", "end device", enclosure.id, ""
 
 

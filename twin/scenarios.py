@@ -343,7 +343,7 @@ def not_imported(pool: str = "ost_0", blanks: int = 1) -> Node:
 
 def _label_of(disk: Disk) -> Label:
     label = disk.partitions[0].label
-    assert label is not None, f"{disk.wwid} is a member of no pool"
+    assert label is not None
     return label
 
 

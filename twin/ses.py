@@ -9,7 +9,7 @@ from twin.sas import expander_address
 
 
 def enclosure_at(node: Node, device: str) -> Enclosure | None:
-    return next((e for e in node.enclosures if device == f"/dev/sg{e.sg}"), None)
+    return next((e for e in node.seen_enclosures if device == f"/dev/sg{e.sg}"), None)
 
 
 def page(node: Node, enclosure: Enclosure) -> str:

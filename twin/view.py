@@ -13,12 +13,16 @@ from twin.tree import Tree
 
 @dataclass(frozen=True)
 class Device:
-    """What a path under /dev leads to: a disk, or one partition of it."""
+    """What a path under /dev leads to: a disk, one partition of it, or its multipath map with the path that the map takes."""
 
     name: str  # "sda1"
     disk: Disk
     path: Path
-    partition: Partition | None
+    partition: Partition | None  # number 0 where the disk is in use without a partition table
+
+    @property
+    def is_whole(self) -> bool:
+        return self.partition is None or self.partition.number == 0
 
 
 class View:
@@ -34,10 +38,13 @@ class View:
         found = {}
         for disk in self.node.disks:
             for path in disk.paths:
-                found[path.name] = Device(path.name, disk, path, None)
-                for partition in disk.partitions:
+                found[path.name] = Device(path.name, disk, path, disk.partition(0))
+                for partition in disk.table:
                     name = part_name(path.name, partition.number)
                     found[name] = Device(name, disk, path, partition)
+            if disk.map is not None and disk.paths:
+                taken = next((path for path in disk.paths if path.runs), disk.paths[0])
+                found[disk.map.dm] = Device(disk.map.dm, disk, taken, disk.partition(0))
         return found
 
     @cached_property

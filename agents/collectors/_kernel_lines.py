@@ -41,7 +41,7 @@ PATTERNS = {
     "killed": r".*killing request.*",
     "hba": (
         r"(?P<hba>mpt\dsas(?:_cm)?\d+|mpt(?:base|scsih|sas): ioc\d+): .*"
-        r"(?:Command Timeout|issue target reset|fault_state|log_info\(0x\w+\)|FAULT|host reset|diag reset|non-operational).*"
+        r"(?:Command Timeout|issue target reset|fault_state|log_info\(0x\w+\)|FAULT|host reset|diag reset|hard reset|non-operational).*"
         r"|(?P<driver_of>mpt\dsas(?:_cm)?\d+):? (?:fault info from func|failure at \S+:\d+/\w+\(\)|_base_\w+: timeout).*"
     ),
     "hba-silent": r"(?P<hba>mpt(?:base|scsih|sas): ioc\d+): ERROR - Doorbell (?:INT|ACK) timeout .*",
@@ -63,14 +63,15 @@ PATTERNS = {
     ),
     "panic": (
         r"(?:VERIFY[0-9A-Z_]*\(.*|ASSERT[0-9A-Z_]*\(.*\).*|PANIC: .*|PANIC at \S+:\d+:.*|SPL PANIC.*|SPLError: .*"
-        r"|(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]).*(?:VERIFY|ASSERT|assert|\b[Zz][Ff][Ss]|ZFS|blkptr|range tree|avl_find|\bspa_|zio).*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
+        r"|(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|panic\(cpu \d+ caller 0x[0-9a-f]+\): ).*(?:VERIFY|ASSERT|assert|\b[Zz][Ff][Ss]|ZFS|blkptr|range tree|avl_find|\bspa_|zio).*|(?:WARNING: )?zfs: (?:adding existent|removing nonexistent|freeing free|allocating allocated|blkptr at|bad DVA).*|(?:WARNING: )?blkptr at \S+ (?:DVA \d+ )?has (?:invalid|bad) .*"
         r"|RIP: .* \[(?:zfs|spl)\].*)"
     ),
     "kernel-fault": (
-        r"(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|BUG: (?!unable to handle (?:page|kernel NULL).* userspace)|kernel BUG at |Oops: "
+        r"(?:Kernel panic - not syncing|panic: |panic\[cpu\d+\]|panic\(cpu \d+ caller 0x[0-9a-f]+\): |BUG: (?!unable to handle (?:page|kernel NULL).* userspace)|kernel BUG at |Oops: "
         r"|general protection fault|watchdog: BUG: soft lockup|NMI watchdog: .*lockup|Internal error: Oops).*"
     ),
     "hung-task": rf"(?:INFO: )?task (?P<task>{_TASKS}[^: ]*(?: [^: ]+)?):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds.*",
+    "blocked": r"(?:INFO: )?task (?P<task>[^:]{1,40}(?::[^: ]{1,40})?):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*",
     "oom": r".*(?:Out of memory|out of memory|oom-kill).*\b(?P<task>zfs|zpool|zed|zdb)\b.*",
     "log-replay": r"(?:WARNING: )?ZFS (?:replay transaction|read log block) error (?P<error>\d+), dataset (?P<dataset>[^,]+), seq .*",
     "import-refused": (
@@ -121,10 +122,11 @@ PATTERNS = {
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
     # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
-    "abort": rf"{_SD}(?:abort scheduled|aborting command|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
-    "offlined": rf"{_SD}Device offlined - .*",
+    "abort": rf"{_SD}(?:abort scheduled|aborting command|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
+    "offlined": rf"{_SD}(?:Device offlined - .*|Medium access timeout failure.*)",
     "device-reset": (
         rf"(?:sd {_HCTL}: |scsi target[\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?[Aa]ttempting (?P<what>device|target|bus|host) reset.*"
+        r"|hpsa [\w:.]{4,20}: (?:scsi [\d:]{7,20}: )?(?:(?i:abort request)\b.*|resetting (?:device|logical|physical)\b.*)"
         r"|(?:sd [\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?(?P<reset>device|target|bus|host) reset: (?P<result>SUCCESS|FAILED).*"
     ),
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
@@ -167,13 +169,20 @@ PATTERNS = {
     "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
     "cam-sense": rf"{_CAM}SCSI sense: (?P<key>[A-Z][A-Za-z ]*?) asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
     "cam-failed": rf"{_CAM}(?:Error \d+, (?:Retries exhausted|Unretryable error|Periph was invalidated).*|CAM status: (?P<status>Command timeout|Uncorrectable parity/CRC error|ATA Status Error|Unconditionally Re-queue Request|SCSI Bus.*|CCB request .*)|lost device.*|removing device entry.*|ATA status: .*\((?P<ata_status>.*ERR.*)\).*)",
+    # FreeBSD sys/dev/ahci/ahci.c, siis.c, mvs.c: the driver of a channel, behind which is one disk or a port multiplier
+    "channel": (
+        r"(?P<disk>(?:ahci|siis|mvs)ch\d+): (?:Timeout on slot \d+(?!\d).*|(?:\w+ )?reset: (?:device|port) not (?:ready|found).*|SATA (?:connect timeout|offline).*"
+        r"|(?:stopping|clearing) AHCI (?:FR )?engine failed.*|Poll timeout.*|Error while READ LOG EXT.*|DISCONNECT requested.*)"
+    ),
+    # what FreeBSD prints of its devices at boot
+    "found": r"FreeBSD is a registered trademark .*|\S{1,20}: registered as a time-of-day clock.*|\S{1,20}: <.{1,120}> (?:at|on|port|mem|irq) .*",
     "detached": r"(?P<disk>(?:a?da|nda|nvd)\d+): (?:<.*> (?:s/n \S+ +)?detached|lost device.*)",
     "illumos-disk": r"WARNING: (?P<path>/\S+) \((?P<disk>s?sd\d+)\):(?P<said>.*)",
     # HBAs, and what stands between
     "hba-other": (
         r"(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
         r"(?:FAULT|IOC Fault|lockup|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
-        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker).*"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
@@ -255,6 +264,18 @@ _HINTS = (
         " reset: ",
         "Buffer I/O",
         "ata",
+        "timing out",
+        "Medium access",
+        "hpsa ",
+        "registered ",
+        "> at ",
+        "> on ",
+        "> port ",
+        "> mem ",
+        "> irq ",
+        "ahcich",
+        "siisch",
+        "mvsch",
         "nvme",
         "CAM status",
         "ATA status",
@@ -295,12 +316,13 @@ _EXPECTED = re.compile(
     r"(?:ZFS: (?:Loaded|Unloaded) module|SPL: (?:Loaded|Unloaded) module|SPL: using hostid|ZFS filesystem version|ZFS storage pool version"
     r"|ZFS: Posix ACLs disabled|ZFS NOTICE: |zfs: (?:module|loading)|spl: (?:module|loading|Kicked taskq)|z(?:common|nvpair|avl|unicode|lua|zstd): (?:module|loading)"
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
+    r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
     r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
     r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \"nqn\.2014-08\.org\.nvmexpress\.discovery\"|resetting controller$)"
-    r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*no pending cmds after reset|.*reset successful)"
+    r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"
     r"|ata\d+(?:\.\d+)?: (?:READ LOG DMA EXT failed, trying PIO|Read log (?:0x[0-9a-f]{2} )?page 0x[0-9a-f]{2} failed, Emask )"  # libata asks for logs that not every disk has
     r"|mpt\dsas\S*: High IOPs queues : (?:dis|en)abled$"
-    r"|nvme nvme\d+: missing or invalid SUBNQN field|SPL: Showing stack for process \d+|Pid: \d+, comm: "
+    r"|nvme nvme\d+: (?:missing or invalid SUBNQN field|Does your device have a faulty power saving mode|Try \"nvme_core|Ignoring bogus Namespace)|SPL: Showing stack for process \d+|Pid: \d+, comm: "
     r"|(?:sas: )?(?:ata\d+: )?end_device-[\d:]+: (?:cmd|dev) error handler|sas: (?:Enter|Exit|---|\*\*\*|trying to|broadcast|ex phy|phy-)"
     r"|(?:BTRFS|EXT[234]-fs|XFS|F2FS-fs|FAT-fs|NTFS|reiserfs|JBD2|bcache|md|ISOFS|UDF-fs)(?:/\w+)?\b[ :(]"  # of no pool
     r"|device-mapper: (?!multipath)"
@@ -308,7 +330,7 @@ _EXPECTED = re.compile(
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS"
     r"|[Rr]emoving unresponding devices: [a-z -]{1,20}$)"  # its steps after a reset, whatever they find (mpt3sas_scsih.c)
     r"|megaraid_sas \S+: JBOD sequence map is (?:disabled|enabled)\b"
-    r"|(?:sd|scsi|ses) [\d:]+: .*(?:Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
+    r"|(?:sd|scsi|ses) [\d:]+: .*(?:Unhandled (?:error|sense) code|Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
     r"|Asking for cache data failed|Assuming drive cache: |No Caching mode page|Test WP failed, assume Write Enabled|Got wrong page"
     r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache
     r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"

@@ -26,7 +26,7 @@ _DATED = (
     re.compile(rf"(?:[a-z]{{3,8}} {{0,5}}: ?[a-z]{{3,8}} {{0,5}}: ?)?\[{_DAY} {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"),  # dmesg -T
     re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?P<rest>.*)"),  # syslog, journald
     re.compile(
-        rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})[-/](?P<mm>\d{{2}})[-/](?P<day>\d{{2}})[T ]{_CLOCK}"
+        rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})[-/](?P<mm>\d{{2}})[-/](?P<day>\d{{2}})[T -]{_CLOCK}"
         r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? {1,8}(?P<rest>\S.*)"
     ),  # rsyslog, journald -o short-iso and short-full, dmesg --time-format=iso; a collector of logs parts the stamp by a tab
     re.compile(rf"(?P<year>\d{{4}}) {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<rest>.*)"),  # a syslog server of an appliance
@@ -37,6 +37,7 @@ _FOREIGN = re.compile(rf"[^\W\d_]{{2,6}}\.? {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (
 _FOREIGN_DMESG = re.compile(
     rf"\[[^\W\d_]{{1,6}}\.?,? (?:{_MONTH}|[^\W\d_]{{2,6}}\.?) {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"
 )
+_LEVEL = re.compile(r"<[0-7]>(?=\D)(.*)")  # of a console whose kernel prints no times
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
 # The host and the program. What is not the kernel, ZFS's own daemons, a driver of illumos ("[ID 107833 kern.warning]") or systemd about the units that
 # import pools is "".
@@ -102,6 +103,9 @@ def _stamped(line: str) -> Stamped | None:
     found = MINUTE.fullmatch(line) or SINCE.fullmatch(line)
     if found:
         return _of(line, found, _moment({"h": None, "m": None, **found.groupdict()}))
+    found = _LEVEL.fullmatch(line)
+    if found:
+        return Stamped(0, "", found.group(1))
     found = _UNIX.fullmatch(line)
     if found:
         return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f")))

@@ -248,7 +248,11 @@ _SURE_OF_ALL = 4  # raidz3 and draid3 have at least so many
 def members_least(name: str) -> int:
     """How many members a vdev of this name has at least, whether they serve or not."""
     kind = name.partition("-")[0].partition(":")[0]
-    return _LEAST.get(kind, 1)
+    named = _MADE_OF.match(name)
+    return max(_LEAST.get(kind, 1), int(named.group(1)) if named else 0)
+
+
+_MADE_OF = re.compile(r"draid[1-3]?:(?:[0-9]{1,4}[a-z]:){0,3}([0-9]{1,4})c")  # a dRAID is named by how many disks it was made of
 
 
 _LEAST = {
@@ -296,7 +300,7 @@ def _adopt(orphans: list[_Siblings], depth: int, name: str) -> tuple[Vdev, ...]:
             raise _crooked(orphans[-1])
         if depth and not INTERIOR.fullmatch(name):
             raise _Odd("a leaf cannot have children", name)
-        if depth and len(deeper) < _SURE_OF_ALL and len(deeper) < members_least(name):
+        if depth and (len(deeper) < _SURE_OF_ALL or ":" in name) and len(deeper) < members_least(name):
             raise _Odd(TOO_FEW, name)
         children = tuple(deeper[::-1])
     if depth > INDENT_MAX:

@@ -131,7 +131,7 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     if place is not None and not any(event.kind in _HEADS for event in events):
         frame, head = found[place], _waits_for_zfs(found[max(0, place - STACK_MAX) : place])
         if head is not None:
-            events.append(head)
+            events = [event for event in events if event.kind != "blocked" or event.line != head.line] + [head]
             events.sort(key=lambda event: event.at_us)
         else:  # of a stack without the line that says why it was printed
             unexplained.append(KernelEvent(frame.at_us, UNEXPLAINED, frame.message, (), frame.printed))

@@ -7,11 +7,13 @@ is the daemon's.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors._lines import torn_end
-from agents.collectors._sysfs import attribute, entries
+from agents.collectors._sysfs import attribute, entries, whole
 from agents.collectors.base import Capture, Unparsed, ask
+from agents.collectors.block import SECTOR_BYTES
 from agents.domain.wwid import normalise
 from agents.host.host import Host
 
@@ -19,6 +21,8 @@ NAME = "multipath"
 EVERY_SECONDS = 60
 TIMEOUT_SECONDS = 10
 FORMAT = "%d|%w|%t|%T"
+Values = dict[str, str]  # attribute of one device -> what it holds
+_PART = re.compile("^part[0-9]{1,3}-(?=mpath-)")
 PATHS = ("multipathd", "show", "paths", "raw", "format", FORMAT)
 
 
@@ -32,13 +36,32 @@ class MultipathPath:
 
 
 @dataclass(frozen=True)
+class MapPartition:
+    """A partition of a map, which kpartx made: a device mapper device above it."""
+
+    dm: str  # "dm-4"
+    name: str | None  # "mpatha1", "mpatha-part1"
+    holders: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
 class MultipathMap:
-    """One disk behind several paths."""
+    """One disk behind several paths. `holders`, size and `read_only` are None where sysfs did not show them."""
 
     dm: str  # "dm-3"
     name: str | None  # "mpatha"; may be renamed
     wwid: str | None
     paths: tuple[MultipathPath, ...]
+    uuid: str = ""  # "mpath-35000c500a65b207b"
+    holders: tuple[str, ...] | None = None  # its partitions among them
+    partitions: tuple[MapPartition, ...] = ()
+    size_bytes: int | None = None
+    read_only: bool | None = None
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Kernel names of the map and its partitions."""
+        return (self.dm, *(part.dm for part in self.partitions))
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
@@ -48,13 +71,15 @@ def collect(host: Host) -> tuple[Capture, ...]:
     devices = [path for path in host.list("/sys/block/dm-*") if re.fullmatch("dm-[0-9]{1,6}", path.rsplit("/", 1)[1])]
     lines = [f"/sys/block:{' '.join(path.rsplit('/', 1)[1] for path in devices)}"]
     for path in devices:
-        lines += attribute(host, f"{path}/dm/uuid") + attribute(host, f"{path}/dm/name") + entries(host, f"{path}/slaves")
+        for name in ("dm/uuid", "dm/name", "size", "ro"):
+            lines += attribute(host, f"{path}/{name}")
+        lines += entries(host, f"{path}/slaves") + entries(host, f"{path}/holders")
     asked = ask(host, NAME, PATHS, TIMEOUT_SECONDS) if devices else None
     reply_lines = [f"multipathd:{line}" for line in asked.text.split("\n") if line] if asked and asked.outcome == "data" else []
     return (Capture(NAME, "", "data", "\n".join(lines + reply_lines) + "\n"),)
 
 
-_VALUE = re.compile(r"/sys/block/(dm-[0-9]{1,6})/(dm/uuid|dm/name|slaves):(.*)")
+_VALUE = re.compile(r"/sys/block/(dm-[0-9]{1,6})/(dm/uuid|dm/name|size|ro|slaves|holders):(.*)")
 _PATH = re.compile(r"multipathd:([a-z0-9]+)\|([^|]*)\|([a-z]*)\|([a-z ]*)")
 
 
@@ -66,7 +91,7 @@ def parse(text: str) -> tuple[MultipathMap, ...] | Unparsed:
     first, *lines = text.rstrip("\n").split("\n")
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of device mapper devices is missing", first)
-    attributes: dict[str, dict[str, str]] = {name: {} for name in first[len("/sys/block:") :].split()}
+    attributes: dict[str, Values] = {name: {} for name in first[len("/sys/block:") :].split()}
     states: dict[str, tuple[str, str]] = {}
     for line in lines:
         value, path = _VALUE.fullmatch(line), _PATH.fullmatch(line)
@@ -76,10 +101,33 @@ def parse(text: str) -> tuple[MultipathMap, ...] | Unparsed:
             states[path.group(1)] = (path.group(3), path.group(4).strip())
         else:
             return Unparsed("a line of the multipath devices cannot be read", line)
-    return tuple(_map(dm, values, states) for dm, values in attributes.items() if values.get("dm/uuid", "").startswith("mpath-"))
+    return tuple(
+        _map(dm, values, states, attributes) for dm, values in attributes.items() if values.get("dm/uuid", "").startswith("mpath-")
+    )
 
 
-def _map(dm: str, values: dict[str, str], states: dict[str, tuple[str, str]]) -> MultipathMap:
+def _map(dm: str, values: Values, states: dict[str, tuple[str, str]], everything: dict[str, Values]) -> MultipathMap:
     paths = ((name, *states.get(name, ("", ""))) for name in values.get("slaves", "").split())
-    found = tuple(MultipathPath(name, dm_state or None, checker or None) for name, dm_state, checker in paths)
-    return MultipathMap(dm, values.get("dm/name") or None, normalise(values["dm/uuid"]), found)
+    sectors = whole(values.get("size"))
+    return MultipathMap(
+        dm,
+        values.get("dm/name") or None,
+        normalise(values["dm/uuid"]),
+        tuple(MultipathPath(name, dm_state or None, checker or None) for name, dm_state, checker in paths),
+        values["dm/uuid"],
+        _holders(values),
+        tuple(_partitions(dm, values["dm/uuid"], everything)),
+        None if sectors is None else sectors * SECTOR_BYTES,
+        {"0": False, "1": True}.get(values.get("ro", "")),
+    )
+
+
+def _partitions(dm: str, uuid: str, everything: dict[str, Values]) -> Iterator[MapPartition]:
+    """kpartx puts the number before the UUID of the map (kpartx(8), `part1-mpath-…`)."""
+    for name, values in everything.items():
+        if _PART.sub("", values.get("dm/uuid", "")) == uuid and values.get("slaves", "").split() == [dm]:
+            yield MapPartition(name, values.get("dm/name") or None, _holders(values))
+
+
+def _holders(values: Values) -> tuple[str, ...] | None:
+    return tuple(values["holders"].split()) if "holders" in values else None

@@ -113,6 +113,8 @@ def _json(text: str) -> Smart | Unparsed:
         return Unparsed("this JSON is not smartctl's", text[:80])
     status, defects = document.get("smart_status"), document.get("scsi_grown_defect_list")
     passed = status.get("passed") if isinstance(status, dict) else None
+    if not isinstance(passed, bool) and _exited_failing(document):
+        status, passed = {"passed": False, "scsi": {"ie_string": "by the exit status of smartctl"}}, False
     whole = defects if isinstance(defects, int) and not isinstance(defects, bool) and defects >= 0 else None
     serial, names = _string(document.get("serial_number")), tuple(_json_names(document))
     model = _string(document.get("model_name")) or _string(document.get("scsi_model_name")) or _string(document.get("product"))
@@ -130,6 +132,16 @@ def _json(text: str) -> Smart | Unparsed:
         _string(device.get("name")) if isinstance(device, dict) else None,
         _silent(document) if not isinstance(passed, bool) else "",
     )
+
+
+FAILING = 8  # the bit of smartctl's exit status that says so, smartctl(8)
+
+
+def _exited_failing(document: dict[str, Any]) -> bool:
+    """Whether smartctl ended with the verdict that the disk fails. Where the report was cut, that is all that is left of it."""
+    tool = document.get("smartctl")
+    ended = tool.get("exit_status") if isinstance(tool, dict) else None
+    return isinstance(ended, int) and not isinstance(ended, bool) and ended & FAILING != 0
 
 
 def _is_smartctls(document: dict[str, Any]) -> bool:

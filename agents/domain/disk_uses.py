@@ -25,9 +25,17 @@ _WAYS = (  # a use -> what to save, and what ends it; {0} is the name that was f
         "and `pvremove DEVICE`. Where nothing in the group is needed, save what is, then `vgchange --activate n GROUP`.",
     ),
     (
+        r"held by (dm-[0-9]{1,6}) \(partition (.+) of a multipath map\)",
+        "a partition of a multipath map, which kpartx made: `lsblk -f /dev/{0}` shows what is on {1}. Save what is needed. Where its owner needs nothing, "
+        "`kpartx -d {map}` takes the partitions away and `wipefs --all --backup {map}` what they were made from.",
+    ),
+    (
         r"held by (dm-[0-9]{1,6}) \(multipath (.+)\)",
-        "multipath: the map {1} is the disk, and `multipath -ll {1}` shows its paths. No order writes to a map; where the pool's disks are maps, a person names this one "
-        "as {map}. Where it is not meant to be one: once nothing uses it (`lsblk {link}`), `multipath -w` with its WWID and `multipath -f {1}` take the map away.",
+        "multipath: {0} is the map {1}, and `multipath -ll` shows its paths. Where it is the disk behind all of them, an order that takes a new disk names it as "
+        "{map}; no order wipes or deletes what is behind a map. By hand, once nothing uses the map (`lsblk /dev/{0}`), by the WWID in brackets behind its name, "
+        "here MAP: `multipathd disablequeueing map MAP` ends what waits for a lost path, and `multipath -f MAP` takes the map away. Its paths stay. To delete the "
+        "disk, write 1 to `/sys/block/PATH/device/delete` of each path at once, or multipathd makes the map anew; to keep them without a map, `multipath -w` with one of "
+        "them comes first.",
     ),
     (
         r"held by (dm-[0-9]{1,6})(?: .*)?",
@@ -66,6 +74,11 @@ _WAYS = (  # a use -> what to save, and what ends it; {0} is the name that was f
         "a physical volume of LVM: `pvs -o pv_name,vg_name` shows its group. `pvmove DEVICE` moves what is on it, then `vgreduce GROUP DEVICE` and `pvremove DEVICE`.",
     ),
     (
+        r"(gpt|dos|PMBR) partition table",
+        "a partition table, and ZFS takes a map as it is, without partitions: `lsblk -f {link}` shows what they hold. Save what is needed. Where its owner needs "
+        "nothing, `kpartx -d {link}`, then `wipefs --all --backup {link}`.",
+    ),
+    (
         r"([A-Za-z0-9_+.-]+)",
         "{0}: `lsblk -f {link}` shows where on the disk. Mount it read-only and save what is in it. Where its owner needs nothing, `wipefs --all --backup DEVICE` takes it off.",
     ),
@@ -80,6 +93,8 @@ DEVICE = "DEVICE is {link}, or its partition {link}-partN as `lsblk {link}` show
 def mapped_as(holder: str, uuid: str, name: str) -> str:
     """A device mapper device with the kind and the name it has: "dm-0 (LUKS backup)"; `holder` alone where that is not known."""
     whole = _PARTITION.sub("", uuid)
+    if whole != uuid:
+        return f"{holder} (partition {name} of a multipath map)" if name else holder
     kind = next((kind for prefix, kind in _KINDS if whole.startswith(prefix)), "")
     return f"{holder} ({kind} {name})" if kind and name else holder
 
@@ -96,7 +111,11 @@ def way_on(use: str, link: str) -> str:
 def _map(link: str) -> str:
     """The link to the multipath map of a disk that is named by its NAA name: multipath puts a 3 before it, which is the type of the designator."""
     return (
-        link.replace("/by-id/wwn-0x", "/by-id/dm-uuid-mpath-3") if "/by-id/wwn-0x" in link else "its /dev/disk/by-id/dm-uuid-mpath-… link"
+        link.replace("/by-id/wwn-0x", "/by-id/dm-uuid-mpath-3")
+        if "/by-id/wwn-0x" in link
+        else link
+        if "/by-id/dm-uuid-mpath-" in link
+        else "its /dev/disk/by-id/dm-uuid-mpath-… link"
     )
 
 

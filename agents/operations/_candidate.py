@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Optional, TypeVar
 
-from agents.collectors import block, mounts, zdb_label
+from agents.collectors import block, mounts, multipath, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.collectors.block import BlockDisk, BlockPartition
+from agents.collectors.block import RUNNING, BlockDisk, BlockPartition
+from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
-from agents.domain.disk_uses import mapped_as
-from agents.domain.wwid import by_id_path
+from agents.domain.disk_uses import mapped_as, way_on
+from agents.domain.multipath_maps import map_of, path_of, paths_up, states
 from agents.host.host import Host
 from agents.operations._tree import PoolTree, Unread, understood
 from agents.operations.base import UNKNOWN
@@ -25,39 +26,78 @@ BLKID_TIMEOUT_SECONDS = 20.0
 Answer = TypeVar("Answer")
 NONE = "none"
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
+_TABLE = re.compile(
+    r'\bPTTYPE="([^"]*)"'
+)  # of a map it is: ZFS does not partition one (lib/libefi/rdwr_efi.c: efi_alloc_and_init, zfs-0.8.6 to 2.4.4)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """The disk with the approved WWID: one entry of `paths` for each kernel device that leads to it."""
+    """The disk with the approved WWID: one entry of `paths` for each kernel device that leads to it, and the multipath map above them that it is
+    written through."""
 
     wwid: str
     by_id: str
     paths: tuple[BlockDisk, ...]
+    map: Optional[MultipathMap] = None
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Kernel names of the disk and its partitions, over all paths."""
-        return tuple(name for disk in self.paths for name in (disk.name, *(part.name for part in disk.partitions)))
+        """Kernel names of the disk and its partitions, over all paths, and of its map."""
+        above = self.map.devices if self.map else ()
+        return (*above, *(name for disk in self.paths for name in (disk.name, *(part.name for part in disk.partitions))))
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Those that what is on the disk is read from: behind a map the map, which takes a path that works, and what the kernel shows as a partition."""
+        if self.map is None:
+            return self.devices
+        up = self.up
+        return (*self.map.devices, *(part.name for disk in self.paths if disk.name in up for part in disk.partitions))
+
+    @property
+    def up(self) -> tuple[str, ...]:
+        """The paths of the map that take I/O, by multipath and by the kernel."""
+        taken = paths_up(self.map) if self.map else ()
+        return tuple(disk.name for disk in self.paths if disk.name in taken and disk.state in RUNNING)
 
 
-def find(host: Host, wwid: str) -> Candidate:
-    """The disk that the by-id link leads to now, if it is the disk meant. Raises Unread."""
-    by_id = str(by_id_path(wwid))
+def find(host: Host, wwid: str, uuid: str = "") -> Candidate:
+    """The disk that its link leads to now, if it is the disk meant; with the UUID of a map the disk behind that map. Raises Unread."""
+    by_id = str(path_of(wwid, uuid))
     try:
         name = host.link(by_id).rsplit("/", 1)[1]
     except OSError as error:
         raise Unread(f"{by_id} leads nowhere on this node") from error
     disks = understood(block.collect(host)[0], block.parse, "the block devices")
+    paths = tuple(disk for disk in disks if disk.wwid == wwid)
+    if uuid:
+        return Candidate(wwid, by_id, paths, _map(host, by_id, name, wwid, paths))
     there = next((disk for disk in disks if disk.name == name), None)
+    if there is None and _shown(host, f"/sys/block/{name}/dm/uuid").startswith("mpath-"):
+        raise Unread(
+            f"{by_id} leads to {name}, a multipath map, and this is done to a disk that is behind none. {way_on(f'held by {_named(host, name)}', by_id).rstrip('.')}"
+        )
     if there is None or there.wwid is None:
         raise Unread(f"{by_id} leads to {name}, and sysfs does not show which disk that is")
     if there.wwid != wwid:
         raise Unread(f"{by_id} leads to {name}, which is {there.wwid}")
-    paths = tuple(disk for disk in disks if disk.wwid == wwid)
     if why := doubt(wwid, paths):
         raise Unread(why)
     return Candidate(wwid, by_id, paths)
+
+
+def _map(host: Host, by_id: str, name: str, wwid: str, paths: tuple[BlockDisk, ...]) -> MultipathMap:
+    """The map that the link leads to, where it is the whole of the disk. Raises Unread."""
+    maps = understood(multipath.collect(host)[0], multipath.parse, "the multipath maps")
+    found, why = map_of(wwid, paths, maps)
+    if found is None:
+        raise Unread(why or f"no multipath map of {wwid} is on this node")
+    if found.dm != name:
+        raise Unread(f"{by_id} leads to {name}, and the map of {wwid} is {found.dm}")
+    if why := doubt(wwid, paths):
+        raise Unread(why)
+    return found
 
 
 def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[str, str]:
@@ -68,6 +108,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         **{f"disk.{name}": same(candidate, name) for name in ("serial", "model", "size_bytes", "logical_block_bytes", "state")},
         "disk.vendor": _vendor(candidate),
         "disk.read_only": same(candidate, "read_only"),
+        **_of_the_map(candidate),
         "disk.bay": known(lambda: bay(host, candidate)),
         "disk.holders": known(lambda: holders(host, candidate)),
         "disk.mounts": known(lambda: used(host, candidate)),
@@ -75,6 +116,33 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.contents": known(lambda: _contents(host, candidate)),
         "disk.member": known(lambda: membership(host, candidate, pools)),
     }
+
+
+def _of_the_map(candidate: Candidate) -> dict[str, str]:
+    """What is asked of the map as well where there is one: it is what is written to. Which of its paths are up changes by itself, so one is enough."""
+    if candidate.map is None:
+        return {}
+    return {
+        "disk.map": candidate.map.uuid,
+        "disk.state": state(candidate),
+        **{f"disk.{name}": _as_the_paths(candidate, name) for name in ("size_bytes", "read_only")},
+    }
+
+
+def state(candidate: Candidate) -> str:
+    """As the kernel calls it, over all paths alike; of a map, one path that takes I/O is enough."""
+    if candidate.map is None:
+        return same(candidate, "state")
+    return RUNNING[0] if candidate.up else f"without a path that takes I/O ({states(candidate.map)})"
+
+
+def _as_the_paths(candidate: Candidate, field: str) -> str:
+    ours, theirs = getattr(candidate.map, field), {getattr(disk, field) for disk in candidate.paths}
+    return (
+        same(candidate, field)
+        if theirs == {ours}
+        else f"{UNKNOWN}the map and its paths disagree about {field}, or sysfs does not show it of the map"
+    )
 
 
 def known(question: Callable[[], str]) -> str:
@@ -126,10 +194,11 @@ def bay(host: Host, candidate: Candidate) -> str:
     return places.pop()
 
 
-def aftermath(host: Host, wwid: str) -> tuple[Capture, ...]:
-    """What the disk's labels say now, one capture for each path; nothing when it cannot be found."""
+def aftermath(host: Host, wwid: str, uuid: str = "") -> tuple[Capture, ...]:
+    """What the disk's labels say now, one capture for each path that is read; nothing when it cannot be found."""
     try:
-        return tuple(zdb_label.collect_one(host, disk.name) for disk in find(host, wwid).paths)
+        disk = find(host, wwid, uuid)
+        return tuple(zdb_label.collect_one(host, path.name) for path in disk.paths if disk.map is None or path.name in disk.up)
     except Unread:
         return ()
 
@@ -149,7 +218,18 @@ def holders(host: Host, candidate: Candidate) -> str:
         if part.holders is None:
             raise Unread(f"sysfs does not show what holds {part.name}")
         held.update(part.holders)
+    if candidate.map is not None:
+        held.discard(candidate.map.dm)
+        held.update(_above(candidate.map))
     return ", ".join(_named(host, holder) for holder in sorted(held)) or NONE
+
+
+def _above(one: MultipathMap) -> Iterator[str]:
+    """What holds a map and its partitions. A partition is a holder too: ZFS takes the map as it is, and opens it for itself alone."""
+    for dm, held in ((one.dm, one.holders), *((part.dm, part.holders) for part in one.partitions)):
+        if held is None:
+            raise Unread(f"sysfs does not show what holds {dm}")
+        yield from held
 
 
 def _named(host: Host, holder: str) -> str:
@@ -191,8 +271,8 @@ def labels(host: Host, candidate: Candidate) -> str:
 
 def read_labels(host: Host, candidate: Candidate) -> tuple[zdb_label.Label, ...]:
     """The same as they are. Raises Unread. A partition that is too small for a member is not asked, as the 8 MiB at the end of a whole disk."""
-    names = (name for disk in candidate.paths for name in (disk.name, *(part.name for part in disk.partitions if _can_be_member(part))))
-    return tuple(label for name in names for label in _labels_on(host, name))
+    small = {part.name for disk in candidate.paths for part in disk.partitions if not _can_be_member(part)}
+    return tuple(label for name in candidate.read if name not in small for label in _labels_on(host, name))
 
 
 def _can_be_member(part: BlockPartition) -> bool:
@@ -220,15 +300,17 @@ def _label_text(label: zdb_label.Label) -> str:
 
 
 def _contents(host: Host, candidate: Candidate) -> str:
-    """File systems and the like, as blkid finds them; empty partitions are no content."""
+    """File systems and the like, as blkid finds them; empty partitions are no content, and a partition table is one on a map alone."""
     found: set[str] = set()
-    for name in candidate.devices:
+    for name in candidate.read:
         capture = ask(host, "blkid", ("blkid", "-p", f"/dev/{name}"), BLKID_TIMEOUT_SECONDS, data_exits=(0, 2))
         if capture.outcome == "nothing":
             raise Unread("there is no blkid here to show what is on the disk; install util-linux")
         if capture.outcome != "data":
             raise Unread(capture.reason)
         found.update(_found(capture.text))
+        if candidate.map is not None and name == candidate.map.dm:
+            found.update(f"{kind} partition table" for kind in _TABLE.findall(capture.text))
     return ", ".join(sorted(found)) or NONE
 
 

@@ -105,14 +105,15 @@ def its_vdev_serves(params: Mapping[str, str]) -> tuple[Question, ...]:
 
 def judge(questions: Iterable[Question], pre: Mapping[str, str], names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """The operation's own guards: (outcome, reason) each. A fact that is missing refuses like any other."""
-    verdicts = []
+    verdicts, questions = [], tuple(questions)
     for name, wanted, reason in questions:
         value = pre.get(name, f"{UNKNOWN}it was not read")
         if not value.startswith(UNKNOWN):
             verdicts.append(
                 ("pass" if value in wanted else "refuse", f"{name} is {value}." if value in wanted else _otherwise(reason, value))
             )
-    missing = {name: f"{UNKNOWN}it was not read" for name in names if name not in pre}
+    asked = (*names, *(name for name, _, _ in questions))
+    missing = {name: f"{UNKNOWN}it was not read" for name in asked if name not in pre}
     verdicts += unknowns({**pre, **missing})
     return tuple(verdicts)
 

@@ -1,6 +1,8 @@
 """What the operations that take a blank disk into a pool share: the disk by its WWID, the pool, and what forbids to write to that disk.
 
-The disk is named by its WWID and never by a kernel name. Never with `-f`: what `zpool` itself refuses stays refused.
+The disk is named by its WWID and never by a kernel name. Never with `-f`: what `zpool` itself refuses stays refused. Behind a multipath map it is
+named by the map: the parameter `map` is then its UUID, and the order of a disk that is behind none has no such parameter. ZFS takes a map as it is,
+without partitions (lib/libefi/rdwr_efi.c: a device mapper device is DKC_VBD, and zfs_dev_is_whole_disk says no of that; zfs-0.8.6 to 2.4.4).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from agents.collectors import block, node
 from agents.collectors.base import Capture
 from agents.domain.disk_uses import ways_on
-from agents.domain.wwid import by_id_path
+from agents.domain.multipath_maps import path_of, states, uuid_of
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
@@ -19,6 +21,7 @@ from agents.operations._member import Question
 from agents.operations._tree import Status, Unread
 from agents.operations.base import UNKNOWN, check_wwid
 
+MAP = "map"
 MEMBER = "zfs_member"  # as blkid calls what carries a label
 FACTS = (
     *("disk.wwid", "disk.by_id", "disk.paths", "disk.serial", "disk.vendor", "disk.model", "disk.size_bytes"),
@@ -44,6 +47,28 @@ def check(params: Mapping[str, str], names: Sequence[str]) -> str:
     return _member.check(params, names) or check_wwid(params["wwid"])
 
 
+def check_whole(params: Mapping[str, str], names: Sequence[str]) -> str:
+    """The same where the disk is taken whole: then it may be behind a map."""
+    return check({name: value for name, value in params.items() if name != MAP}, names) or check_map(params)
+
+
+def check_map(params: Mapping[str, str]) -> str:
+    """The map that is named must be that of the disk: its UUID follows from the WWID."""
+    if MAP not in params or params[MAP] == uuid_of(params["wwid"]):
+        return ""
+    return f"{params[MAP]!r} is not the multipath map of {params['wwid']}, which is {uuid_of(params['wwid']) or 'known by no UUID here'}."
+
+
+def path(params: Mapping[str, str]) -> str:
+    """What the command names the disk by."""
+    return str(path_of(params["wwid"], params.get(MAP, "")))
+
+
+def data_path(params: Mapping[str, str], number: str = "1") -> str:
+    """Where its data will be: partition 1, or the map itself."""
+    return path(params) if MAP in params else f"{path(params)}-part{number}"
+
+
 def survey(host: Host, params: Mapping[str, str]) -> Scene:
     return seen(host, params, _member.survey(host, params).status)
 
@@ -52,7 +77,7 @@ def seen(host: Host, params: Mapping[str, str], status: Status | Unread) -> Scen
     """With a status that was read already: several disks are looked at beside one tree."""
     candidate: Candidate | Unread
     try:
-        candidate = _candidate.find(host, params["wwid"])
+        candidate = _candidate.find(host, params["wwid"], params.get(MAP, ""))
     except Unread as unread:
         candidate = unread
     return Scene(host, params, status, candidate)
@@ -77,32 +102,34 @@ def of_the_disk(scene: Scene) -> dict[str, str]:
 
 def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
     """(fact, values that pass, what to say otherwise) of the disk."""
-    wwid = params["wwid"]
+    wwid, link = params["wwid"], path(params)
     return (
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
+        *((("disk.map", (params[MAP],), f"The map of the disk is {{}} and {params[MAP]} was approved."),) if MAP in params else ()),
         ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
-        *in_use(wwid, "Choose another disk, or end that."),
+        *in_use(wwid, "Choose another disk, or end that.", link),
         ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
-        ("disk.contents", (NONE,), ended(f"The disk {wwid} holds {{}}. Choose another disk, or end that.", wwid)),
+        ("disk.contents", (NONE,), ended(f"The disk {wwid} holds {{}}. Choose another disk, or end that.", link)),
         ("disk.member", (NONE,), f"The disk {wwid} is already a member: {{}}. Choose another disk."),
     )
 
 
-def in_use(wwid: str, otherwise: str) -> tuple[Question, ...]:
+def in_use(wwid: str, otherwise: str, link: str = "") -> tuple[Question, ...]:
     """What holds the disk or has it mounted, and how each of those is ended."""
+    link = link or str(path_of(wwid))
     return (
-        ("disk.holders", (NONE,), ended(f"The disk {wwid} is held by {{}}. {otherwise}", wwid, "held by ")),
-        ("disk.mounts", (NONE,), ended(f"The disk {wwid} is in use: {{}}. {otherwise}", wwid)),
+        ("disk.holders", (NONE,), ended(f"The disk {wwid} is held by {{}}. {otherwise}", link, "held by ")),
+        ("disk.mounts", (NONE,), ended(f"The disk {wwid} is in use: {{}}. {otherwise}", link)),
     )
 
 
-def ended(reason: str, wwid: str, how: str = "") -> Callable[[str], str]:
+def ended(reason: str, link: str, how: str = "") -> Callable[[str], str]:
     """`reason` with what was found, and how each of it is ended; `how` it is used goes before each. What ZFS itself wrote is not ended so."""
 
     def words(value: str) -> str:
         uses = [f"{how}{use}" for use in value.split(", ") if use != MEMBER]
-        return f"{reason.format(value)} {ways_on(uses, str(by_id_path(wwid)))}".rstrip()
+        return f"{reason.format(value)} {ways_on(uses, link)}".rstrip()
 
     return words
 
@@ -112,7 +139,7 @@ def incoming(scene: Scene) -> dict[str, str]:
     fields = ("serial", "vendor", "model", "size_bytes")
     if isinstance(scene.candidate, Unread):
         blank = dict.fromkeys((*fields, "kernel_name", "bay"), "")
-        return {"wwid": scene.params["wwid"], "by_id": str(by_id_path(scene.params["wwid"])), **blank}
+        return {"wwid": scene.params["wwid"], "by_id": path(scene.params), **blank}
     disk = scene.candidate
     return {
         "wwid": disk.wwid,
@@ -120,12 +147,17 @@ def incoming(scene: Scene) -> dict[str, str]:
         **{name: _candidate.same(disk, name) for name in fields},
         "kernel_name": ", ".join(path.name for path in disk.paths),
         "bay": known(lambda: _bay(scene.host, disk)),
+        **({"map": disk.map.dm, "paths": states(disk.map)} if disk.map else {}),
     }
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
     """What the node says of the pool and the disk right after the command."""
-    return (*_tree.captures(host), *_candidate.aftermath(host, params["wwid"]))
+    return (*_tree.captures(host), *labels_now(host, params))
+
+
+def labels_now(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
+    return _candidate.aftermath(host, params["wwid"], params.get(MAP, ""))
 
 
 def _disk_facts(scene: Scene) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Several blank disks that go into a pool together as one mirror: what is asked of a new disk, asked of each under a number of its own.
 
-They are named in one parameter, in the order in which they stand in the command: `disk_2.state` is a fact of the second.
+They are named in one parameter, in the order in which they stand in the command: `disk_2.state` is a fact of the second. Where some are behind multipath
+maps, the parameter `maps` has the UUIDs of those maps.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Capture
+from agents.domain.multipath_maps import uuid_of
 from agents.host.host import Host
-from agents.operations import _candidate, _member, _new_disk, _released, _tree
+from agents.operations import _member, _new_disk, _released, _tree
 from agents.operations._candidate import NONE
 from agents.operations._member import Question
 from agents.operations.base import UNKNOWN, check_wwid
 
 DISKS_MIN, DISKS_MAX = 2, 4
+MAPS = "maps"
 ALIKE, APART = "alike", "apart"
 FACTS = ("disks.blocks", "disks.bays", "zfs.prepares", *_released.FACTS)
 
@@ -36,12 +39,27 @@ def check(params: Mapping[str, str]) -> str:
     named = wwids(params)
     if not DISKS_MIN <= len(named) <= DISKS_MAX or len(set(named)) < len(named):
         return f"A mirror is made of {DISKS_MIN} to {DISKS_MAX} disks, none of them twice, and not of {params['wwids']!r}."
-    return next((why for wwid in named if (why := check_wwid(wwid))), "")
+    return next((why for wwid in named if (why := check_wwid(wwid))), "") or _check_maps(params)
+
+
+def _check_maps(params: Mapping[str, str]) -> str:
+    maps = params.get(MAPS, "").split(" ") if MAPS in params else []
+    strange = [uuid for uuid in maps if uuid not in map(uuid_of, wwids(params))]
+    if strange or len(set(maps)) < len(maps):
+        return f"{params[MAPS]!r} are not multipath maps of {params['wwids']}, each named once."
+    return ""
+
+
+def each(params: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
+    """The parameters as they are of each disk when it comes alone."""
+    maps, alone = params.get(MAPS, "").split(" "), {name: value for name, value in params.items() if name != MAPS}
+    of_the_maps = {wwid: {_new_disk.MAP: str(uuid_of(wwid))} for wwid in wwids(params) if uuid_of(wwid) in maps}
+    return tuple({**alone, "wwid": wwid, **of_the_maps.get(wwid, {})} for wwid in wwids(params))
 
 
 def survey(host: Host, params: Mapping[str, str]) -> Scene:
     status = _member.survey(host, params).status
-    return Scene(host, params, status, tuple(_new_disk.seen(host, {**params, "wwid": wwid}, status) for wwid in wwids(params)))
+    return Scene(host, params, status, tuple(_new_disk.seen(host, one, status) for one in each(params)))
 
 
 def numbered(name: str, number: int) -> str:
@@ -65,11 +83,7 @@ def facts(scene: Scene) -> dict[str, str]:
 
 
 def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
-    of_each = (
-        (numbered(fact, number), *rest)
-        for number, wwid in enumerate(wwids(params), 1)
-        for fact, *rest in _new_disk.questions({**params, "wwid": wwid})
-    )
+    of_each = ((numbered(fact, number), *rest) for number, one in enumerate(each(params), 1) for fact, *rest in _new_disk.questions(one))
     return (
         *of_each,
         ("disks.blocks", (ALIKE,), "The disks have blocks of different sizes: {} bytes. Choose disks that are alike."),
@@ -84,7 +98,7 @@ def incoming(scene: Scene) -> dict[str, dict[str, str]]:
 
 def evidence(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
     """What the disks' labels say now."""
-    return tuple(capture for wwid in wwids(params) for capture in _candidate.aftermath(host, wwid))
+    return tuple(capture for one in each(params) for capture in _new_disk.labels_now(host, one))
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

@@ -82,7 +82,7 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
         (
             "disk.contents",
             (NONE, _new_disk.MEMBER),
-            _new_disk.ended(f"The disk {wwid} also holds {{}}. Find out whose that is; until then it stays.", wwid),
+            _new_disk.ended(f"The disk {wwid} also holds {{}}. Find out whose that is; until then it stays.", str(by_id_path(wwid))),
         ),
     )
 

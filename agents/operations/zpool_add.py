@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.collectors.base import Capture, ask
-from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _released, _tree
 from agents.operations._candidate import NONE, known
 from agents.operations._new_disk import Scene
 from agents.operations._tree import Unread
-from agents.operations.base import Probe, check_names
+from agents.operations.base import Probe
 
 NAME = "zpool_add"
 EFFECT = "at_most_once"
@@ -38,14 +37,14 @@ aftermath = _new_disk.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
-    bad = check_names(params, PARAMS) or _new_disk.check(params, PARAMS)
+    bad = _new_disk.check_whole(params, PARAMS)
     if not bad and params["role"] not in ROLES:
         return f"A disk is added as {', '.join(ROLES)}, and not as {params['role']!r}."
     return bad
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return ("zpool", "add", params["pool"], params["role"], str(by_id_path(params["wwid"])))
+    return ("zpool", "add", params["pool"], params["role"], _new_disk.path(params))
 
 
 def dry_run(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -61,7 +60,7 @@ def describe(host: Host, params: Mapping[str, str]) -> dict[str, object]:
     scene = _new_disk.survey(host, params)
     try:
         pool = scene.pool()
-        trees = (_dry_run.tree(pool), _dry_run.tree(pool, params["role"], str(by_id_path(params["wwid"]))))
+        trees = (_dry_run.tree(pool), _dry_run.tree(pool, params["role"], _new_disk.path(params)))
     except Unread:
         trees = ((), ())
     return {
@@ -88,7 +87,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     """Whether it took place, from the pool's tree and the disk's label; and what the pool's history has of it."""
     scene = _new_disk.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
-    evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]), history)
+    evidence = (*scene.captures(), *_new_disk.labels_now(host, params), history)
     try:
         result, reason = _concluded(scene)
     except Unread as unread:

@@ -23,9 +23,8 @@ from typing import Tuple
 
 from agents.collectors import zpool_get
 from agents.collectors.base import ask
-from agents.domain.wwid import by_id_path
 from agents.host.host import Host
-from agents.operations import _candidate, _dry_run, _history, _member, _new_disks, _released, _tree
+from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _new_disks, _released, _tree
 from agents.operations._candidate import NONE, known
 from agents.operations._new_disks import Scene
 from agents.operations._tree import Member, PoolTree, Unread, understood
@@ -51,7 +50,8 @@ aftermath = _new_disks.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
-    bad = check_names(params, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
+    named = {name: value for name, value in params.items() if name != _new_disks.MAPS}
+    bad = check_names(named, PARAMS) or check_pool(params["pool"]) or check_guid("pool_guid", params["pool_guid"])
     if bad:
         return bad
     if params["role"] not in ROLES:
@@ -75,7 +75,7 @@ def _words(params: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def paths(params: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(str(by_id_path(wwid)) for wwid in _new_disks.wwids(params))
+    return tuple(map(_new_disk.path, _new_disks.each(params)))
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _history, _member, _new_disk, _released, _tree, zpool_replace
 from agents.operations._candidate import NONE, known
@@ -34,7 +33,7 @@ aftermath = _new_disk.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return ("zpool", "attach", params["pool"], params["vdev_guid"], str(by_id_path(params["wwid"])))
+    return ("zpool", "attach", params["pool"], params["vdev_guid"], _new_disk.path(params))
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -69,7 +68,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     """Whether it took place, from the pool's tree and the disk's label; and what the pool's history has of it."""
     scene = _new_disk.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
-    evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]), history)
+    evidence = (*scene.captures(), *_new_disk.labels_now(host, params), history)
     try:
         result, reason = _concluded(scene)
     except Unread as unread:
@@ -88,7 +87,7 @@ def _topologies(scene: Scene) -> tuple[list[str], list[str]]:
         pool, trail = scene.pool(), scene.trail()
     except Unread:
         return [], []
-    new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part1", "ONLINE (resilvering)", None, ())
+    new = Member("a new guid", _new_disk.data_path(scene.params), "ONLINE (resilvering)", None, ())
     top = trail[0]
     above = "a new guid" if top is trail[-1] else top.guid
     name = f"mirror-{pool.tops.index(top)}" if top is trail[-1] else top.name

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _history, _member, _new_disk, _released, _tree
 from agents.operations._candidate import NONE, known
@@ -24,12 +23,12 @@ PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
 TIMEOUT_SECONDS = 600.0  # labelling and partitioning a sick disk can take minutes; the resilver itself is not waited for
 ABSENT_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")
 
-check = partial(_new_disk.check, names=PARAMS)
+check = partial(_new_disk.check_whole, names=PARAMS)
 aftermath = _new_disk.aftermath
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    return ("zpool", "replace", params["pool"], params["vdev_guid"], str(by_id_path(params["wwid"])))
+    return ("zpool", "replace", params["pool"], params["vdev_guid"], _new_disk.path(params))
 
 
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
@@ -60,7 +59,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     """Whether this replace took place, from the pool's tree and the disk's label; and what the pool's history has of it."""
     scene = _new_disk.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
-    evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]), history)
+    evidence = (*scene.captures(), *_new_disk.labels_now(host, params), history)
     try:
         result, reason = concluded(scene)
     except Unread as unread:
@@ -120,7 +119,7 @@ def topologies(scene: Scene, number: str = "1") -> tuple[list[str], list[str]]:
         return [], []
     target = trail[-1]
     index = trail[-2].children.index(target) if len(trail) > 1 else pool.tops.index(target)
-    new = Member("a new guid", f"{by_id_path(scene.params['wwid'])}-part{number}", "ONLINE (resilvering)", None, ())
+    new = Member("a new guid", _new_disk.data_path(scene.params, number), "ONLINE (resilvering)", None, ())
     state = "DEGRADED" if target.state in ABSENT_STATES else target.state
     replacing = Member("a new guid", f"replacing-{index}", state, None, (target, new))
     head = [f"{pool.name}  {pool.state}"]

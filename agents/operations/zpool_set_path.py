@@ -2,7 +2,7 @@
 
 The kernel opens a member by its stored path and looks nowhere else, so a member that is back under another name stays lost. Setting
 the path opens nothing: `zpool online` does that afterwards, and finds only a disk that carries the very label. It is set only to the
-disk that carries it now. Which releases have such a property, the table says.
+disk that carries it now; behind a multipath map to the map, which is the parameter `map`. Which releases have such a property, the table says.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from collections.abc import Mapping
 
 from agents.collectors import block, zdb_label
 from agents.collectors.base import Unparsed, ask
-from agents.domain.wwid import by_id_path
 from agents.host.host import Host
-from agents.operations import _candidate, _member, _released, _tree
+from agents.operations import _candidate, _member, _new_disk, _released, _tree
 from agents.operations._candidate import NONE, Candidate, known
 from agents.operations._member import Scene
 from agents.operations._tree import Member, Unread, value_of
-from agents.operations.base import UNKNOWN, Probe, check_wwid
+from agents.operations.base import UNKNOWN, Probe
 
 NAME = "zpool_set_path"
 EFFECT = "idempotent"
@@ -31,13 +30,11 @@ aftermath = _member.aftermath
 
 
 def check(params: Mapping[str, str]) -> str:
-    if bad := _member.check(params, PARAMS):
-        return bad
-    return check_wwid(params["wwid"])
+    return _new_disk.check_whole(params, PARAMS)
 
 
 def path(params: Mapping[str, str]) -> str:
-    return f"{by_id_path(params['wwid'])}-part1"
+    return _new_disk.data_path(params)
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
@@ -86,17 +83,18 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
 
 
 def _facts(scene: Scene) -> dict[str, str]:
-    return {**_member.facts(scene), **_disk_facts(scene.host, scene.params["wwid"])}
+    return {**_member.facts(scene), **_disk_facts(scene.host, scene.params)}
 
 
-def _disk_facts(host: Host, wwid: str) -> dict[str, str]:
+def _disk_facts(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     try:
-        disk = _candidate.find(host, wwid)
+        disk = _candidate.find(host, params["wwid"], params.get(_new_disk.MAP, ""))
     except Unread as unread:
         return {name: f"{UNKNOWN}{unread}" for name in FACTS if name.startswith("disk.")}
     return {
         "disk.wwid": disk.wwid,
-        "disk.state": _candidate.same(disk, "state"),
+        **({"disk.map": disk.map.uuid} if disk.map else {}),
+        "disk.state": _candidate.state(disk),
         "disk.holders": known(lambda: _candidate.holders(host, disk)),
         "disk.mounts": known(lambda: _candidate.used(host, disk)),
         "disk.label": known(lambda: _label(host, disk)),
@@ -104,9 +102,10 @@ def _disk_facts(host: Host, wwid: str) -> dict[str, str]:
 
 
 def _label(host: Host, disk: Candidate) -> str:
-    """Whose label partition 1 carries, over all paths alike: that is what the new path will lead to."""
-    names = [part.name for each in disk.paths for part in each.partitions if part.number == 1]
-    if len(names) != len(disk.paths):
+    """Whose label partition 1 carries, over all paths alike, or the map: that is what the new path will lead to."""
+    parts = [part.name for each in disk.paths for part in each.partitions if part.number == 1]
+    names = [disk.map.dm] if disk.map else parts
+    if disk.map is None and len(names) != len(disk.paths):
         raise Unread(f"{disk.wwid} has no partition 1, where the label of a member is")
     labels = {_label_on(host, name) for name in names}
     if len(labels) != 1:

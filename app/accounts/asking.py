@@ -16,7 +16,7 @@ from app.core.handlers import View
 def user_of(request: HttpRequest) -> User:
     """Who is signed in. Raises PermissionDenied when nobody is."""
     if not isinstance(request.user, User):
-        raise PermissionDenied("Nobody is signed in here. Sign in first.")
+        raise PermissionDenied("The request has no signed-in person. Sign in, and try again.")
     return request.user
 
 

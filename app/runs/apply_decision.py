@@ -120,7 +120,7 @@ def _keep_consent(run: Run, record: ev.Record, event: LedgerEvent, asker: Asker,
     if record.type not in ("run.approved", "run.glass-broken"):
         return
     if asker.person is None:
-        raise sealing.CannotSeal("Nobody is signed in here who could stand for this plan.")
+        raise sealing.CannotSeal("The request has no signed-in person to approve the plan. Sign in, and try again.")
     digest = str(record.body.get("plan_digest", ""))
     known = {"at": now, "proved_at": asker.proved_at, "leaf": bytes(event.leaf).hex(), "plan_id": digest}
     if record.type == "run.approved":

@@ -180,7 +180,7 @@ def _not_now(run: Run, kind: type[ev.Event], person: User | None, now: datetime)
     plan_digest = run.here.plan_digest
     if kind is ev.GlassBroken:
         if person is None:
-            return "Nobody is signed in here who could break the glass."
+            return "The request has no signed-in person to break the glass. Sign in, and try again."
         before = plan_approvals.open_glass_of(person)
         if before is not None:
             return (

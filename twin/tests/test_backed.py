@@ -117,6 +117,9 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             *(": enclosure logical id(", ": task abort: SUCCESS scmd(9a9a9a9b)"),
         ),
     },
+    "No node of the lab has multipath-tools. After the formats of its map, path group and path (libmultipath/print.h, 0.11) and multipathd's own wildcards.": {
+        "multipath.py": ("-+- policy='service-time 9' prio=", "features='9' hwhandler='9' wp=rw"),
+    },
     "No shelf of the lab answers `--page=es`. After sg_ses's own format strings.": {
         "ses.py": (
             "Enclosure Status diagnostic page: INVOP=9, INFO=9, NON-CRIT=9, CRIT=9, UNRECOV=9 generation code: 9x9 status descriptor list",

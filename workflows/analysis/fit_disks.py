@@ -35,8 +35,13 @@ def _blank(node: NodeFacts) -> Iterator[DiskFacts]:
     for disk in node.disks if known(node.disks) else ():
         named = known(disk.wwid) and known(disk.serial)
         empty = known(disk.labels) and not disk.labels and known(disk.in_use) and not disk.in_use
-        if named and empty and disk.paths and not any(path.partitions for path in disk.paths):
+        if named and empty and disk.paths and not any(path.partitions for path in disk.paths) and _as_it_is(disk):
             yield disk
+
+
+def _as_it_is(disk: DiskFacts) -> bool:
+    """Behind no multipath map, or behind one without partitions, as ZFS takes it."""
+    return known(disk.map) and (disk.map is None or not disk.map.partitions)
 
 
 def _smallest(node: NodeFacts, top: VdevFacts, leaf: VdevFacts) -> int | None:

@@ -58,7 +58,9 @@ COVERED_BY_PASTED: Mapping[str, str] = {
     "nvme_subsys": "multipath",
     "sesutil": "enclosure",
     "iostat_errors": "smart",
-} | dict.fromkeys(("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "nvme"), "smart")
+} | dict.fromkeys(
+    ("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "hwraid", "cciss", "nvme"), "smart"
+)
 OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
 REFUSED = "refused"  # commands that did not take place: a situation each, and no state of anything

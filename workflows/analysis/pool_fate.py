@@ -80,7 +80,8 @@ def _of_a_pool_that_serves(pool: PoolFacts) -> tuple[Verdict, str]:
         return "unknown", f"{pool.name} is {pool.state}, and its vdevs were not read."
     away = tuple(out_of_service(pool))
     if not away and pool.state == "ONLINE":
-        return "serving", f"{pool.name} serves, and every member is in service."
+        shown = "" if known(pool.tops) else " that was read"
+        return "serving", f"{pool.name} serves, and every member{shown} is in service."
     of_data = [leaf for role, leaf in away if role in COUNTED_CLASSES]
     if away and not of_data:
         names = ", ".join(f"{short(leaf)} ({leaf.state})" for _, leaf in away)
@@ -155,7 +156,7 @@ def _contradictions(pool: PoolFacts) -> Iterator[str]:
         if top.state in CANNOT_SERVE and left >= 0:
             serving = sum(leaf.state in SERVES for leaf in top.leaves())
             yield f"{top.name} is {top.state}, although {serving} of its {len(top.leaves())} disks are said to serve, which would be enough."
-        if top.state in SERVES and left < 0:
+        if top.state in SERVES and left < 0 and role in COUNTED_CLASSES:  # a mirrored log is DEGRADED with all its disks OFFLINE
             yield f"{top.name} is {top.state}, although it lacks more disks than it can do without."
         if top.state in CANNOT_SERVE and pool.state in SERVES and role in COUNTED_CLASSES:
             yield f"{pool.name} is {pool.state}, although {top.name} is {top.state}."

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.domain.multipath_maps import path_of
 from agents.domain.wwid import by_id_path
 from agents.operations._new_disks import numbered
 from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
@@ -96,7 +97,7 @@ def _disks(
     named = {wwid: fact for wwid, fact in _named(params) if by_id_path(wwid)}
     for wwid, fact in named.items():
         label = params.get("vdev_guid", ANY) if operation in _LABELLED else NONE if pre.get(fact) == NONE else ANY
-        yield Disk(str(by_id_path(wwid)), wwid, label)
+        yield Disk(str(path_of(wwid, pre.get(fact.replace(".labels", ".map"), ""))), wwid, label)
     if operation in _LABELLED:
         return
     if operation in _OF_PARTITIONS:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.by_hand import FOLDER
+from agents.domain.multipath_maps import LINK
 from agents.host.host import PATH
 from workflows.by_hand import commands
 from workflows.by_hand.grounds import ANY, NONE, Disk, Grounds
@@ -57,7 +58,16 @@ def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()
     body = commands.lines(plan["operation"], plan["params"], plan["argv"])
     if not body:
         raise CannotMake(f"{plan['operation']} is no command that a person could give; the agent alone does it.")
-    lines = (*_head(nonce, until, paths), *_MEANS, *_checks(plan, grounds), *_command(body), *_main(plan), "main", f"END_{nonce}")
+    lines = (
+        *_head(nonce, until, paths),
+        *_MEANS,
+        *_of_maps(grounds),
+        *_checks(plan, grounds),
+        *_command(body),
+        *_main(plan),
+        "main",
+        f"END_{nonce}",
+    )
     if long := next((line for line in lines if len(line) > LINE_CHARS_MAX), ""):
         raise CannotMake(f"A line of the snippet would be longer than a terminal takes: {long[:80]}…")
     return "".join(f"{line}\n" for line in lines)
@@ -170,6 +180,34 @@ _MEANS = [
 ]
 
 
+_MAP = [  # its UUID is compared by `disk`; here what it leads to
+    "paths_of() {",
+    '  device=$(readlink -f "$1" 2>/dev/null); device=${device##*/}; slaves=0',
+    '  for slave in "$block/$device/slaves"/*; do',
+    '    [ -e "$slave" ] || continue',
+    "    slave=${slave##*/}; slaves=$((slaves + 1))",
+    '    if [ "$(wwid_of "$slave")" = "$2" ]; then note "path $slave of $device: WWID $2, as planned"',
+    '    else differs "path $slave of $device: WWID \'$(wwid_of "$slave")\', planned as $2"; fi',
+    '    for holder in "$block/$slave/holders"/*; do',
+    '      if [ -e "$holder" ] && [ "${holder##*/}" != "$device" ]; then differs "path $slave: held by ${holder##*/} too"; fi',
+    "    done",
+    "  done",
+    '  if [ "$slaves" = 0 ]; then differs "map $device: no path of it is there"; fi',
+    '  for holder in "$block/$device/holders"/*; do',
+    '    if [ -e "$holder" ]; then differs "map $device: held by ${holder##*/}"; fi',
+    "  done",
+    "}",
+]
+
+
+def _is_map(disk: Disk) -> bool:
+    return disk.path.startswith(LINK)
+
+
+def _of_maps(grounds: Grounds) -> list[str]:
+    return _MAP if any(map(_is_map, grounds.disks)) else []
+
+
 def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
     params = plan["params"]
     pool, guid = shlex.quote(params["pool"]), shlex.quote(params["pool_guid"])
@@ -188,6 +226,8 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
     for member, state in grounds.members:
         yield f"  member {pool} {shlex.quote(member)} {shlex.quote(state)}"
     yield from (_disk(disk, guid) for disk in grounds.disks)
+    for disk in filter(_is_map, grounds.disks):
+        yield f"  paths_of {shlex.quote(disk.path)} {shlex.quote(commands.as_the_kernel_writes(disk.wwid))}"
     yield "}"
 
 

@@ -251,6 +251,18 @@ class PathFacts:
 
 
 @dataclass(frozen=True)
+class MapFacts:
+    """The multipath map that is the disk: its UUID is the disk's, and its slaves are exactly the disk's paths."""
+
+    dm: str  # "dm-3"
+    name: str  # "mpatha"; it may move to another disk
+    uuid: str  # "mpath-35000c500a65b207b"
+    up: tuple[str, ...]  # paths that take I/O, by multipath and by the kernel
+    down: tuple[str, ...]  # those that are reported to take none; one in standby is neither
+    partitions: tuple[str, ...]  # "dm-4"
+
+
+@dataclass(frozen=True)
 class BayFacts:
     """One slot of one enclosure. A place, never an identity. `evidence` is domain.md 3.4's level, 1 the best."""
 
@@ -308,6 +320,7 @@ class DiskFacts:
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
     port: Known[PortFacts] = Unknown("No PCIe port above it has a locate light.")  # directly above an NVMe disk, and above no other
     doubt: str = ""  # why no write may name it by its identity, and what to do; "" where one may
+    map: Known[MapFacts | None] = None  # None: no multipath map is above it
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agents.collectors.block import RUNNING
-from agents.domain.disk_uses import ways_on
-from agents.domain.wwid import by_id_path
+from agents.domain.disk_uses import way_on, ways_on
+from agents.domain.multipath_maps import path_of
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, identify, known, lookup, need
+from workflows.facts import DiskFacts, FleetFacts, Known, MapFacts, NodeFacts, Unknown, identify, known, lookup, need
 from workflows.facts.fleet.census import candidate_case
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
@@ -19,6 +19,9 @@ BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elim
 @guard
 def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
+    above = need(disk.map)
+    if above is not None:
+        return _a_path_works(disk, above)
     for path in disk.paths:
         state = need(path.state, f"The state of {path.name} is not known")
         if state not in RUNNING:
@@ -26,11 +29,46 @@ def the_disk_is_seen_and_running(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{name_of(disk)} is running.") if disk.paths else unknown(f"{name_of(disk)} has no device.")
 
 
+def _a_path_works(disk: DiskFacts, above: MapFacts) -> Verdict:
+    """Of several paths one is enough: multipath uses what works. A warning says which does not."""
+    if above.up:
+        return ok(f"{name_of(disk)} is reached by {', '.join(above.up)}, through its map {above.dm}.")
+    if len(above.down) == len(disk.paths):
+        return refuse(
+            f"No path to {name_of(disk)} takes I/O: {', '.join(above.down)}. Check the disk and its cables, or choose another one."
+        )
+    return unknown(f"Whether a path to {name_of(disk)} takes I/O is not known: multipathd reports none that is active and ready.")
+
+
+def a_path_is_down(facts: FleetFacts, params: Params) -> str:
+    """What to know before: with one path fewer the disk serves, and one more cable or HBA that fails takes it away. "" where none is down."""
+    disk = the_disk(facts, params)
+    above = disk.map if known(disk) else None
+    if not known(disk) or not known(above) or above is None or not above.down:
+        return ""
+    return (
+        f"Down among the paths to {name_of(disk)}: {', '.join(above.down)}. Up: {', '.join(above.up) or 'none that is known'}. One path is enough, and one more "
+        "that fails takes the disk away. `multipath -ll` shows which HBA the lost one leads over: look at that cable and at the module of the shelf."
+    )
+
+
+def behind_a_map(disk: DiskFacts) -> Verdict | None:
+    """Why nothing is done to its paths one by one, and the commands by hand; None of a disk that no map is above."""
+    above = disk.map
+    if above is None:
+        return None
+    if not known(above):
+        return unknown(f"{name_of(disk)}: {above.reason}")
+    use = f"held by {above.dm} (multipath {above.name})"
+    return refuse(f"{name_of(disk)} is behind the multipath map {above.name} ({above.dm}). {way_on(use, str(path_of('', above.uuid)))}")
+
+
 @guard
 def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     """The command names the disk by this link in /dev/disk/by-id, so the link must exist and lead to this disk."""
     disk = need(the_disk(facts, params))
-    link = by_id_path(params["wwid"])
+    above = need(disk.map)
+    link = path_of(params["wwid"], above.uuid if above else "")
     if link is None:
         return refuse(f"No link names {name_of(disk)} for certain. Choose a disk with a WWN, an EUI or an ATA serial number.")
     if disk.doubt:
@@ -99,7 +137,9 @@ def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
     in_use = need(disk.in_use, f"Whether something uses {name_of(disk)} is not known")
     if in_use:
-        link = by_id_path(params["wwid"]) or "/dev/disk/by-id/ITS_LINK"  # never its kernel name, which the commands would then write to
+        link = (
+            path_of(params["wwid"], disk.map.uuid if known(disk.map) and disk.map else "") or "/dev/disk/by-id/ITS_LINK"
+        )  # never its kernel name, which the commands would then write to
         return refuse(f"{name_of(disk)} is in use: {', '.join(in_use)}. Choose another disk, or end that. {ways_on(in_use, link)}")
     return ok(f"{name_of(disk)} is not mounted, not swap, and no other driver holds it.")
 
@@ -108,7 +148,8 @@ def nothing_else_uses_the_disk(facts: FleetFacts, params: Params) -> Verdict:
 def the_disk_has_no_partitions(facts: FleetFacts, params: Params) -> Verdict:
     """Partitions without a ZFS label may hold other data."""
     disk = need(the_disk(facts, params))
-    partitions = sorted({name for path in disk.paths for name in path.partitions})
+    above = need(disk.map)
+    partitions = sorted({name for path in disk.paths for name in path.partitions} | set(above.partitions if above else ()))
     if partitions and known(disk.labels) and disk.labels:
         return refuse(f"{name_of(disk)} has the partitions {', '.join(partitions)}, which go with its label. Choose a blank disk.")
     if partitions:

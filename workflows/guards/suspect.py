@@ -11,6 +11,7 @@ from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, de
 from workflows.facts.fleet.census import title
 from workflows.facts.fleet.divergence import Suspect, apart, rows
 from workflows.guards.bay import disks_in, the_bay_is_empty, words
+from workflows.guards.candidate import behind_a_map
 from workflows.guards.importing import diverging, listed_pool, the_pool_is_not_imported_here
 from workflows.guards.margin import left
 from workflows.guards.subject import nameless, number, the_disk, the_pool
@@ -103,6 +104,8 @@ def nothing_else_needs_it(facts: FleetFacts, params: Params) -> Verdict:
     disk, guid = need(the_disk(facts, params)), need(number(params, "pool_guid"))
     if not known(disk.in_use) or not known(disk.labels):
         return unknown(f"Whether something else uses {title(disk)} is not known.")
+    if against := behind_a_map(disk):
+        return against
     if disk.in_use:
         return refuse(f"{title(disk)} is in use: {', '.join(disk.in_use)}. It stays.")
     others = [label.pool_name or str(label.guid) for label in disk.labels if label.pool_guid != guid]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workflows.engine.core import Situation
@@ -15,12 +16,14 @@ from workflows.facts import NodeFacts
 from workflows.pasted import (
     alerts,
     arcconf,
+    arcstats,
     areca,
     ata_errors,
     background_scan,
     blkid,
     btt,
     camcontrol,
+    cciss,
     checks,
     disk_names,
     dmu_tx,
@@ -29,10 +32,12 @@ from workflows.pasted import (
     geom_list,
     geom_status,
     hdparm,
+    hwraid,
     iostat_errors,
     iostat_text,
     lsblk,
     lsscsi_states,
+    md,
     mdb_written,
     megacli,
     megasasctl,
@@ -47,6 +52,7 @@ from workflows.pasted import (
     scan_progress,
     sesutil,
     sg_map,
+    smart_scan,
     smartd,
     ssacli,
     status_rows,
@@ -54,8 +60,11 @@ from workflows.pasted import (
     systemctl_status,
     tw_cli,
     txgs,
+    uberblock,
     udevadm,
     zed_mail,
+    zfs_get,
+    zfs_list,
     zpool_iostat_r,
     zpool_iostat_text,
     zpool_list_text,
@@ -82,6 +91,10 @@ READERS: Mapping[str, Reader] = {
         areca,
         ssacli,
         tw_cli,
+        hwraid,
+        cciss,
+        md,
+        smart_scan,
         mfiutil,
         megasasctl,
         fmadm,
@@ -105,6 +118,10 @@ READERS: Mapping[str, Reader] = {
         checks,
         scan_progress,
         systemctl_status,
+        zfs_get,
+        zfs_list,
+        arcstats,
+        uberblock,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
@@ -193,15 +210,26 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
 
 
 def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
-    """What these outputs of one node say of trouble. The same thing told twice counts once, in the words of the output that shows more of it."""
+    """What these outputs of one node say of trouble. The same thing told twice counts once, in the graver words, else in those of the output that
+    shows more of it; what the other says besides is kept with it.
+    """
     found: dict[str, Situation] = {}
     for each in outputs:
         where = Where(node, each.reader.name, each.digest, facts)
         for situation in each.reader.situations(each.value, where):
             before = found.get(situation.key)
-            if before is None or len(before.evidence) < len(situation.evidence):
-                found[situation.key] = situation
+            found[situation.key] = situation if before is None else _graver(before, situation)
     return tuple(found.values())
+
+
+_SEVERITIES = ("act", "watch", "info")
+
+
+def _graver(one: Situation, other: Situation) -> Situation:
+    first, second = sorted((one, other), key=lambda each: (_SEVERITIES.index(each.severity), -len(each.evidence)))
+    if second.title == first.title or first.slug != second.slug:
+        return first
+    return replace(first, meaning=f"{first.meaning} Another text says: {second.title}.", evidence=(*first.evidence, *second.evidence))
 
 
 __all__ = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
@@ -21,12 +21,27 @@ _WHY = re.compile(r".{0,200}\bError: ([A-Z][A-Z0-9, ]{1,40}?)(?: (?:[0-9]{1,6} s
 _UNREADABLE, _LINK = ("UNC", "IDNF", "AMNF"), "ICRC"
 
 
+# What smartctl calls the commands, in the table below an error: the first one is the one that failed
+_COMMAND = re.compile(
+    r"\s{0,8}(?:[0-9a-f]{2}(?: |-)){7,13}(?:[0-9a-f]{2})? +(?:[0-9]+d\+)?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} +([A-Z\[].{1,60})"
+)
+_OPTIONAL = re.compile(
+    r"SMART |(?:READ|WRITE) LOG|IDENTIFY|SET FEATURES|CHECK POWER|SECURITY|DEVICE CONFIGURATION|READ NATIVE MAX|SET MAX|SANITIZE|DATA SET MANAGEMENT|\[(?:RESERVED|VENDOR)|NOP"
+)
+
+
 @dataclass(frozen=True)
 class AtaError:
     hours: int
     why: str  # "UNC", "ICRC, ABRT"; "" where the line that says it is not here
     sector: str
     line: str
+    command: str = ""  # that failed; "" where the list of commands is not here
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether the disk refused a command that it need not have: none of these reads or writes a block."""
+        return self.why == "ABRT" and _OPTIONAL.match(self.command) is not None
 
     def is_one_of(self, *whys: str) -> bool:
         return not set(whys).isdisjoint(self.why.replace(",", " ").split())
@@ -57,6 +72,8 @@ def parse(lines: Sequence[str]) -> AtaErrors | Unparsed:
             count = int(counted.group(1))
         elif errors and not errors[-1].why and (why := _WHY.match(line)):
             errors[-1] = AtaError(errors[-1].hours, why.group(1), why.group(2) or "", line.strip())
+        elif errors and not errors[-1].command and (command := _COMMAND.match(line)):
+            errors[-1] = replace(errors[-1], command=command.group(1).strip())
     return AtaErrors(tuple(errors), count) if errors or count is not None else refused("smartctl -l error", next(iter(lines), ""))
 
 
@@ -78,7 +95,7 @@ def _of(value: AtaErrors, where: Where) -> Iterator[Situation]:
             "link-crc", link, where, "got damaged transfers over its cable",
             "Transfers came damaged over the SATA cable. Reseat or change the cable and compare UDMA_CRC_Error_Count before and after; the disk need not be at fault.",
         )  # fmt: skip
-    others = [error for error in value.errors if error.why and error not in unreadable and error not in link]
+    others = [error for error in value.errors if error.why and not error.is_harmless and error not in unreadable and error not in link]
     if others and not unreadable and not link:
         yield _situation(
             "disk-errors", others, where, f"failed commands ({', '.join(dict.fromkeys(error.why for error in others))})",
@@ -108,7 +125,16 @@ def _situation(slug: str, errors: Sequence[AtaError], where: Where, what: str, m
 
 def notes(value: AtaErrors) -> tuple[str, ...]:
     counted = f" It counts {value.count} errors in all." if value.count is not None else ""
-    return (f"Only the error log of a disk is here, not its health.{counted} `smartctl -x DEVICE` prints the whole report.",)
+    refused_ones = [error for error in value.errors if error.is_harmless]
+    harmless = (
+        (f"It refused {', '.join(dict.fromkeys(error.command for error in refused_ones))}, which it need not have: harmless.",)
+        if refused_ones
+        else ()
+    )
+    return (
+        *harmless,
+        f"Only the error log of a disk is here, not its health.{counted} `smartctl -x DEVICE` prints the whole report.",
+    )
 
 
 READER = Reader(

@@ -39,7 +39,7 @@ _LINE = re.compile(
     r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(OK|WARNING|CRITICAL|UNKNOWN)(?= ?[:|\[-]| [A-Z]{3})[ :|-]{0,4}(.{0,4000})"
 )
 _ABOUT = re.compile(
-    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending)_|\bpending sectors"
+    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending)_|\bpending sectors|\bRAID\b|\bSmart Array\b|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
 )
 _DISK = re.compile(r"\[(?P<path>/dev/[^\]\s]{1,120})\]|\bDrive +(?P<model>\S.{0,80}?) S/N +(?P<serial>[A-Za-z0-9_-]{4,40})")
 _PENDING = re.compile(
@@ -60,6 +60,10 @@ _FAILS = re.compile(
 _POOL = re.compile(
     r"(?:^|[ ,;\[(:'\"])(?P<pool>[A-Za-z][\w.-]{0,80})['\"]? ?(?:is|state|health|status)?[ :=]{1,3}(?P<state>DEGRADED|SUSPENDED|FAULTED|UNAVAIL)\b"
 )
+_RAID = re.compile(
+    r"\bRAID\b(?! ?[0-9])|\bSmart Array\b|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
+)
+_PREDICTS = re.compile(r"\b[Pp]redictive?\b")
 _MEMBERS = re.compile(r"<[^<>]{0,600}>")
 _USAGE = re.compile(r"\b[Pp]ool ['\"]?(?P<pool>[A-Za-z][\w.-]{0,80})['\"]?,? (?:usage|capacity|is|used)[ :]{1,3}(?P<percent>[0-9]{1,3}) ?%")
 _NO_POOL = frozenset(("pool", "state", "health", "status", "is", "ZPOOL", "zpool", "ZFS"))
@@ -88,6 +92,8 @@ def situations(value: Checks, where: Where) -> tuple[Situation, ...]:
 def _of_check(check: Check, where: Where) -> Iterator[Situation]:
     found = [one for part in check.text.split(" --- ") for one in (*_of_disk(part, check, where), *_of_link(part, check, where))]
     found += [*_of_pools(check, where), *_usage(check, where)]
+    if not found and check.status != "OK" and _RAID.search(check.line):
+        found = [_of_controller(check, where)]
     yield from found
     if not found and check.status != "OK":
         yield Situation(
@@ -98,6 +104,20 @@ def _of_check(check: Check, where: Where) -> Iterator[Situation]:
             subject={"node": where.node, "source": "checks", "text": check.text[:200]},
             sure=False,
         )  # fmt: skip
+
+
+def _of_controller(check: Check, where: Where) -> Situation:
+    """What a check of a RAID controller finds, whichever tool it asked: the words for states are those of the tool."""
+    predicts = _PREDICTS.search(check.text) is not None
+    return Situation(
+        "disk-failing" if predicts else "hba-fault", f"raid-check:{where.node}:{check.text[:80]}", where.node, "act" if check.status == "CRITICAL" else "watch",
+        "a drive of the RAID controller predicts its failure" if predicts else f"a check of the RAID controller says {check.status}",
+        f"A monitoring plugin says {check.status}: {check.text[:300]} Ask the controller's own tool which drive or volume it is, and by which serial number; ZFS sees a "
+        "volume as one disk and cannot tell which drive behind it is ill.",
+        where.evidence(check.line[:300]),
+        subject={"node": where.node, "text": check.text[:200]},
+        sure=False,
+    )  # fmt: skip
 
 
 def _count(found: re.Match[str] | None) -> int:

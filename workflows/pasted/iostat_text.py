@@ -24,6 +24,8 @@ RATES = ("r/s", "w/s", "tps")
 DEVICE = ("Device", "Device:", "device", "device:", "DEV")  # the last one: sar -d, which puts the time before each line
 BUSY_MIN, BUSY_FACTOR = 80.0, 2.0  # one disk this busy, and so many times busier than the median of those that work
 BACK_FLOOR_MS = 10.0
+QUEUE = ("avgqu-sz", "aqu-sz", "qlen", "actv")  # requests that wait for an answer
+STUCK_MIN = 99.0  # percent busy
 ERRORS = ("s/w", "h/w", "trn", "tot")  # illumos -e: soft, hard, transport, total
 NOT_DISKS = re.compile(r"(?:dm-|md|loop|sr|zd|ram|cd|fd|pass|nbd|drbd)[0-9]|mapper/|\S*:/")
 
@@ -46,6 +48,12 @@ class Row:
     @property
     def works(self) -> bool:
         return any((self.figures.get(rate) or 0) > 0 for rate in RATES)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether requests waited for it all the time and none was finished."""
+        rates = [self.figures[rate] for rate in RATES if rate in self.figures]
+        return bool(rates) and not any(rates) and (self.first(QUEUE) or 0) >= 1 and (self.first(BUSY) or 0) >= STUCK_MIN
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,22 @@ def situations(value: Reports, where: Where) -> tuple[Situation, ...]:
         found += [_peers.situation(one, where, text, sure=False) for one in outliers]
         named = {one.wait.disk for one in outliers}
         found += [busy for row in _busy(disks) if row.device not in named and (busy := _of_busy(row, disks, text, where)) is not None]
-    return (*found, *_errors(value, where))
+    stuck = [_of_stuck(row, where) for row in report if now and row.is_disk and row.is_stuck]
+    return (*stuck, *found, *_errors(value, where))
+
+
+def _of_stuck(row: Row, where: Where) -> Situation:
+    member = where.member(row.device)
+    return Situation(
+        "disk-hangs", f"disk-hangs:{where.node}:{row.device}", where.node, "act",
+        f"{row.device} finished no request: {row.first(QUEUE):g} wait for it",
+        f"In the last report {row.device} was busy all the time, {row.first(QUEUE):g} requests waited for it, and none was finished. "
+        f"{member.sentence + ' ' if member else ''}It hangs, or its cable, port or HBA does. Whatever reads it hangs as well: start no command that reads all disks. "
+        "See in the kernel's log what it says of this disk, and look at the seat, the cable and the power before the disk is called dead.",
+        where.evidence(row.line),
+        subject={"node": where.node, "disk": row.device} | (member.subject if member else {}),
+        sure=False,
+    )  # fmt: skip
 
 
 def _kinds(report: Sequence[Row]) -> Iterator[list[Row]]:

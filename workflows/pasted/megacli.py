@@ -58,6 +58,7 @@ _EMPTY = re.compile(
 def parse(lines: Sequence[str]) -> Drives | Unparsed:
     each = list(sections(lines, _BEGINS))
     drives = tuple(drive for section in each if section.title.startswith("Enclosure") and (drive := _drive(section)).slot is not None)
+    drives = drives or tuple(_by_counts(lines))
     volumes = tuple(_volume(section) for section in each if "Virtual" in section.title and "State" in section.values)
     parts = tuple(_battery(section, lines) for section in each if section.title.startswith("BBU status"))
     parts += tuple(part for section in each if "Virtual" in section.title for part in _write_cache(section))
@@ -65,6 +66,25 @@ def parse(lines: Sequence[str]) -> Drives | Unparsed:
     if not (drives or volumes or parts or counts) and not any(map(_EMPTY.match, map(str.strip, lines))):
         return refused("MegaCli -PDList", lines[0] if lines else "")
     return Drives(drives, volumes, parts, counts)
+
+
+_OF_DRIVE = ("Media Error Count", "Other Error Count", "Predictive Failure Count", "Firmware state")
+
+
+def _by_counts(lines: Sequence[str]) -> Iterator[Drive]:
+    """Drives of a list from which somebody kept a few kinds of lines: a kind that comes again is of the next drive, and which bay it is in is not known."""
+    each: list[dict[str, tuple[str, str]]] = []
+    for line in lines:
+        name, _, value = (part.strip() for part in line.partition(":"))
+        if name in _OF_DRIVE:
+            if not each or name in each[-1]:
+                each.append({})
+            each[-1][name] = (value, line.strip())
+    for number, found in enumerate(each, 1):
+        media, other, predicted = (whole(found.get(name, ("",))[0]) for name in _OF_DRIVE[:3])
+        kept = tuple(line for name, (value, line) in found.items() if name == "Firmware state" or value != "0")
+        state = found.get("Firmware state", ("",))[0].partition(",")[0].strip() or None
+        yield Drive(f"place {number} of the list", state=state, media_errors=media, predicted=predicted, other_errors=other, lines=kept)
 
 
 COUNTS = {  # as -AdpAllInfo counts them -> (in words, severity)

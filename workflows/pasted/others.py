@@ -7,11 +7,6 @@ from collections.abc import Mapping, Sequence
 
 _WHOLE = "The whole report of `smartctl -x DEVICE` is read."
 INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what is read instead
-    (
-        r"NAME +USED +AVAIL +REFER +MOUNTPOINT",
-        "`zfs list`",
-        "It shows file systems and no disk; `zpool list -v` and `zpool status -P -p` are read.",
-    ),
     (r"Filesystem +(?:1K-blocks|Size|512-blocks|Type) ", "`df`", "It shows file systems and no disk; `zpool list -v` is read."),
     (
         r"ZFS Subsystem Report|ARC (?:status|Summary|size \(current\)):",
@@ -19,25 +14,19 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows memory and no disk; `zpool status -P -p` is read.",
     ),
     (
-        r"[0-9]{1,3} 1 0x01 [0-9]{1,4} [0-9]{1,7} [0-9]{1,20} [0-9]{1,20}$|(?:hits|demand_data_hits|arc_meta_used|l2_hits) +4 +[0-9]+$",
-        "the counters of the cache in memory (`arcstats`)",
-        "They tell of memory and no disk; `zpool status -P -p` is read.",
-    ),
-    (
         r"/dev/disk[0-9]+(?: \([a-z, ]{1,40}\))?:$|\s*#: +TYPE +NAME +SIZE +IDENTIFIER",
         "`diskutil list`",
         "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
     ),
-    (r" *time +read +(?:ddread +)?(?:miss|dread)", "`arcstat`", "It shows the cache and no disk; `zpool iostat -v -l 5 2` is read."),
     (
         r"(?:\[?[0-9]{2}:[0-9]{2}:[0-9]{2}\]? (?:[AP]M )?)?(?:sd[a-z]{1,3}|nvme[0-9]{1,2}n[0-9]{1,2}|a?da[0-9]{1,3}|dm-[0-9]{1,3}) +(?:[0-9]{1,9}[.,][0-9]{2} +){7,22}[0-9]{1,9}[.,][0-9]{2}$",
         "rows of `iostat -x` without the line that names their columns",
         "Which figure is which differs from release to release; `iostat -dx 5 3` with its headings is read.",
     ),
     (
-        r"/dev/md\S{1,40}:$| *Creation Time : |\s*Raid Level : ",
-        "`mdadm --detail`",
-        "md arrays are not ZFS and are not judged; `zpool status -P -p` is read.",
+        r" *Creation Time : |\s*Raid Level : ",
+        "a part of `mdadm --detail` or `--examine`",
+        "`cat /proc/mdstat` shows how the arrays are, and is read; `zpool status -P -p` shows the pools.",
     ),
     (
         r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
@@ -54,7 +43,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`wipefs`",
         "It shows marks of file systems; `blkid`, `lsblk -f` and `zdb -l DEVICE` are read.",
     ),
-    (r"Personalities :", "/proc/mdstat", "md arrays are not ZFS and are not judged; `zpool status -P -p` is read."),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read."),
     (r"Disk /dev/\S+: [0-9.,]+ [KMGT]i?B", "`fdisk -l`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
     (r"Number +Start .*End .*Size", "`parted` or `sgdisk`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
@@ -63,7 +51,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`top` or `vmstat`",
         "It shows processes; `zpool iostat -v -l 5 2` shows disks and is read.",
     ),
-    (r"(?:# )?/dev/\S+ -d \S+ # ", "`smartctl --scan`", "It lists disks; `smartctl -x DEVICE` of each is read."),
     (
         r"# dmidecode |SMBIOS [0-9.]+ present|Handle 0x[0-9A-Fa-f]{4}, DMI type|Getting SMBIOS data",
         "`dmidecode`",
@@ -83,11 +70,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         r" *[A-Z]+ .{0,60}IR Configuration Utility|  ?Adapter +Vendor +Device +SubSys",
         "a list of adapters",
         "`sas3ircu 0 display` is read, which shows the disks.",
-    ),
-    (
-        r"NAME +PROPERTY +VALUE +SOURCE\s*$|NAME +USED +AVAIL +REFER",
-        "`zfs get` or `zfs list`",
-        "It shows file systems and no disk; `zpool list -v` and `zpool status -P -p` are read.",
     ),
     (
         r"Subsystem +Subsystem-NQN +Controllers",
@@ -163,18 +145,13 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It is not judged; `tw_cli /c0 show` is read.",
     ),
     (
-        r"Uberblock(?:\[[0-9]+\])?:? *$",
-        "an uberblock by `zdb -u`",
-        "It shows the newest write; `zdb -lu DEVICE` and `zpool status -P -p` are read.",
-    ),
-    (
         r".{0,40}SAS[23]? Flash Utility",
         "`sas2flash` or `sas3flash`",
         "It shows firmware; `sas3ircu 0 display` shows disks and is read.",
     ),
     (
-        r"Controller: Smart Array |/dev/\S{1,40}: \(Smart (?:Array|HBA) |cciss[0-9]: HP Smart Array ",
-        "`cciss_vol_status` or /proc/driver/cciss",
+        r"cciss[0-9]: HP Smart Array ",
+        "/proc/driver/cciss",
         "`ssacli ctrl all show config detail` shows the same of each drive and is read.",
     ),
     (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
@@ -183,6 +160,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         r"\s*(?:\.{3}|[0-9]{1,3}) +(?:\.\.\([ 0-9]+skipped\)\.|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} +[0-9?-]+)",
         "the temperatures of a disk",
         _WHOLE,
+    ),
+    (
+        r" {0,4}kstat\.(?!zfs\.misc\.arcstats)\S{1,120}(?:: |=)",
+        "counters of the kernel",
+        "They name no disk; `zpool status -P -p` shows how the pools are.",
+    ),
+    (
+        r" ?dedup: DDT entries [0-9]|bucket +allocated +referenced",
+        "the table of deduplication",
+        "It tells of memory and space and no disk; the whole of `zpool status -D` is read.",
     ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
@@ -195,7 +182,6 @@ TOOLS: Mapping[str, str] = {
     "df": "It shows file systems and no disk; `zpool list -v` is read.",
     "diskutil": "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
     "arc_summary": "It shows memory and no disk; `zpool status -P -p` is read.",
-    "arcstat": "It shows the cache and no disk; `zpool iostat -v -l 5 2` is read.",
     "dmidecode": "It shows the machine and its memory, and no disk; `dmesg` and `lsscsi -i -g -s` are read.",
     "gpart": "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read.",
     "fdisk": "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read.",

@@ -40,6 +40,7 @@ class DiskLog:
     model: str | None = None
     serial: str | None = None
     wwid: str | None = None
+    watched: bool = True  # whether smartd looks at it at all
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ _QUIET = re.compile(
     r"(?:Self-Test|Error) Log error count decreased|previous self-test completed without error|initial Temperature|Temperature changed|enabled|disabled|"
     r"lacks SMART|not available|ignoring|ignored|skip|can't monitor|could not|no SMART|SMART health: passed|is in .* mode|is back in|starting scheduled|self-test in progress"
 )
+_LEFT_OUT = re.compile(r"skip(?:ping)? device|not available|lacks SMART|can't monitor|ignored|ignoring")
 _TROUBLE = re.compile(r"fail|error|unable|critical|warning|uncorrect|unread|bad |lost", re.IGNORECASE)
 _INFO = re.compile(r"(\S.{0,80}?), (?:S/N|SN|S/N ):? ?([A-Za-z0-9_-]{4,32})(?:, WWN: ?([0-9a-f-]{15,24}))?")
 _HOST = re.compile(r" *host name: +([\w.-]{1,120})$")
@@ -161,6 +163,7 @@ def _hear(disk: DiskLog, sentence: str, line: str) -> bool:
             severity, text = words(found)
             disk.entries[matter] = Entry(matter, slug, severity, text, line.strip())
             return True
+    disk.watched = disk.watched and not _LEFT_OUT.search(sentence)
     return bool(_QUIET.search(sentence)) or not _TROUBLE.search(sentence)
 
 
@@ -234,12 +237,14 @@ def _sights(value: Notices) -> Iterator[Sight]:
 
 
 def notes(value: Notices) -> tuple[str, ...]:
-    quiet = [disk.device for disk in value.disks if not disk.entries]
+    quiet = [disk.device for disk in value.disks if not disk.entries and disk.watched]
+    left_out = [disk.device for disk in value.disks if not disk.watched]
     of = f" of {value.host}" if value.host else ""
     return (
         *(("It is a mail that smartd sent to try the way; it reports no trouble.",) if value.test else ()),
         f"smartd{of} speaks of {', '.join(entry.device for entry in value.disks[:12]) or 'no disk'}"
         + (f"; of {', '.join(quiet[:12])} no trouble." if quiet else "."),
+        *((f"smartd does not watch {', '.join(left_out[:12])}: of these it reports nothing.",) if left_out else ()),
         "It says only what changed: that it is silent about a disk says nothing of its health (smartctl -x does).",
     )
 

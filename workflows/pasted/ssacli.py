@@ -97,11 +97,17 @@ def _detailed(section: Section) -> Drive | None:
         else section.first("Status")
     )
     return Drive(
-        place, f"box {section.first('Box')} of port {section.first('Port')}", whole(section.first("Bay")), failed,
+        place, _enclosure(section), whole(section.first("Bay")), failed,
         " ".join((section.first("Model") or "").split()) or None, section.first("Serial Number"), _drives.wwid(section.first("WWID")),
         device.removeprefix("/dev/") if device and device.startswith("/dev/") else None, whole(section.first("Media Error Count", "Media Errors")),
         lines=tuple(section.lines[name] for name in ("Status", *telling, "Media Error Count", "Serial Number") if name in section.lines),
     )  # fmt: skip
+
+
+def _enclosure(section: Section) -> str:
+    """Of a drive that was pulled the port is not printed."""
+    port = section.first("Port")
+    return f"box {section.first('Box')}" + (f" of port {port}" if port else "")
 
 
 def _volume(line: str) -> tuple[str, str, str] | None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
@@ -19,6 +20,8 @@ INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)
 GOOD = ("ONLINE", "AVAIL", "INUSE")
 BAD = ("DEGRADED", "FAULTED", "UNAVAIL", "OFFLINE", "REMOVED", "SUSPENDED")
 SECTIONS = ("logs", "cache", "spares", "special", "dedup")
+WELL = "errors: No known data errors"
+DOWN = ("FAULTED", "UNAVAIL", "SUSPENDED")
 HOT, VERY_HOT = 60, 70  # degrees Celsius: what makers of disks call their limit, and beyond it
 
 
@@ -33,28 +36,37 @@ class Row:
     rest: str
     line: str
     is_spare: bool = False
+    holds: bool = False  # whether the next row stands deeper
 
 
 @dataclass(frozen=True)
 class Rows:
     rows: tuple[Row, ...]
     unread: tuple[str, ...] = ()
+    errors: str = ""  # the line below them; "" where it is not here
 
 
 def parse(lines: Sequence[str]) -> Rows | Unparsed:
     heading: list[str] = list(HEADING)
     found, stray = [], []
-    section = ""
+    section = errors = ""
     for line in filter(str.strip, lines):
         words = line.split()
         section = words[0] if len(words) == 1 and words[0] in SECTIONS else section
         if tuple(words[:5]) == HEADING:
             heading = words
-        elif (row := _row(heading, words, line) or _spare(section, words, line)) is not None:
+        elif (row := _spare(section, words, line) or _row(heading, words, line)) is not None:
             found.append(row)
+        elif words[0] == "errors:":
+            errors = line.strip()
         elif len(words) > 1 or words[0] not in SECTIONS:
             stray.append(line)
-    return Rows(tuple(found), tuple(stray)) if found else refused("zpool status", lines[0] if lines else "")
+    rows = [replace(row, holds=_depth(after) > _depth(row)) for row, after in pairwise(found)]
+    return Rows((*rows, found[-1]), tuple(stray), errors) if found else refused("zpool status", lines[0] if lines else "")
+
+
+def _depth(row: Row) -> int:
+    return len(row.line) - len(row.line.lstrip())
 
 
 def _spare(section: str, words: Sequence[str], line: str) -> Row | None:
@@ -65,10 +77,12 @@ def _spare(section: str, words: Sequence[str], line: str) -> Row | None:
 
 
 def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
-    if len(words) < 5 or words[1] not in (*GOOD, *BAD):
+    if len(words) < 2 or words[1] not in (*GOOD, *BAD):
         return None
+    if len(words) == 2 or words[2][0] in "(" or words[2].isalpha():  # of `zpool import`, which counts nothing
+        return Row(words[0], words[1], (0.0, 0.0, 0.0), {}, " ".join(words[2:]), line)
     counters = [about(word) for word in words[2:5]]
-    if None in counters:
+    if None in counters or len(counters) < 3:
         return None
     read, write, cksum = (counter or 0.0 for counter in counters)
     more = dict(zip(heading[5:], words[5:], strict=False)) if len(heading) > 5 else {}
@@ -76,7 +90,19 @@ def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
 
 
 def situations(value: Rows, where: Where) -> tuple[Situation, ...]:
-    return tuple(found for row in value.rows for found in (*_states(row, where), *_errors(row, where), *_heat(row, where)))
+    rows = tuple(found for row in value.rows for found in (*_states(row, where), *_errors(row, where), *_heat(row, where)))
+    return rows if not value.errors or value.errors == WELL else (*rows, _damage(value.errors, where))
+
+
+def _damage(line: str, where: Where) -> Situation:
+    return Situation(
+        "data-errors", f"data-errors:{where.node}", where.node, "act",
+        "a pool that is not named has damaged data",
+        f"Below the rows stands: {line} Which files it is, the whole output of `zpool status -v` says. No new disk brings them back.",
+        where.evidence(line),
+        subject={"node": where.node},
+        sure=False,
+    )  # fmt: skip
 
 
 def _states(row: Row, where: Where) -> Iterator[Situation]:
@@ -86,6 +112,9 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
     if row.state not in BAD:
         return
     interior = bool(INTERIOR.match(row.name))
+    if row.holds and not interior and row.state in DOWN:
+        yield _of_pool(row, where)
+        return
     slug = "disk-faulted" if row.state == "FAULTED" and not interior else "vdev-degraded"
     yield Situation(
         slug, f"{slug}:{where.node}:{row.name}", where.node, "act",
@@ -95,6 +124,20 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
         where.evidence(row.line),
         subject={"node": where.node, "vdev_guid": row.name},
         sure=False,
+    )  # fmt: skip
+
+
+def _of_pool(row: Row, where: Where) -> Situation:
+    """Of a row that holds others and is no vdev: the pool itself."""
+    return Situation(
+        "pool-down", f"pool-down:{where.node}:{row.name}", where.node, "act",
+        f"{row.name} is {row.state}",
+        f"The row of the pool {row.name} says {row.state}{' (' + row.rest + ')' if row.rest else ''}: it serves nothing. What stands above its tree is not here, so neither why nor "
+        "whether it is imported is known. Nothing of it is destroyed, replaced, cleared or forced before the whole output of `zpool status -P -p` and `zpool import` was seen.",
+        where.evidence(row.line),
+        subject={"node": where.node, "pool": row.name},
+        sure=False,
+        gate=True,
     )  # fmt: skip
 
 
@@ -155,14 +198,14 @@ def notes(value: Rows) -> tuple[str, ...]:
     odd = (f"Temperatures differ: {min(heat):g} to {max(heat):g} °C, {median(heat):g} in the middle.",) if heat and not note else ()
     others = sorted({name for row in value.rows for name in row.more} - {"temp"})
     more = (f"The columns {', '.join(others)} are shown by -c and are judged by nobody.",) if others else ()
-    return (*unread(value.unread), *note, *odd, *more, "Neither the pool nor its errors: line is here; that the rest is well is not known.")
+    return (*unread(value.unread), *note, *odd, *more, "What stands above the rows is not here; that the rest is well is not known.")
 
 
 def _is_flat(lines: Sequence[str], i: int) -> bool:
-    """Whether the rows below the heading have no tree any more: with one, the reader of `zpool status` tells more."""
-    rows = [line for line in lines[i + 1 : i + 6] if line.strip()]
-    depth = len(lines[i]) - len(lines[i].lstrip())
-    return bool(rows) and all(len(row) - len(row.lstrip()) == depth for row in rows)
+    """Whether the rows below the heading are no tree: with one, the reader of `zpool status` tells more. A pool's own row has deeper ones below it."""
+    rows = list(takewhile(str.strip, lines[i + 1 : i + 6])) or [line for line in lines[i + 1 : i + 6] if line.strip()]
+    found = [row for line in rows if (row := _row(HEADING, line.split(), line)) is not None]
+    return bool(found) and len(set(map(_depth, found))) == 1
 
 
 READER = Reader(

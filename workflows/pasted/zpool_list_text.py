@@ -185,10 +185,10 @@ def _value_or_none(text: str | None) -> str | None:
 
 
 def situations(value: Pools, where: Where) -> tuple[Situation, ...]:
-    return tuple(found for pool in value.pools for found in (*_fills(pool, where), *_states(pool, where), *_holds(pool, where)))
+    return tuple(found for pool in value.pools for found in (*filled(pool, where), *_states(pool, where), *_holds(pool, where)))
 
 
-def _fills(pool: Pool, where: Where) -> Iterator[Situation]:
+def filled(pool: Pool, where: Where) -> Iterator[Situation]:
     full = pool.space.capacity_percent
     severity = next((severity for least, severity in FILL if full is not None and full >= least), None)
     if severity is None:
@@ -328,7 +328,7 @@ def of_agents(value: Sequence[zpool_list.PoolSpace], lines: Sequence[str], where
     return tuple(
         found
         for pool in pools
-        for found in (*(_fills(pool, where) if _tree(pool.space.name, where) is None else ()), *_states(pool, where), *_holds(pool, where))
+        for found in (*(filled(pool, where) if _tree(pool.space.name, where) is None else ()), *_states(pool, where), *_holds(pool, where))
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from twin import build, model
 from twin.disk_names import part_name
-from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, need, suspects
+from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
 from workflows.facts.read.sources import Sources
 from workflows.rehearsal import lost_logs
 
@@ -70,10 +70,12 @@ def _suppose_labels(node: model.Node, pool: model.Pool, gaps: list[str]) -> None
 
 def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Carried]:
     for disk in node.disks:
-        for path in disk.paths[:1]:
+        for path in [path for path in disk.paths if path.runs or disk.map is None][:1]:
             for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
                 reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
+                    if not number and disk.map is not None and disk.partition(0) is None:
+                        build.partition(disk)
                     if (partition := disk.partition(number)) is not None:
                         yield Carried(disk, partition, label, _ring(sources, where))
                     else:
@@ -166,7 +168,7 @@ def _walk(tree: Any) -> Iterator[Any]:
 
 
 def _vdev(vdev: VdevFacts, trees: Mapping[int, Any], pool: PoolFacts, cls: str = "data") -> model.Vdev:
-    guid = need(vdev.guid)  # of every vdev it is known: `_imported` leaves a pool out where one is not
+    guid = _guid(vdev)
     tree = trees.get(guid)
     made = model.Vdev(
         type=vdev.kind,
@@ -215,6 +217,13 @@ def _aux(vdev: VdevFacts, pool: PoolFacts) -> str:
     return "corrupt_data" if vdev.state == "FAULTED" else "bad_label" if "label is missing" in pool.status else "open_failed"
 
 
+def _guid(vdev: VdevFacts) -> int:
+    """Of a vdev of a pool that is played: `_imported` leaves a pool out where one is not known."""
+    if not known(vdev.guid):
+        raise ValueError(f"The guid of {vdev.name} is not known: {vdev.guid.reason}")
+    return vdev.guid
+
+
 def _aside(leaf: VdevFacts) -> model.Vdev:
     """A hot spare, a spare spread over the disks of a draid, or a cache device."""
     kind = "dspare" if re.fullmatch("draid[1-3]-[0-9]+-[0-9]+", leaf.name) else "disk"
@@ -222,7 +231,7 @@ def _aside(leaf: VdevFacts) -> model.Vdev:
     errors = list(leaf.errors) if known(leaf.errors) else [0, 0, 0]
     aux = next((aux for words, aux in AUX.items() if words in leaf.note), "")
     return model.Vdev(
-        type=kind, guid=need(leaf.guid), path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
+        type=kind, guid=_guid(leaf), path=path, not_present=absent, state=leaf.state, aux=aux, errors=errors, devid=leaf.devid or ""
     )
 
 

@@ -77,17 +77,19 @@ def _pull(play: Play) -> str:
 def _insert(play: Play) -> str:
     new, pulled = play.kept["new"], play.kept["pulled"]
     with play.host.store.changing() as node:
-        new.paths = [_path(node, pulled)]
+        new.paths = []
+        for before in pulled.paths if pulled.map else pulled.paths[:1]:
+            new.paths.append(_path(node, new, before))
         scenarios.plug(node, new, _the_bay(play, node))
     return ASSUMED_DONE
 
 
-def _path(node: Node, pulled: Disk) -> Path:
+def _path(node: Node, new: Disk, before: Path) -> Path:
     """The new disk comes up where the old one was, under the first name that is free."""
-    path = copy.deepcopy(pulled.paths[0])
+    path = copy.deepcopy(before)
     if disk_names.is_nvme(path):  # its name went with it; its state is "live", and no SCSI address leads to it
         return path
-    path.name, path.state = spare_name(node), "running"
+    path.name, path.state = spare_name(node, new), "running"
     if path.sas_address:
         path.sas_address = f"0x{NEW_WWID.removeprefix('naa:')}"
     return path

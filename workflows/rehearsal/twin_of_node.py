@@ -154,7 +154,7 @@ def _swaps(sources: Sources) -> frozenset[str]:
 
 
 def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str], fats: Mapping[str, str]) -> model.Disk:
-    one = devices[0]
+    one, above = devices[0], _map(disk)
     return model.Disk(
         wwid=str(disk.wwid),
         serial=one.serial or "",
@@ -167,11 +167,19 @@ def _disk(disk: DiskFacts, devices: list[Any], swaps: frozenset[str], fats: Mapp
         physical_block_bytes=one.physical_block_bytes or 512,
         rotational=one.rotational is not False,
         partitions=list(_partitions(one, swaps, fats)),
-        holders=list(one.holders or ()),
+        holders=[holder for holder in one.holders or () if above is None or holder != above.dm],
+        map=above,
         smart=_smart(disk),
         protection_type=one.protection_type or 0,
         **_modes(disk),
     )
+
+
+def _map(disk: DiskFacts) -> model.MultipathMap | None:
+    """Of a disk that is in use through its map without partitions, as ZFS takes one. Any other is held by its map in the rehearsal, and refuses."""
+    if not known(disk.map) or disk.map is None or disk.map.partitions or any(path.partitions for path in disk.paths) or disk.in_use != ():
+        return None
+    return model.MultipathMap(disk.map.dm, disk.map.name)
 
 
 def _model(disk: DiskFacts) -> str:
@@ -248,8 +256,19 @@ def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
         about = scsi.get(one.name)
         sg = re.search(r"(?<![0-9])[0-9]+$", about.sg or "") if about else None
         bays = [_bay(slot, carried) for slot in one.slots if slot.number is not None]
+        if first := next((other for other in made.node.enclosures if one.id and other.id == one.id and not other.second), None):
+            _seen_again(first, one.name, int(sg.group()) if sg else 0, bays)
+            continue
         words = (about.vendor or "", about.model or "", about.rev or "") if about else ("", "", "")
         made.node.enclosures.append(model.Enclosure(one.name, one.id or "", *words, int(sg.group()) if sg else 0, bays))
+
+
+def _seen_again(first: model.Enclosure, name: str, sg: int, bays: list[model.Bay]) -> None:
+    """One shelf by a second HBA: its bays are those of the first, and so are their lights. Either may lack the link to a disk."""
+    first.second, first.second_sg = name, sg
+    there = {bay.number: bay.wwid for bay in bays}
+    for bay in first.bays:
+        bay.wwid = bay.wwid or there.get(bay.number)
 
 
 def _port(slot: Any, sources: Sources) -> model.Port:
@@ -272,7 +291,7 @@ def _bay(slot: Any, carried: Mapping[str, str]) -> model.Bay:
     )
 
 
-def spare_name(node: model.Node) -> str:
+def spare_name(node: model.Node, *coming: model.Disk) -> str:
     """The first kernel name that is free, for a disk that is put in."""
-    taken = {path.name for disk in node.disks for path in disk.paths}
+    taken = {path.name for disk in (*node.disks, *coming) for path in disk.paths}
     return next(name for name in map(build.sd_name, range(len(taken) + 1)) if name not in taken)

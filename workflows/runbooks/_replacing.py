@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from agents.operations import zpool_replace
+from agents.operations._new_disk import MAP
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
 from workflows.engine.core import Guard, ManualStep, OperationParams, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
@@ -80,7 +81,21 @@ def _described(disk: DiskFacts) -> str:
 
 
 def replace_params(facts: FleetFacts, params: Params) -> Mapping[str, str]:
-    return {name: params.get(name, "") for name in zpool_replace.PARAMS}
+    return whole_disk(zpool_replace)(facts, params)
+
+
+def whole_disk(operation: ModuleType) -> OperationParams:
+    """The parameters of an operation that takes a disk whole: behind a multipath map it is named by the map."""
+
+    def of_the_run(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+        return {**{name: params.get(name, "") for name in operation.PARAMS}, **its_map(facts, params)}
+
+    return of_the_run
+
+
+def its_map(facts: FleetFacts, params: Params) -> Mapping[str, str]:
+    disk = the_disk(facts, params)
+    return {MAP: disk.map.uuid} if known(disk) and known(disk.map) and disk.map is not None else {}
 
 
 def plan_is_for_what_was_chosen(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
@@ -94,8 +109,7 @@ def takes_in(operation: ModuleType) -> Callable[[FleetFacts, Params, Mapping[str
     """The same of an operation that takes a disk into a pool for no other."""
 
     def the_node_means_the_same_disk(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> tuple[Verdict, ...]:
-        wanted = {name: params.get(name, "") for name in operation.PARAMS}
-        return (*_command(operation, wanted, plan), *the_disk_that_comes(facts, params, plan))
+        return (*_command(operation, whole_disk(operation)(facts, params), plan), *the_disk_that_comes(facts, params, plan))
 
     return the_node_means_the_same_disk
 

@@ -4,7 +4,9 @@ A situation that can be the cause of others also has `explains(cause, other)`; o
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from agents.collectors.zpool_status import NAMELESS
 from workflows.analysis import unexplained
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
@@ -186,7 +188,14 @@ def detect_all(fleet: FleetFacts, situations: Iterable[Situation] = ()) -> tuple
     explained = ranked(own, [(module.SLUG, module.explains) for module in CAUSES], URGENT)
     rest = (*others, *advised(unexplained.detect(fleet, found), KINDS))
     systems = {node.node: system_of(node) for node in fleet.nodes.values()}
-    return in_its_words(ranked((*explained, *rest), (), URGENT) if rest else explained, systems)
+    return tuple(map(_of_a_named_pool, in_its_words(ranked((*explained, *rest), (), URGENT) if rest else explained, systems)))
+
+
+def _of_a_named_pool(situation: Situation) -> Situation:
+    """Without commands for a pool whose name was not read: nobody can type them."""
+    if situation.subject.get("pool") != NAMELESS:
+        return situation
+    return replace(situation, cures=tuple(replace(cure, argv=()) for cure in situation.cures))
 
 
 def gates_of(fleet: FleetFacts, node: str, pool: str) -> tuple[Situation, ...]:

@@ -23,6 +23,7 @@ OF_DISKS = {
     "timeout": "did not answer in time",
     "io": "failed commands",
     "optional": "refused a command that it need not have",
+    "optical": "is an optical drive, and a command to it failed",
 }
 MEANINGS = {
     "medium": "The disk itself says that it cannot read these sectors, so it is neither the cable nor the HBA. ZFS mends such a block from the "
@@ -34,6 +35,7 @@ MEANINGS = {
     "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
     "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
     "optional": "It, its bridge or its HBA does not have TRIM (UNMAP) or WRITE SAME, and the kernel asked for it. No data was read or written, and none is lost.",
+    "optical": "An optical drive without a medium, or an old one, answers late or not at all. PACKET is what such drives are asked with, and no disk is. No pool is on it.",
 }
 CURES = {
     "medium": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path shows pending and reallocated sectors and the error log."),
@@ -48,4 +50,5 @@ CURES = {
     "timeout": (Cure("look", "Compare its latency with its peers': `zpool iostat -vl 5`, and its SMART error log."), Cure("reseat", "Reseat the disk and its cable.")),
     "io": (Cure("look", "See in the log whether other disks of the same HBA or shelf failed at that moment; then ask the disk: `smartctl -x`."), Cure("reseat", "Reseat the disk and its cable first.")),
     "optional": (Cure("wait", "Nothing need be done. Where the lines fill the log, switch the trim of its pool off: `zpool get autotrim` shows it."),),
+    "optical": (Cure("wait", "Nothing need be done for it. Where it fills the log, unplug the drive when the node is stopped."),),
 }  # fmt: skip

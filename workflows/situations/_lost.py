@@ -65,13 +65,13 @@ class Lost:
         return next((v for v in reversed(after) if v.state in ("ONLINE", "DEGRADED")), None)
 
     def filling(self) -> VdevFacts | None:
-        """What is being filled in its place; None also where it is not known whether a resilver runs, and for a spare that is filled."""
-        new, scans = self.replacement(), self.pool.scans
+        """What is being filled in its place; None also where no line of a resilver that runs was read, and for a spare that is filled."""
+        new = self.replacement()
         if new is None or self.parent is None:
             return None
         if new.resilvering or new.awaiting_resilver:
             return new
-        runs = known(scans) and any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in scans)
+        runs = any(scan.function in REPAIRS and scan.state in ("running", "paused") for scan in self.pool.scans_read)
         elsewhere = self.parent.kind == "spare" and any(v.resilvering for _, top in self.pool.tops_read for v in top.leaves())
         return new if runs and not elsewhere else None
 
@@ -115,6 +115,8 @@ class Lost:
         if (filling := self.filling()) is not None:
             return (_cures.wait(f"Wait until {filling.name} is filled; `zpool status` says how far it is."),)
         if self.replacement() is not None and self.stands_in() is None:
+            if not known(self.pool.scans):
+                return (_cures.look(f"See whether a resilver runs before one is begun: {self.pool.scans.reason}"),)
             again = Cure("resilver", "Begin the resilver that does not run.", (("zpool", "resilver", self.pool.name),), "0.8 and newer")
             return (again,)
         if self.is_back():

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.engine.core import Evidence, Severity, Situation
-from workflows.facts import DiskFacts, FleetFacts, known, lookup
-from workflows.situations import _partitions
+from workflows.analysis.pool_fate import why_down
+from workflows.engine.core import Cure, Evidence, Severity, Situation
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known, lookup
+from workflows.facts.status_reasons import StatusReason, reason_of
+from workflows.situations import _partitions, _words
 from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, lost_members, seat_of
 from workflows.situations._words import where
@@ -29,7 +31,50 @@ MEANINGS = {
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     members = (lost for lost in lost_members(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick())
-    return (*map(_situation, members), *lost_by_events(fleet, SLUG, ("REMOVED", "UNAVAIL")))
+    bare = (found for node in fleet.nodes.values() for pool in node.pools_read if (found := _without_rows(node, pool)) is not None)
+    return (*map(_situation, members), *bare, *lost_by_events(fleet, SLUG, ("REMOVED", "UNAVAIL")))
+
+
+# reasons behind `status:` of a pool that serves without a member
+_REASONS = frozenset(("MISSING_DEV_R", "CORRUPT_LABEL_R", "FAULTED_DEV_R", "OFFLINE_DEV", "REMOVED_DEV"))
+
+
+def _reason_without_row(pool: PoolFacts) -> StatusReason | None:
+    """The reason behind `status:` for a lost member, where its row is not here; None where a row shows it, and where the text is whole.
+
+    Of a pool that is DEGRADED the state tells as much: see `vdev_degraded`.
+    """
+    reason = reason_of(pool.status) if pool.status and any(not line.rounded for line in pool.unread) else None
+    if reason is None or reason.name not in _REASONS or pool.state != "ONLINE" or why_down(pool):
+        return None
+    leaves = (*(leaf for _, top in pool.tops_read for leaf in top.leaves()), *pool.spares, *pool.caches)
+    return None if any(leaf.state not in (*lookup.IN_SERVICE, "") or leaf.state == "DEGRADED" for leaf in leaves) else reason
+
+
+def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation | None:
+    """The reason that `zpool status` prints for a lost member, where the text ends before its row."""
+    reason = _reason_without_row(pool)
+    if reason is None:
+        return None
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{pool.name}",
+        node=node.node,
+        severity="act",
+        title=f"{pool.name}: a member of it is out of service; the text ends before it says which",
+        meaning=f"zpool status says of {pool.name}: {reason.means} The rows of the tree are not here, so which member it is, and how many more losses the pool survives, is not "
+        "known. Replace nothing before they were seen.",
+        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status[:200]}"),),
+        subject=_words.subject(node, pool),
+        sure=False,
+        cures=(
+            Cure(
+                "look",
+                "Look at the whole of it: the row of the member says why it serves nothing.",
+                (("zpool", "status", "-P", "-p", pool.name),),
+            ),
+        ),
+    )
 
 
 def _situation(lost: Lost) -> Situation:

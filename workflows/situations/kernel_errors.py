@@ -18,17 +18,20 @@ from workflows.facts import FleetFacts, PoolFacts, known, lookup
 from workflows.facts.read.hanging_disks import hanging
 from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
+from workflows.situations._kernel_of_nodes import OF_NODES
 from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
 from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, serves_well
 
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
-WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed")
-OF_ITSELF = ("medium", "hardware", "optional")  # what a disk answers by itself, whatever stands between
+WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed", "blocked", "pcie")
+OF_ITSELF = ("medium", "hardware", "optional", "optical")  # what a disk answers by itself, whatever stands between
+PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't recover")
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
-NO_DISK = re.compile(r"(?:fd|sr|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
+OPTICAL = re.compile(r"sr[0-9]+")
+NO_DISK = re.compile(r"(?:fd|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
 
 
 def _why(event: KernelEvent) -> str:
@@ -54,6 +57,7 @@ _TRANSFER = re.compile(
     r"CRC error|[Nn]ak received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
 )  # SPC: additional sense 47h and 4Bh
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
+    ("optical", lambda e: e.field("command") in ("PACKET", "IDENTIFY PACKET DEVICE") or OPTICAL.fullmatch(e.field("disk") or "") is not None),
     ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
@@ -61,7 +65,7 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
     ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
      or (e.kind == "sense-detail" and _TRANSFER.search(e.field("detail") or "") is not None)),
-    ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
+    ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort", "channel") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
 )  # fmt: skip
@@ -79,7 +83,11 @@ class Sick:
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(found for log in logs(fleet) for found in (*_disks(log), *_memory(log), *_zfs(log), *_once_suspended(log), *_zed(log)))
+    return tuple(
+        found
+        for log in logs(fleet)
+        for found in (*_disks(log), *_volumes(log), *_memory(log), *_zfs(log), *_once_suspended(log), *_zed(log))
+    )
 
 
 def _disks(log: Log) -> Iterator[Situation]:
@@ -100,7 +108,7 @@ def _holds_at_boot(log: Log, why: str, event: KernelEvent) -> bool:
 
     Where the pools were read, these say which disk is not there any more.
     """
-    return why in ("medium", "hardware", "unready") or (event.kind in ("io-error", "buffer-error") and not log.node.pools_read)
+    return why in ("medium", "hardware", "unready", "optical") or (event.kind in ("io-error", "buffer-error") and not log.node.pools_read)
 
 
 _WAITS = re.compile(r"edium not present|standby state|not accessible|becoming ready|nitializing command required|in progress")
@@ -145,7 +153,8 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
         base = _name(event)
         if base and not NO_DISK.fullmatch(base) and not (base.startswith("dm-") and named):
             grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
-    grouped = _as_one_disk(_without_empty_ports(grouped))
+    optical = {name: events for name, events in grouped.items() if any(why == "optical" for why, _ in events)}
+    grouped = _as_one_disk(_without_empty_ports({name: events for name, events in grouped.items() if name not in optical})) | optical
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
@@ -157,13 +166,21 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
 
 
 ATA_PORT = re.compile(r"(?<=^ata)(\d+)\.\d+$")  # the device behind a port, whose link has the port's name
+NVME = re.compile(r"^(nvme\d+)(?:c\d+)?n\d+$")
 KERNEL_NAME = re.compile(r"(?:sd[a-z]+|hd[a-z]|nvme\w+|a?da\d+|nda\d+|nvd\d+|\d+:\d+:\d+:\d+)$")
 
 
 def _port(name: str, others: Iterable[str]) -> str:
-    """The name under which a port, or the device behind it, has lines already. Two devices behind a port multiplier are two."""
-    base = ATA_PORT.sub(r"\1", name)
-    return next((other for other in others if ATA_PORT.sub(r"\1", other) == base and (other == name or base in (name, other))), name)
+    """The name under which a port, or the device behind it, has lines already: an ATA port, or the controller of an NVMe disk.
+
+    Two devices behind a port multiplier are two.
+    """
+    base = _behind(name)
+    return next((other for other in others if _behind(other) == base and (other == name or base in (name, other))), name)
+
+
+def _behind(name: str) -> str:
+    return NVME.sub(r"\1", ATA_PORT.sub(r"\1", name))
 
 
 def _without_empty_ports(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> dict[str, list[tuple[str, KernelEvent]]]:
@@ -177,7 +194,7 @@ def _without_empty_ports(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> d
 
 def _layer(name: str) -> str:
     """Who calls a disk so: the driver of its port, the block layer, or ZFS. One failed command is printed by each of them."""
-    return "port" if re.fullmatch(r"ata\d+(?:\.\d+)?", name) else "disk" if KERNEL_NAME.match(name) else "vdev"
+    return "port" if re.fullmatch(r"ata\d+(?:\.\d+)?|(?:ahci|siis|mvs)ch\d+", name) else "disk" if KERNEL_NAME.match(name) else "vdev"
 
 
 def _disks_at_least(names: Iterable[str]) -> int:
@@ -201,7 +218,7 @@ def names_of(sick: Sick, alias: Mapping[str | None, str | None]) -> set[str | No
 def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
     """By its gravest lines."""
     whys = {why for why, _ in events}
-    worst = next(each for each in OF_DISKS if each in whys)
+    worst = "optical" if "optical" in whys else next(each for each in OF_DISKS if each in whys)
     return Sick(log, name, tuple(event for why, event in events if why == worst), worst, len(events))
 
 
@@ -270,7 +287,7 @@ def _of_disk(sick: Sick) -> Situation:
         key=f"{SLUG}:{log.node.node}:{subject.get('wwid', sick.name)}",
         node=log.node.node,
         severity="info"
-        if sick.why == "optional"
+        if sick.why in ("optional", "optical")
         else "watch"
         if well or (sick.why == "io" and not any(map(log.is_reported, sick.lines)))
         else "act",
@@ -289,6 +306,22 @@ def _errors(lines: tuple[KernelEvent, ...]) -> Iterator[str]:
     texts = [f"error {n} is: {ERROR_NUMBERS[n]}" for n in numbers if n in ERROR_NUMBERS]
     if texts:
         yield f"In ZFS's own lines {'; '.join(texts)}."
+
+
+VOLUME = re.compile(r"zd[0-9]+(?:p[0-9]+)?")
+
+
+def _volumes(log: Log) -> Iterator[Situation]:
+    """Errors of a volume that ZFS itself serves: the pool could not read or write it."""
+    lines = tuple(e for e in log.recent("io-error", "buffer-error") if VOLUME.fullmatch(e.field("disk") or ""))
+    if lines:
+        names = ", ".join(dict.fromkeys(e.field("disk") or "" for e in lines))
+        yield _node_wide(
+            log, "volume", "act", f"Volumes of ZFS on {log.node.node} have I/O errors: {names}", lines,
+            "A zd device is a volume of a pool and no disk: its pool could not read or write that block, as its data is damaged, the volume is full, or the pool is "
+            "suspended. No disk is to be replaced for this line.",
+            (Cure("look", "See which: `zpool status -v -P -p` lists damaged data and the state of the pool, and `zfs list -t volume -o space` the room."),),
+        )  # fmt: skip
 
 
 def _memory(log: Log) -> Iterator[Situation]:
@@ -372,71 +405,15 @@ def _hides_suspension(log: Log, pool: PoolFacts) -> bool:
 
 def _zfs(log: Log) -> Iterator[Situation]:
     suspended = bool(log.events("suspended", "multihost-suspended"))
-    for kinds, why, title, meaning, cures in _OF_ZFS:
+    for kinds, why, title, meaning, cures in OF_NODES:
         lines = log.recent(*kinds)
+        if why == "blocked" and (log.recent("hung-task") or all_well(log.node)):
+            continue  # ZFS itself waits as well, or it does not concern the pools
         if lines:
             explained = why == "hung" and (suspended or all_well(log.node))
-            severity: Severity = "watch" if why in WATCHED or explained else "act"
+            lost = why == "pcie" and any(map(PCIE_LOST.search, (e.line for e in lines))) and not all_well(log.node)
+            severity: Severity = "watch" if (why in WATCHED and not lost) or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
-
-
-_OF_ZFS: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = (
-    (("panic",), "panic", "ZFS on {node} stopped at a failed check",
-     "ZFS found something in memory or on disk that must not be, and stopped the thread that found it. What waits for that thread hangs, and only a "
-     "reboot frees it. The cause is damaged metadata, bad memory or a defect of this release; no disk is to be replaced for it.",
-     (Cure("look", "Keep the whole message with its stack, `zfs version` and `zpool status -v`: the line that failed can be looked up in the issues of OpenZFS."),
-      Cure("other", "Test the memory of the node when it can be stopped."),
-      Cure("import", "After the reboot import the pool read-only first, and copy out what matters before anything else.", needs="No other host has the pool."))),
-    (("kernel-fault",), "kernel", "The kernel of {node} reports a fault of its own",
-     "A part of the kernel stopped at a fault: a defect of a driver, or bad memory. The line and the stack below it say which part. What was waiting for it can "
-     "hang, and after a panic the node is down. No disk is to be replaced for it.",
-     (Cure("look", "Keep the whole message with its stack: the names in it say which driver it was. See that every pool is ONLINE: `zpool status -P -p`."),
-      Cure("other", "Test the memory of the node when it can be stopped, and compare the release of the kernel and of that driver."))),
-    (("zed-fault",), "zed-fault", "zed on {node} took a member out of service",
-     "zed gave up a member because of the errors it counted: `fault` takes it out, `degrade` only marks it. The line has its guid. A spare may have taken its place.",
-     (Cure("look", "See how it is now: `zpool status -g -p` has the same guid, `zpool status -v -P -p` the disk. Look at cable, port and HBA before the disk is replaced."),)),
-    (("zed-case",), "zed-case", "zed on {node} counts errors of a member",
-     "zed was told of errors of a disk or of data, and counts them: at ten within ten minutes it gives a member up. The line names their class; by the guid in it "
-     "`zpool status -g` finds the member.",
-     (Cure("look", "See which member counts errors: `zpool status -v -P -p`, and `zpool events -v` for what failed."),)),
-    (("zed-changed",), "zed-changed", "zed on {node} was told that the state of a member changed",
-     "To which state, these lines do not say: it may be back, or gone.",
-     (Cure("look", "`zpool status -g -p` shows the member by the same guid and how it is; `zpool events` says what it changed to."),)),
-    (("zed-spare",), "zed-spare", "zed on {node} looked for a spare",
-     "A member is lost, and zed put a spare in its place, or found none for it. The line says which.",
-     (Cure("look", "See which member it is and whether the spare resilvers: `zpool status -v -P -p`."),)),
-    (("zed-lost",), "zed-lost", "zed on {node} lost events or could not do its work",
-     "zed takes the kernel's events, sends mails and puts spares in. What it missed nobody was told of, and no spare was put in for it.",
-     (Cure("look", "See that it runs, and what it says: `systemctl status zfs-zed`; then `zpool status -v -P -p` and `zpool events`."),)),
-    (("hung-task",), "hung", "Threads of ZFS on {node} wait for minutes",
-     "The kernel says that a thread of ZFS has not gone on for two minutes or more. As a rule it waits for a disk or an HBA that does not answer, or its "
-     "pool is suspended. Commands that change the pool hang with it; killing them does not help.",
-     (Cure("look", "See which disk does not answer: `cat /proc/spl/kstat/zfs/POOL/state`, `iostat -x 2`, and the lines of the log before this one."),)),
-    (("hung-io",), "hung", "An I/O of a pool on {node} does not come back",
-     "ZFS has waited longer than `zfs_deadman_synctime_ms` (600 s by default) for one I/O. The disk or the HBA below holds it.",
-     (Cure("look", "Find the disk: the event `ereport.fs.zfs.deadman` in `zpool events -v` names the member by guid."),)),
-    (("oom",), "oom", "{node} ran out of memory and stopped a command of ZFS",
-     "The kernel ended a zfs, zpool or zed process to free memory. What that command was doing may be half done; if it was zed, nothing replaces a "
-     "failed disk by a spare until it runs again.",
-     (Cure("look", "See that zed runs (`systemctl status zfs-zed`), look at the size of the ARC, and at what took the memory."),)),
-    (("log-replay",), "log-replay", "Records of the intent log could not be replayed on {node}",
-     "After a crash ZFS writes what was acknowledged and not yet in the pool. Some of it could not be read or written, so the last seconds of that dataset are missing.",
-     (Cure("look", "Look at the state of the log device first; its records are gone once the pool is written on."),)),
-    (("import-refused",), "import-refused", "An import was refused on {node}",
-     "The kernel refused to import a pool, because of its multihost protection or its hostid. The line names the pool and the reason.",
-     (Cure("look", "Paste `zpool import` without a name: it says which host has the pool, or had it last."),)),
-    (("import-unit",), "import-unit", "The import of pools at boot failed on {node}",
-     "systemd's unit that imports the pools failed. Which pool it could not import stands in its own lines. Mostly a disk came after it, or a pool of the "
-     "cache file is not on these disks any more.",
-     (Cure("look", "Compare what can be imported now with what the unit tried to import.", (("zpool", "import"), ("journalctl", "-b", "-u", "zfs-import-cache"))),)),
-    (("vdev-state", "vdev-problem", "checksum", "pool-io-failure"), "vdev", "ZFS on {node} reports a vdev in the system log",
-     "The system log says that the state of a vdev changed, or that data of it did not match its checksum. Which state it has now, it does not say.",
-     (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` show its state today."),)),
-    (("fma",), "fma", "The fault manager of {node} reports a fault",
-     "The message id says what: ZFS-8000-FD is a member with too many I/O errors, -GH one with too many checksum errors, -D3 one that is missing, "
-     "-HC a suspended pool.",
-     (Cure("look", "`fmadm faulty` and `zpool status -v` show which member, and whether it is still so."),)),
-)  # fmt: skip
 
 
 def _node_wide(

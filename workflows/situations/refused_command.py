@@ -52,7 +52,7 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{place}:{refusal.verb}:{first.slug}",
         node=node.node,
-        severity="act" if first.slug in STOPPED else "watch",
+        severity="act" if first.slug in STOPPED or (first.slug == "zdb-io-error" and _is_of_an_exported_pool(refusal)) else "watch",
         title=f"{what} was refused",
         meaning=" ".join(part for part in meaning if part),
         evidence=tuple(_words.evidence(node, "refused", line.strip()) for line in refusal.lines[:6]),
@@ -84,12 +84,29 @@ def _without_the_log(refusal: Refusal, slug: str) -> tuple[Cure, ...]:
 
 
 def _what(refusal: Refusal) -> str:
-    verb = {"invalid vdev specification": "A list of disks", "zdb": "zdb", "umount": "unmount", "zpool": "The command"}.get(
-        refusal.verb, refusal.verb
-    )
-    typed = refusal.command.split()[:2]
-    name = " ".join(typed) if len(typed) == 2 and typed[0] in ("zpool", "zfs", "zdb") else verb
+    verb = {
+        "invalid vdev specification": "A list of disks",
+        "zdb": "zdb",
+        "umount": "unmount",
+        "zpool": "The command",
+        "usage": "The command",
+        "stopped": "The command",
+    }.get(refusal.verb, refusal.verb)
+    typed = _refusing(refusal)[:2]
+    name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb
     return f"{name} of {refusal.about}" if refusal.about else name
+
+
+def _refusing(refusal: Refusal) -> list[str]:
+    """The words of the command that was refused: of several in a pipe the one that has the verb, else the first."""
+    commands = [part.split() for part in refusal.command.split("|")]
+    verbs = ("receive", "recv") if refusal.verb == "receive" else (refusal.verb.partition(" ")[0],)
+    return next((words for words in commands if words[1:2] and words[1] in verbs), commands[0])
+
+
+def _is_of_an_exported_pool(refusal: Refusal) -> bool:
+    """Whether zdb was asked for a pool that is not imported: with -e, and only so a pool can be named by its guid."""
+    return refusal.about.isdigit() or re.search(r" -[A-Za-z]*e", refusal.command) is not None
 
 
 def _named(refusal: Refusal) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from twin import scenarios
 from twin.build import add_pool, by_id, guid_of, member, top
-from twin.disk_kinds import at_ports, nvme, sata_without_wwn, turned
+from twin.disk_kinds import at_ports, multipath, nvme, sata_without_wwn, turned
 from twin.disk_names import pci_address
 from twin.model import Node, Pool
 from workflows.facts import FleetFacts
@@ -52,6 +52,12 @@ def insert(walk: Walk) -> str:
 def insert_sata(walk: Walk) -> str:
     with walk.changing() as node:
         scenarios.plug(node, sata_without_wwn(scenarios.shelf_disk()), bay(node, SICK_BAY))
+    return ""
+
+
+def insert_mapped(walk: Walk) -> str:
+    with walk.changing() as node:
+        scenarios.plug(node, multipath(scenarios.shelf_disk()), bay(node, SICK_BAY))
     return ""
 
 
@@ -152,6 +158,16 @@ BLINK_SATA = Story(
         "choices": {"take": lambda options: sata_without_wwn(scenarios.shelf_disk()).wwid},
         "hands": {**BLINK.hands, "spare": lambda walk: sata_without_wwn(scenarios.shelf_disk()).serial, "insert": insert_sata},
         "name": "blink-and-replace, SATA disks without a WWN",
+    },
+)
+
+BLINK_MAPPED = Story(
+    **{
+        **vars(BLINK),
+        "twins": lambda: {"oss01": turned(scenarios.sick_disk(faulted=True), multipath)},
+        "choices": {"take": lambda options: scenarios.shelf_disk().wwid},
+        "hands": {**BLINK.hands, "insert": insert_mapped},
+        "name": "blink-and-replace, disks behind multipath maps",
     },
 )
 
@@ -272,6 +288,33 @@ def lost_sata() -> Mapping[str, Node]:
     return {"oss01": node}
 
 
+def lost_mapped() -> Mapping[str, Node]:
+    """A member of a raidz2 of multipath maps is gone, known by an alias that a map had; a blank disk behind a map is beside it, one path of which is down."""
+    node = turned(scenarios.tiny(), multipath)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    scenarios.lose(node, node.disks[2].wwid, "/dev/mapper/mpathc")
+    node.disks[-1].paths[1].state = "offline"
+    return {"oss01": node}
+
+
+def mapped_back() -> Mapping[str, Node]:
+    """A member of a raidz2 was known by the alias of its map, which leads nowhere since the boot; its map is there under another alias."""
+    node = turned(scenarios.tiny("2.3.2-1"), multipath)
+    node.mounts = ["sysfs /sys sysfs rw,nosuid 0 0"]
+    disk = node.disks[2]
+    scenarios.lose(node, disk.wwid, "/dev/mapper/mpathc")
+    disk.map.name = "mpathz"
+    scenarios.plug(node, disk, bay(node, 3))
+    return {"oss01": node}
+
+
+def mapped_path(walk: Walk) -> None:
+    """The member is lost as before, or serves by its map."""
+    leaf = next(leaf for leaf in walk.node.pool("ost_0").leaves() if str(leaf.guid) == walk.state.params["vdev_guid"])
+    assert leaf.not_present or (leaf.state, leaf.path) == ("ONLINE", "/dev/disk/by-id/dm-uuid-mpath-35000c500a65b202b")
+    assert not [argv for argv in walk.commands() if argv[1] == "replace"]
+
+
 def scanned(walk: Walk) -> str:
     return walk.node.disk(walk.state.params["wwid"]).serial
 
@@ -282,14 +325,26 @@ def without_enclosure(name: str, twins) -> Story:
 
 NVME_LOST = without_enclosure("an NVMe mirror", lost_nvme)
 SATA_LOST = without_enclosure("SATA disks without a WWN", lost_sata)
+MAPPED_LOST = Story(**{**vars(MISMATCH), "twins": lost_mapped, "name": "wwid-mismatch-replace, disks behind multipath maps"})
+MAPPED_BACK = Story(
+    **{
+        **vars(MISMATCH),
+        "twins": mapped_back,
+        "restored": mapped_path,
+        "name": "wwid-mismatch-replace, a member behind a multipath map is back",
+    }
+)
 STORIES = (
     MISMATCH,
+    MAPPED_LOST,
+    MAPPED_BACK,
     NVME_LOST,
     SATA_LOST,
     MEMBER_BACK,
     BLINK,
     BLINK_A_FAULTED_DISK,
     BLINK_SATA,
+    BLINK_MAPPED,
     BLINK_NO_BAY,
     BLINK_PORT,
     SPARE_BACK,

@@ -368,6 +368,6 @@ def test_a_run_that_names_no_vdev_is_told_so():
 def test_every_guard_is_in_the_registry_by_its_sentence():
     every = (*TARGET_GUARDS, *CANDIDATE_GUARDS, *REPLACED_GUARDS)
     assert {guard.__name__.replace("_", "-"): guard for guard in every} == GUARDS
-    assert len(TARGET_GUARDS) == 14
+    assert len(TARGET_GUARDS) == 15
     assert len(CANDIDATE_GUARDS) == 12
     assert len(REPLACED_GUARDS) == 5

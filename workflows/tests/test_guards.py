@@ -86,7 +86,9 @@ OTHER_TOP = vdev(20, "raidz2-1", "raidz", 2, leaf(21, "/dev/sdq1", resilvering=T
 PARTITIONED = tuple(
     replace(one, paths=tuple(replace(way, partitions=(f"{way.name}1", f"{way.name}2")) for way in one.paths)) for one in DISKS
 )
+ENCRYPTED = tuple(replace(one, in_use=("held by dm-3 (LUKS ost_0-4)",)) for one in DISKS)
 WRONG = {
+    "a pool on LUKS": ("the-pool-is-not-encrypted-below", fleet(replace(NODE, disks=ENCRYPTED)), PARAMS, "unencrypted. By hand"),
     "a report of yesterday": ("facts-are-fresh", fleet(replace(NODE, age_seconds=61.0)), PARAMS, "Check its agent."),
     "a report from the future": ("facts-are-fresh", fleet(replace(NODE, age_seconds=-5.0)), PARAMS, "Check the clock"),
     "an age that is no number": ("facts-are-fresh", fleet(replace(NODE, age_seconds=float("nan"))), PARAMS, "Check the clock"),

@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 
 from agents.collectors import COLLECTORS
+from agents.domain.multipath_maps import path_of, uuid_of
 from agents.domain.wwid import by_id_path
 from agents.tests.scenarios import STEPS
 from twin import demo, scenarios
@@ -92,6 +93,7 @@ def test_it_ends_as_the_run_itself(title):
     rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(answering, facts, at, silent))
     assert (rehearsed.ending, walk.state.status) == ("done", "done"), rehearsed.reason
     links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
+    links |= {path_of(wwid, uuid): path_of(NEW_WWID, str(uuid_of(NEW_WWID))) for wwid in FROM_THE_SHELF if (uuid := uuid_of(wwid))}
     ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
     acts = [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE]
     finished = [finished.step for finished in walk.state.finished if not finished.passed_over]

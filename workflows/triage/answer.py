@@ -23,7 +23,20 @@ from workflows.facts.read.inquiries import Inquiry
 from workflows.pasted import ReadOutput, Where
 from workflows.situations import detect_all
 from workflows.situations._systems import system_of
-from workflows.triage import as_captured, cut_off, fragments, listed_disks, no_pools, partly, refused, rewrap, same_pool, talk, unwrap
+from workflows.triage import (
+    as_captured,
+    changed,
+    cut_off,
+    fragments,
+    listed_disks,
+    no_pools,
+    partly,
+    refused,
+    rewrap,
+    same_pool,
+    talk,
+    unwrap,
+)
 from workflows.triage.commands import device
 from workflows.triage.hosts import NAMELESS, of_one_host, on_two
 from workflows.triage.inquiry import inquiry
@@ -33,22 +46,8 @@ from workflows.triage.next import CALLED, Command, missing
 from workflows.triage.split import Piece
 
 TEXT_CHARACTERS_MAX = 16_000_000
-MERGED = frozenset(
-    (
-        "zpool_status",
-        "zpool_status_guid",
-        "kstat_pools",
-        "kstat_txgs",
-        "sg_logs",
-        "drive_modes",
-        "zdb_config",
-        "parameters",
-        "sysctl",
-        "mdb",
-        "node",
-        "kernel_log",
-    )
-)  # told by several commands together
+MERGED = frozenset(("zpool_status", "zpool_status_guid", "kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config", "parameters",
+                    "sysctl", "mdb", "node", "kernel_log"))  # fmt: skip  # told by several commands together
 BY_NAME = frozenset(("parameters", "sysctl", "node"))  # each line says of what it is: what is said again later counts
 TREES = frozenset(("zpool_status", "zpool_status_guid", "zpool_status_slow"))
 NOT_ALL = "Not every line of it was understood; what those could say is not known."
@@ -144,6 +143,7 @@ class Triage:
             node.pools_read or node.importable_read for node in self.fleet.nodes.values()
         ):
             yield no_pools.DOUBT
+        yield from changed.doubts(self.reads)
         for read in self.reads:
             if read.outcome in ("partly", "not read") or read.recognised:
                 yield f"{read.name}, lines {read.first} to {read.last}, {'were only partly read' if read.outcome == 'partly' else 'were not read'}."

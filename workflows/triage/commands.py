@@ -51,8 +51,10 @@ def asked(line: str) -> Asked | None:
         found = prompts.words(typed.text) if typed.sure or _TOOLS.search(typed.text) else None
         if found and found.words and _WORD.fullmatch(found.words[0]) and (typed.sure or _is_ours(found.words)):
             return _asked(found.words, found.node or typed.node)
-    words = prompts.words(line.strip()).words if names_a_tool else ()
-    return _asked(words, "") if words and pasted.is_bare_command(words[0], words[1:]) else None
+    bare = line.strip().removeprefix("# ")
+    words = prompts.words(bare).words if names_a_tool or pasted.names_a_tool(bare) else ()
+    first = words[: words.index("|")] if "|" in words else words  # what filters its output is no part of it
+    return _asked(words, "") if first and pasted.is_bare_command(first[0], first[1:]) else None
 
 
 _TOOLS = re.compile(
@@ -339,7 +341,7 @@ def kernel_file(path: str) -> tuple[str, str]:
         return "parameters", ""
     first, _, name = path.removeprefix(f"{ROOT}/").partition("/")
     if not name:
-        return {"import_progress": "kstat_pools", "dmu_tx": "kstat_dmu_tx", "dbgmsg": "dbgmsg"}.get(first, ""), ""
+        return {"import_progress": "kstat_pools", "dmu_tx": "kstat_dmu_tx", "dbgmsg": "dbgmsg", "arcstats": "arcstats"}.get(first, ""), ""
     if name in ("state", "guid"):
         return "kstat_pools", ""
     return ("kstat_txgs", first) if name in ("txgs", "multihost", "dmu_tx_assign") else NOTHING

@@ -61,19 +61,27 @@ def _without_kept_ends(lines: list[str]) -> list[str]:
     return [line[:-2].rstrip() if ends else line for ends, line in zip(kept, lines, strict=True)]
 
 
-_QUOTED_FROM = re.compile(r"`(?= {0,4}(?:pool: \S|(?:sudo )?(?:zpool|zdb|dmesg|smartctl|lsblk|multipath) ))[^`]*$")
+_COMMAND = re.compile(r"`[^`\n]{0,80}[#$%>] (?:sudo )?(?:zpool|zfs|zdb) [^`\n]+`")  # with its prompt, alone on a line
+_OF_A_LOG = re.compile(
+    r"`(?=\[ {0,9}[0-9]|[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|Device: /dev/|zfs-[0-9])[^`\n]*`"
+)  # one line of a log
 
 
 def _without_back_quotes(lines: list[str]) -> list[str]:
-    """Several lines between one pair of back-quotes, as people mark what is a single word elsewhere."""
-    opened = False
+    """Without one pair of back-quotes around several lines, or a whole one, as people mark what is a single word elsewhere."""
+    opened = -1
     for place, line in enumerate(lines):
-        if not opened and line.startswith("`") and _QUOTED_FROM.match(line):
-            opened = True
-            lines[place] = f"{' ' if line.startswith('` ') else ''}{line[1:]}"
-        elif opened and line.endswith("`") and line.count("`") == 1:
-            opened = False
+        odd = line.count("`") % 2 == 1
+        if not odd and (_COMMAND.fullmatch(line) or _OF_A_LOG.fullmatch(line)):
+            lines[place] = line[1:-1]
+        if odd and opened < 0 and line.startswith("`") and line != "`":
+            opened = place
+        elif odd and opened >= 0 and line.endswith("`") and line.count("`") == 1:
+            lines[opened] = f"{' ' if lines[opened].startswith('` ') else ''}{lines[opened][1:]}"
             lines[place] = line[:-1]
+            opened = -1
+        elif odd:
+            opened = -1
     return lines
 
 

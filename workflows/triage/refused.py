@@ -21,9 +21,14 @@ _CANNOT = re.compile(
     rf"|(?P<bare>{_BARE})(?: (?P<what>[^:]{{1,300}}(?::[^ :][^:]{{0,200}}){{0,8}}))?(?P<why>: .*|:))"
 )
 _OTHERS = (
-    ("invalid vdev specification", re.compile(r"invalid vdev specification")),
+    ("invalid vdev specification", re.compile(r"invalid vdev specification|use '-f' to override the following errors:|the following errors must be manually repaired:")),
+    ("mount", re.compile(r".{0,200}?mount\.lustre: mount (?P<about>\S{1,200}) at \S{1,200} failed: .*")),
+    ("stopped", re.compile(r"ASSERT at [\w.-]{1,80}\.c:[0-9]{1,6}:.*")),
     ("load key", re.compile(r"Key load error: .*")),
     ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
+    ("zdb", re.compile(r".{0,200}?(?:zdb: \S{1,200}:[0-9]{1,6}: .{0,200}Assertion .*failed.*|ASSERT at \S{0,200}/module/\S{1,80}:[0-9]{1,6}:.*)")),
+    ("usage", re.compile(r"bad property list: .*|(?:invalid option|unrecognized command|invalid property) '.{1,60}'$|missing (?:pool|dataset|device|target)(?: name)? argument.*")),
+    ("create", re.compile(r"(?:mountpoint|default mountpoint) '(?P<about>[^']{1,300})' (?:exists and is not empty|exists and is not a directory|: ).*")),
     ("labelclear", re.compile(r"labelclear operation failed.*|failed to (?:clear|read) label (?:for|from) (?P<about>\S+)(?!\S).*|failed to check state for (?P<of>\S+)(?!\S).*")),
     ("labelclear", re.compile(r"use '-f' to override the following error:|(?P<about>/\S+) is a member \([A-Z]+\)(?:,)? of pool .*")),
     ("online", re.compile(r"warning: device '(?P<about>[^']{1,300})' onlined, but remains in .*")),
@@ -44,8 +49,13 @@ _GOES_ON = re.compile(
     r"|[Rr]ecovery is|Approximately|[Rr]un 'z|A scrub|a backup source|Destroy and|All unsupported|one of$|the devices|Try running|part of an|configuration|present|permanently|occurred|errors, then"
     r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
 )
+_IN_QUOTES = re.compile(
+    r"`((?:[Cc]annot (?:\S{1,20} ){1,3}'|Key load error: )[^`]{1,400})`"
+)  # what somebody marks as printed, in a line of his own
+_MIDDLE = re.compile(r"use '-f' to override the following errors:|the following errors must be manually repaired:")  # below its first line
 LINES_MAX = 24
 BEHIND_MAX = 200  # characters that a program says before the words of zpool that it repeats
+_ERROR = re.compile(r".{0,120}[Ee]rror.{0,80}?: (?:'' )?'(?=cannot )")  # the same, where it puts them in quotes
 
 
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
@@ -58,7 +68,7 @@ def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
         if head is None:
             continue
         printed = [lines[i - 1]]
-        while i < len(lines) and len(printed) < LINES_MAX and _is_part(lines[i], printed) and _head(lines[i]) is None:
+        while i < len(lines) and len(printed) < LINES_MAX and _is_part(lines[i], printed) and not _is_another(lines[i]):
             printed.append(lines[i])
             i += 1
         verb, about = head
@@ -66,6 +76,15 @@ def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
             printed, about = [*found.pop().lines, *printed], found[-1].about if found else about  # one import says several sentences
         found.append(Refusal(verb, about, tuple(line for line in printed if line.strip()), command))
     return tuple(_joined(found))
+
+
+def _is_another(line: str) -> bool:
+    return _head(line) is not None and not _MIDDLE.match(line.strip())
+
+
+def begins(line: str) -> bool:
+    """Whether a refusal begins with this line."""
+    return _head(line) is not None
 
 
 def _joined(found: list[Refusal]) -> list[Refusal]:
@@ -84,9 +103,18 @@ def _head(line: str) -> tuple[str, str] | None:
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
     inner = line.find(": cannot ", 0, BEHIND_MAX)
-    if inner > 0 and (behind := _CANNOT.match(line, inner + 2)) and behind.group("verb"):
+    told = inner + 2 if inner > 0 else error.end() if (error := _ERROR.match(line)) else 0
+    if told and (behind := _CANNOT.match(line, told)) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
-    if not line or not (line[0] in "cCiEKzlfTuUWPD/w" or line.startswith("The ")):
+    if quoted := _IN_QUOTES.search(line):
+        line = quoted.group(1)
+    if not line or not (
+        line[0] in "cCiEKzlfTuUWPD/wbmA"
+        or line.startswith("The ")
+        or "Assertion" in line
+        or "ASSERT at" in line
+        or "mount.lustre: " in line
+    ):
         return None
     found = _CANNOT.match(line)
     if found:

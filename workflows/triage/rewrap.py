@@ -80,11 +80,15 @@ def _as_is(lines: Sequence[str]) -> Change:
 
 NO_ERRORS = "No known data errors"
 _ERRORS = re.compile(r" {0,4}errors: (.{1,40})$")
+_LISTED = re.compile(r" {0,4}errors: Permanent errors have been detected")
+_TORN_ENTRY = re.compile(r"\s+<[^>]{0,40}(?:>(?::(?:<[^>]{0,40})?)?)?$")  # "<metadata>:<0x2", of an object that has no name
 
 
 def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Without a last `errors:` line that was cut within its words: it says neither that there are none nor which."""
+    """Without a last `errors:` line, or a last entry of its list, that was cut within: it says neither that there are none nor which."""
     end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
+    if end >= 0 and _TORN_ENTRY.match(lines[end]) and any(map(_LISTED.match, lines)):
+        return lines[:end], "its list of damaged data is cut within an entry"
     last = _ERRORS.match(lines[end]) if end >= 0 else None
     if last is None or last.group(1) == NO_ERRORS or not NO_ERRORS.startswith(last.group(1)):
         return lines, ""
@@ -176,8 +180,16 @@ def _kernel_log(lines: Sequence[str]) -> Change:
 
 def _events(lines: Sequence[str]) -> Change:
     """Each record ends with an empty line, and the last one was taken for the end of the paste."""
+    lines, torn = _without_torn_class(lines)
     change = _joined(r"TIME|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}")(lines)
-    return change._replace(text=re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n")  # an empty value ends in a blank that was lost
+    text = re.sub(r"(?m)^( {8}\w+ =)$", r"\1 ", change.text) + "\n"  # an empty value ends in a blank that was lost
+    return change._replace(text=text, cut=torn)
+
+
+def _without_torn_class(lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Without a last line that ends within the name of its class: no class ends so."""
+    torn = bool(lines) and not lines[-1].startswith(" ") and lines[-1].endswith(("_", ".")) and ".fs.zfs" in lines[-1]
+    return (lines[:-1], "its last line is cut within") if torn else (lines, "")
 
 
 def _tabs(lines: Sequence[str]) -> Change:
@@ -196,6 +208,40 @@ def _uberblocks(lines: Sequence[str]) -> Change:
     """Their fields begin with a tab, the line of labels below them with blanks, and it ends in one."""
     text = re.sub(r"(?m)^ {8}(?!labels)(?=\w+ = )", "\t", "\n".join(lines) + "\n")
     return Change(re.sub(r"(?m)^( {8}labels = [0-3 ]*[0-3])$", r"\1 ", text))
+
+
+_RECORD = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.")
+_ODD_RECORD = re.compile(r"-?[0-9]{1,12}-[0-9]{2}-[0-9]{2}\.[0-9:]{8} ?")
+
+
+def _records(lines: Sequence[str]) -> Change:
+    """Without records whose date is none: whoever wrote them had no clock. Each is named."""
+    odd = [line for line in lines if _ODD_RECORD.match(line) and not _RECORD.match(line)]
+    change = _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")([line for line in lines if line not in odd])
+    return change._replace(unread=tuple(UnreadLine(line[:200], "record", "its date is none") for line in odd))
+
+
+_OLD_UBERBLOCK = re.compile(r"Uberblock\[[0-9]{1,3}\](?: invalid)?$")
+
+
+def _labels(lines: Sequence[str]) -> Sequence[str]:
+    """Uberblocks as they are printed since 0.7. Before, each stood at the left, below the one label that it is of."""
+    if not any(map(_OLD_UBERBLOCK.match, lines)):
+        return lines
+    out: list[str] = []
+    label, inside = "", False
+    for line in [*lines, ""]:
+        begins = _OLD_UBERBLOCK.match(line) is not None
+        if inside and (begins or not line.startswith((" ", "\t"))):
+            out.append(f"        labels = {label} ")
+        inside = begins or (inside and line.startswith((" ", "\t")))
+        label = line.split()[1] if line.startswith("LABEL ") else label
+        out.append(f"    {line}" if begins else line)
+    return out[:-1]
+
+
+def _whole_labels(lines: Sequence[str]) -> cut_off.Whole:
+    return cut_off.labels(_labels(lines))
 
 
 def _sysctl(lines: Sequence[str]) -> Change:
@@ -239,13 +285,13 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "lsscsi": (_as_is, _lsscsi, _rows_of_lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events, _cut(cut_off.events)),
-    "zpool_history": (_as_is, _joined(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.|History for ")),
+    "zpool_history": (_as_is, _records),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zpool_status_json": (_as_is, _cut(torn_json.head)),
     "smart": (_as_is, _cut(torn_json.head)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
-    "zdb_label": (_as_is, _cut(cut_off.labels)),
+    "zdb_label": (lambda lines: _as_is(_labels(lines)), _cut(_whole_labels)),
     "zdb_config": (_cut(cut_off.config),),
     "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),
     "sysctl": (_sysctl,),

@@ -13,9 +13,13 @@ from typing import Any
 
 from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts.read.data_errors import NONE as NO_DATA_ERRORS
+from workflows.facts.status_reasons import reason_of
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 GOOD = frozenset(("ONLINE", "AVAIL", "INUSE"))
+HARMLESS = frozenset(
+    ("features-disabled", "version-mismatch", "block-size-mismatch", "hostid-mismatch")
+)  # what explains such a status: line
 DATA = "its data"
 MORE = "An earlier output shows more vdevs and is used."
 SUPERSEDED = "An earlier output of the same command is superseded by this one."
@@ -123,6 +127,13 @@ def worse(one: Shown, than: Shown) -> tuple[str, ...]:
     return tuple(f"{name} is {state}" for name, state in one.states.items() if state not in GOOD and there.get(name, state) != state)
 
 
+def _has_new_trouble(later: Shown, earlier: Shown) -> bool:
+    """Whether the status: line of the later text tells of trouble that the earlier one does not know of, whatever rows it has left."""
+    status = later.pool.status
+    reason = reason_of(status) if status and status != earlier.pool.status else None
+    return reason is not None and not set(reason.slugs) <= HARMLESS
+
+
 def time_in(line: str) -> Time | None:
     """The time in a scan: line and its like."""
     return _time(line) if _SCAN.match(line) or line.startswith((" ", "\t")) else None
@@ -176,7 +187,12 @@ def joined(before: Mapping[str, Shown], now: Mapping[str, Shown], excerpt: bool)
             kept[name] = later
             continue
         newer = is_newer(earlier, later)
-        if (excerpt or not later.is_whole) and earlier.is_whole and newer is not False and not worse(later, earlier):
+        if (
+            (excerpt or not later.is_whole)
+            and earlier.is_whole
+            and newer is not False
+            and not (worse(later, earlier) or _has_new_trouble(later, earlier))
+        ):
             notes[MORE] = None
             continue
         used, other = (earlier, later) if newer is False else (later, earlier)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from agents.collectors import kernel_log
 from agents.collectors.kstat_pools import ROOT
@@ -99,7 +100,26 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
         pieces[-1].sure |= _family(pieces[-1].source) == source
-    return [trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]
+    return list(_with_heads_of_mails([trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]))
+
+
+_HEAD_OF_MAIL = re.compile(r"[> ]{0,4}(?:Subject|From|To|Cc|Date|Reply-To|Message-I[Dd]): ")
+
+
+def _with_heads_of_mails(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """A mail of smartd begins with its head: the subject above it is no other output."""
+    for piece, after in zip_longest(pieces, pieces[1:]):
+        if (
+            after is not None
+            and after.source == "smartd"
+            and not piece.source
+            and not piece.command
+            and any(map(_HEAD_OF_MAIL.match, piece.lines))
+        ):
+            after.lines = [*piece.lines, *[""] * (after.first - piece.last - 1), *after.lines]
+            after.first = piece.first
+        else:
+            yield piece
 
 
 _IN_ANY_ANSWER = frozenset(
@@ -113,10 +133,11 @@ _PASSWORD = re.compile(
 
 def _prompt(line: str, command: Asked) -> str:
     """What stands before a command, where it ends as a prompt does: alone on a line it ends the output."""
-    before = line.partition(command.words[0])[0].strip() if command.words else ""
+    before = _AS_ROOT.sub("", line.partition(command.words[0])[0].strip()) if command.words else ""
     return before if before and before[-1] in prompts.ENDS and len(before) > 1 else ""
 
 
+_AS_ROOT = re.compile(r" (?:sudo|doas)(?: -\S{1,20}){0,4}$")
 _OF_A_DISK = ("smart", "zdb_label")
 _DEVICE = re.compile(
     r"[^\w/]{0,40}(?:/dev/(?:disk/by-[a-z]{1,12}/)?)?((?:sd|hd|vd)[a-z]{1,4}[0-9]{0,3}|nvme[0-9]{1,3}(?:n[0-9]{1,3}(?:p[0-9]{1,3})?)?|(?:a?da|nda|nvd)[0-9]{1,4}(?:p[0-9]{1,3})?"
@@ -191,8 +212,6 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return "zpool_status", ""  # its beginning is not here
     if _DAMAGE.match(line) or UNDER_WAY.match(line):
         return "zpool_status", ""  # all that somebody kept of it
-    if _OF_DATASET.match(after) and _PROPERTIES.match(line):
-        return "", ""  # of `zfs get`, which tells of file systems
     for source, form, second in _SIGNS if _SIGN.match(line) else ():
         found = form.match(line)
         if found and (not second or re.match(second, after)):
@@ -269,9 +288,6 @@ SMART_PART = (
     r"|Self-test Log \(NVMe| {0,2}[0-9]{1,3} [A-Z][A-Za-z_-]+ +(?:0x[0-9a-f]{4}|[POSRCK-]{6}) +[0-9]{3} +[0-9]{3} "
 )
 _PROPERTIES = re.compile(r"NAME +PROPERTY +VALUE +SOURCE$")
-_OF_DATASET = re.compile(
-    r"\S+ +(?:type +(?:filesystem|volume|snapshot)|creation|used|available|referenced|compressratio|mounted|mountpoint|recordsize|compression|quota|refquota|atime|sync|encryption|keystatus)\b|\S+[/@]\S+ "
-)
 _SIGNS = (  # source, how the output begins (a group in it is the key), how its next line begins where the first alone is not sure
     ("zpool_import", re.compile(f"{NO_POOL_TO_IMPORT}$"), ""),
     ("zpool_status", re.compile(r"no pools available$|all pools are healthy$|pool '[^']{1,256}' is healthy$"), ""),
@@ -423,7 +439,7 @@ def _json_goes_on(piece: Piece, line: str) -> bool:
     return not piece.closed
 
 
-_LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read| {4}")
+_LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read|Uberblock\[| {4}")
 _LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)|  (?:\w+=|dir: )")
 _GOES_ON: Mapping[str, Callable[[Piece, str], bool]] = {
     "zpool_status": _status_goes_on,

@@ -77,11 +77,17 @@ PLAIN_MIN = 2
 _ANNOUNCED = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,4}:")  # "Histogram:", of what stands below it
 
 
+_FAR_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")  # no tool of ours prints one
+_FIGURE = re.compile(r"[0-9/=]")
+
+
 def is_talk(lines: Sequence[str]) -> bool:
     """Whether none of these lines was printed by a program, as far as words tell."""
     printed = [line.strip() for line in lines if line.strip() and not _FENCE.match(line)]
     if not printed:
         return any(line.strip() for line in lines)  # a fence alone: the output was not pasted
+    if all(_FAR_SCRIPT.search(line) and not _FIGURE.search(line) for line in printed):
+        return True
     if len(printed) > LINES_MAX or not printed[0][:1].isupper() or _COMPLAINT.search(printed[0]):
         return False
     if len(printed) == 1 and _ANNOUNCED.fullmatch(printed[0]):

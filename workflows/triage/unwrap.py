@@ -24,7 +24,7 @@ _CONTROL = re.compile(
     r"|\x1b[()*+][0-9A-Za-z]|\x1b[=>78cDEHMNOZ]|\x1b"
     r"|\^\[\[[0-9;?]{0,40}[A-Za-z]"  # as `cat -v` shows them
     r"|\\(?:x1[bB]|033|e|u001[bB])\[[0-9;]{0,40}m"  # as a program writes them
-    r"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[0?m|\[[JK](?=\s|$)"  # what is left where the escape itself was lost
+    r"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[(?:0m|m(?![a-z])|[JK](?=\s|$))"  # what is left where the escape itself was lost; a word may begin behind "["
 )
 _RECORDED = re.compile(r"Script (?:started|done)[ ,]")
 _RIGHT = re.compile(r"\x1b\[([0-9]{0,3})C")  # how some consoles write blanks

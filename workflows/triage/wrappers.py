@@ -15,7 +15,7 @@ from agents.collectors._kernel_lines import classify
 from agents.collectors._log_stamps import stamped
 from workflows.triage.commands import asked
 from workflows.triage.fields import FIELDS, HEADER
-from workflows.triage.refused import refusals
+from workflows.triage.refused import begins as begins_refusal
 from workflows.triage.split import UNDER_WAY, begins
 
 ROUNDS = 8  # a quoted mail in a chat in a log: nobody wraps deeper
@@ -54,7 +54,9 @@ def undo(lines: list[str], turns: _Turns) -> None:
 def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
     """All runs of a kind of which one tells: the others are the rest of it, parted by what was said between."""
     runs = list(_runs(lines, form))
-    kinds = {worn[0].kind for _, worn in runs if _is_long(worn) and _is_output([each.rest for each in worn], worn[0].kind)}
+    kinds = {
+        worn[0].kind for _, worn in runs if _is_refused(worn) or (_is_long(worn) and _is_output([each.rest for each in worn], worn[0].kind))
+    }
     end, kind = 0, ""
     for start, worn in runs:
         if worn[0].kind not in kinds:
@@ -68,6 +70,11 @@ def _undone(lines: list[str], turns: _Turns, form: _Form) -> bool:
     if kind:
         turns.setdefault(end, "")
     return bool(kinds)
+
+
+def _is_refused(worn: list[_Worn]) -> bool:
+    """Whether it is one quoted line or two with which a command is refused."""
+    return worn[0].kind == ">" and begins_refusal(worn[0].rest)
 
 
 def _is_cut_in_two(lines: list[str], end: int, start: int) -> bool:
@@ -133,7 +140,7 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
         return True
     if (of_kernel := _KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
         return True
-    if line.startswith("cannot ") and refusals(lines[place : place + 3], ""):
+    if begins_refusal(line):
         return True
     command = asked(line)
     return command is not None and bool(command.source) and (kind not in _PROMPTS_TOO or bool(command.node) or line[0] in "#$%")
@@ -315,7 +322,16 @@ def _item(line: str) -> _Worn | None:
         return _Worn("item", text)
 
 
-_FORMS: tuple[_Form, ...] = (_marked, _bordered, _logged, _stamped, _spoken, _of_kernel, _from_file, _item, _commented)
+_OF_AN_AGENT = re.compile(r".{0,160}\b(\S{1,80}:std(?:err|out)) \[ (.*?) ?\]$")
+
+
+def _of_an_agent(line: str) -> _Worn | None:
+    """What a program of the cluster printed, as Pacemaker logs it."""
+    found = _OF_AN_AGENT.match(line) if line.endswith("]") else None
+    return _Worn(found.group(1), found.group(2)) if found else None
+
+
+_FORMS: tuple[_Form, ...] = (_of_an_agent, _marked, _bordered, _logged, _stamped, _spoken, _of_kernel, _from_file, _item, _commented)
 
 
 # Numbers before each line, which rise
@@ -421,6 +437,8 @@ def _shift(lines: list[str], width: int) -> int:
     for place, line in enumerate(lines):
         if line.lstrip(" \t").startswith("pool: ") and _FIELD.match(lines[place + 1].strip() if place + 1 < len(lines) else ""):
             after = next((below.lstrip(" \t") for below in lines[place + 1 : place + 4] if below.strip()), "")
+            if _columns(line) <= _columns(lines[place + 1]) and not after.startswith("id: "):
+                return width  # all its fields stand at one place: ZFS's own blanks are gone
             return min(width, _columns(line) - (3 if after.startswith("id: ") else 2))
     return width
 

@@ -93,13 +93,25 @@ _KERNEL_NEUTRAL = (
     "fma",
     "hba",
     "attached",
+    "found",
     "cdb",
     "zed-run",
     "path-run",
 )
 _KERNEL_TROUBLE = (
     *("task-abort-begun", "task-abort", "abort", "command-failed", "io-error", "rejected", "killed", "zio-error", "hung-io", "panic"),
-    *("hung-task", "oom", "log-replay", "import-refused", "vdev-io-failure", "checksum", "vdev-problem", "pool-io-failure", "vdev-state"),
+    *(
+        "hung-task",
+        "blocked",
+        "oom",
+        "log-replay",
+        "import-refused",
+        "vdev-io-failure",
+        "checksum",
+        "vdev-problem",
+        "pool-io-failure",
+        "vdev-state",
+    ),
     *(
         "zed-fault",
         "zed-spare",
@@ -113,7 +125,18 @@ _KERNEL_TROUBLE = (
         "path-none",
     ),
     *("zed", "sense", "offlined", "device-reset", "buffer-error", "ata-error", "ata-gone", "nvme-timeout", "nvme-down", "nvme-error"),
-    *("cam-sense", "cam-failed", "detached", "illumos-disk", "hba-other", "handle-removed", "device-removed", "pcie-error", "memory"),
+    *(
+        "cam-sense",
+        "cam-failed",
+        "channel",
+        "detached",
+        "illumos-disk",
+        "hba-other",
+        "handle-removed",
+        "device-removed",
+        "pcie-error",
+        "memory",
+    ),
 )
 
 KERNEL = Vocabulary(

@@ -12,7 +12,7 @@ from itertools import chain
 
 from agents.collectors.base import UnreadLine
 from agents.collectors.zpool_events import Event
-from workflows.facts.model import DiskFacts, ImportableFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.model import DiskFacts, ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.unknown import known
 from workflows.vocabulary import devices, happenings, notes, sentences, states
 from workflows.vocabulary._words import Meaning, Vocabulary
@@ -21,6 +21,7 @@ WORDS_SHOWN_MAX = 120
 NO_STATE = "a row without a state"  # it was cut, or is of a form not known here
 BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is listed by itself
 _MESSAGE = re.compile(r"ZFS-[0-9]{4}-[0-9A-Z]{1,4}")
+_TORN_ID = re.compile(r"(?:/|ZFS|ZFS-[0-9]{0,4}|ZFS-8000-[0-9A-Z]?)$")  # where the text ends
 _NUMBER = re.compile(r"x[0-9a-f]{2,16}|[0-9]+")  # also hexadecimal
 
 
@@ -147,14 +148,14 @@ class _Sayer:
 def _lines(pool: PoolFacts, token: _Sayer) -> Iterator[Token]:
     status = " ".join(pool.status.split())
     yield from token(sentences.STATUS, status, pool.name, f"status: {status}")
-    if pool.see:
+    if pool.see and not (pool.unread and _TORN_ID.search(pool.see)):
         found = _MESSAGE.search(pool.see)
         yield from token(sentences.MESSAGE, found.group() if found else pool.see, pool.name, f"see: {pool.see}")
     if pool.errors:
         yield from token(sentences.ERRORS_LINE, pool.errors, pool.name, f"errors: {pool.errors.partition(chr(10))[0]}")
     for scan in pool.scans_read:
         if scan.text:
-            yield from token(sentences.SCAN, scan.text, pool.name, f"scan: {scan.text.partition(chr(10))[0]}")
+            yield from token(sentences.SCAN, _of_scan(scan), pool.name, f"scan: {scan.text.partition(chr(10))[0]}")
     for words, line in (
         (sentences.REMOVE, pool.removal_line),
         (sentences.EXPAND, pool.expansion_line),
@@ -164,6 +165,17 @@ def _lines(pool: PoolFacts, token: _Sayer) -> Iterator[Token]:
             yield from token(words, line, pool.name, f"{words.position} {line.partition(chr(10))[0]}")
     rows = {pool.name, *(vdev.name for _, top in pool.tops_read for vdev in top.walk())}
     yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, listed=("state",))
+
+
+def _of_scan(scan: ScanFacts) -> str:
+    """The `scan:` line; of one in JSON the sentence that the text prints of the same, where all that decides its meaning was read."""
+    if not scan.text.startswith("{"):
+        return scan.text
+    if scan.state == "finished" and scan.errors is not None:
+        done = f"scrub repaired {scan.repaired or '0B'}" if scan.function == "scrub" else "resilvered it"
+        return f"{done} in all with {scan.errors} errors"
+    began = {"running": "in progress since", "paused": "paused since", "canceled": "canceled on"}.get(scan.state)
+    return f"{scan.function} {began} {scan.began or scan.ended}" if began else scan.text
 
 
 def _vdev(pool: PoolFacts, words: Vocabulary, vdev: VdevFacts, grave: bool = False) -> Iterator[Token]:

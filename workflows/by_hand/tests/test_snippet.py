@@ -191,3 +191,77 @@ def test_no_snippet_is_made_of_a_plan_for_an_order_or_with_a_made_up_nonce():
         snippet.make(ordinary, NONCE, until())
     with pytest.raises(snippet.CannotMake):
         snippet.make(plan(), "$(reboot)", until())
+
+
+MAP = "/dev/disk/by-id/dm-uuid-mpath-35000c500a65b207b"
+
+
+def behind_a_map(node, paths=("sda", "sdq"), holders=()):
+    """The link leads to dm-3, which has these paths; each reports the disk and is held by dm-3 alone."""
+    (node.folder / "link").write_text("/dev/dm-3\n")
+    device = node.folder / "device"
+    (device / "dm-3" / "dm").mkdir(parents=True)
+    (device / "dm-3" / "dm" / "uuid").write_text("mpath-35000c500a65b207b\n")
+    (device / "dm-3" / "holders").mkdir()
+    for holder in holders:
+        (device / "dm-3" / "holders" / holder).mkdir()
+    for path in paths:
+        (device / path / "device").mkdir(parents=True, exist_ok=True)
+        (device / path / "device" / "wwid").write_text("naa.5000c500a65b207b\n")
+        (device / path / "holders" / "dm-3").mkdir(parents=True)
+        (device / "dm-3" / "slaves" / path).mkdir(parents=True)
+
+
+def mapped(node, shell="sh"):
+    grounds = {**plan()["by_hand"], "disks": [[MAP, WWID, "none"]]}
+    return made(node, shell, argv=["zpool", "replace", "tank", VDEV_GUID, MAP], by_hand=grounds)
+
+
+def test_a_map_is_named_by_its_uuid_and_each_path_of_it_is_asked_who_it_is(node, shell):
+    behind_a_map(node)
+    ended = node.run(mapped(node, shell), tuple(shell.split()))
+    assert (ended.returncode, node.ran) == (0, f"replace tank {VDEV_GUID} {MAP}\n"), ended.stdout + ended.stderr
+    assert "path sdq of dm-3: WWID naa.5000c500a65b207b, as planned" in ended.stdout
+    assert ended.stderr == ""
+
+
+def another_disk(node):
+    (node.folder / "device" / "sdq" / "device" / "wwid").write_text("naa.5000c500a65b208b\n")
+
+
+def another_map(node):
+    (node.folder / "device" / "dm-3" / "dm" / "uuid").write_text("mpath-35000c500a65b208b\n")
+
+
+def a_second_holder(node):
+    (node.folder / "device" / "sdq" / "holders" / "md0").mkdir()
+
+
+def a_user_of_the_map(node):
+    (node.folder / "device" / "dm-3" / "holders" / "dm-4").mkdir()
+
+
+def no_path(node):
+    shutil.rmtree(node.folder / "device" / "dm-3" / "slaves")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (another_disk, "path sdq of dm-3: WWID 'naa.5000c500a65b208b', planned as naa.5000c500a65b207b"),
+        (another_map, "WWID 'mpath-35000c500a65b208b'"),
+        (a_second_holder, "path sdq: held by md0 too"),
+        (a_user_of_the_map, "map dm-3: held by dm-4"),
+        (no_path, "map dm-3: no path of it is there"),
+    ],
+)
+def test_a_map_that_is_not_as_planned_runs_nothing(node, shell, change, expected):
+    behind_a_map(node)
+    change(node)
+    ended = node.run(mapped(node, shell), tuple(shell.split()))
+    assert (ended.returncode, node.ran) == (snippet.DIFFERS, "")
+    assert expected in ended.stdout
+
+
+def test_of_a_disk_without_a_map_the_snippet_has_no_word_of_one(node):
+    assert "paths_of" not in made(node)

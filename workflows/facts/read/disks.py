@@ -8,11 +8,13 @@ from functools import partial
 from typing import Any
 
 from agents.collectors.lsscsi import ScsiDevice
+from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts, PortFacts
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
+from workflows.facts.read.disk_maps import facts_of, holders_above, links_of, map_above, read_through, whole_links
 from workflows.facts.read.disk_modes import read_modes
 from workflows.facts.read.fabric import link_of
 from workflows.facts.read.labels import Copies, Labels, Read
@@ -72,7 +74,7 @@ def _read_around(sources: Sources) -> Around:
 
 
 def _groups(sources: Sources) -> dict[str, list[Any]]:
-    return sources.once("groups", lambda: by_disk(need(sources.read("block"))))
+    return sources.once("groups", lambda: by_disk(block if known(block := sources.read("block")) else ()))
 
 
 def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
@@ -92,7 +94,9 @@ def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
 
 def _disk(sources: Sources, key: str) -> DiskFacts:
     about, devices = _around(sources), _groups(sources)[key]
-    one, places = devices[0], _label_places(sources, devices)
+    one, above = devices[0], map_above(sources, devices)
+    map_facts = facts_of(above, devices)
+    places = _label_places(sources, read_through(map_facts, devices))
     linked = bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link))
     witnesses = witnesses_of(linked, about.places, addresses_of(devices))
     return DiskFacts(
@@ -104,9 +108,9 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         size_bytes=_same(devices, "size_bytes", "size"),
         logical_block_bytes=_same(devices, "logical_block_bytes", "logical block size"),
         physical_block_bytes=_same(devices, "physical_block_bytes", "physical block size"),
-        paths=tuple(_path(about, device) for device in devices),
+        paths=tuple(_path(about, device, above) for device in devices),
         labels=_labels(places),
-        in_use=_in_use(about, devices),
+        in_use=_in_use(about, devices, above),
         bay=settled(linked, witnesses, about.bays),
         bay_witnesses=witnesses,
         health=_health(sources, devices),
@@ -116,11 +120,12 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         copies=_copies(places),
         port=port_of(about.ports, about.single, devices),
         doubt=doubt(one.wwid, devices) if one.wwid else "",
+        map=map_facts,
         identity=identity(sources, about.lists, devices, [read for read in places.values() if read is not None]),
     )
 
 
-def _path(about: Around, device: Any) -> PathFacts:
+def _path(about: Around, device: Any, above: Known[MultipathMap | None]) -> PathFacts:
     return PathFacts(
         name=device.name,
         hctl=device.hctl,
@@ -128,8 +133,8 @@ def _path(about: Around, device: Any) -> PathFacts:
         sas_address=device.sas_address,
         holders=_holders(device),
         partitions=tuple(p.name for p in device.partitions),
-        by_id=tuple(link for link in about.links.get(device.name, ()) if link.startswith(BY_ID)),
-        other_names=_other_names(about, device),
+        by_id=tuple(link for link in (*whole_links(above, about.links), *about.links.get(device.name, ())) if link.startswith(BY_ID)),
+        other_names=tuple(dict.fromkeys((*_other_names(about, device), *links_of(above, about.links)))),
         sg=about.sg.get(device.name),
         link=link_of(device.folder),
     )
@@ -183,14 +188,15 @@ def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
 
 
 @derived
-def _in_use(about: Around, devices: list[Any]) -> Known[tuple[str, ...]]:
+def _in_use(about: Around, devices: list[Any], above: Known[MultipathMap | None]) -> Known[tuple[str, ...]]:
     if not known(about.use):
         return about.use
     found: list[str] = []
     for device in devices:
-        holders = need(_holders(device))
+        holders = need(holders_above(above, need(_holders(device))))
         found += [f"held by {_named(about, holder)}" for holder in holders]
         found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
+    found += [use for name in (above.devices if known(above) and above is not None else ()) for use in about.use.get(name, ())]
     return tuple(dict.fromkeys(found))
 
 

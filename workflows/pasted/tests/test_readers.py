@@ -33,6 +33,8 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "blkid-udev": ("blkid", ()),
     "camcontrol-devlist": ("camcontrol", ()),
     "camcontrol-identify": ("camcontrol", ()),
+    "cciss-failed": ("cciss", ("disk-failing act", "hba-fault watch", "hba-fault watch")),
+    "cciss-well": ("cciss", ()),
     "field-background-scan": ("smart", ("background-scan info",)),
     "field-btt-d2c": ("btt", ("slow-disk act",)),
     "field-freebsd-iostat-x": ("iostat_text", ("slow-disk watch",)),
@@ -48,10 +50,13 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "geom_status-label": ("geom_status", ()),
     "geom_status-multipath": ("geom_status", ("path-lost act",)),
     "hdparm-I": ("hdparm", ()),
+    "hwraid-megaclisas": ("hwraid", ("disk-failing act", "hba-fault act", "hba-fault watch")),
+    "hwraid-well": ("hwraid", ()),
     "iostat_errors-En": ("iostat_errors", ("disk-failing act",)),
     "iostat_text-en": ("iostat_text", ("disk-failing watch",)),
     "iostat_text-illumos": ("iostat_text", ("disk-failing watch",)),
     "iostat_text-linux": ("iostat_text", ("slow-disk watch",)),
+    "iostat_text-stuck": ("iostat_text", ("disk-hangs act",)),
     "iostat_text-sysstat10": ("iostat_text", ()),
     "lsblk-default": ("lsblk", ("disk-failing watch",)),
     "lsblk-S": ("lsblk", ()),
@@ -62,6 +67,10 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "lsblk-state": ("lsblk", ("path-lost act",)),
     "lsscsi-long": ("lsscsi", ("path-lost act",)),
     "lsscsi-unknown_state": ("lsscsi", ("unexplained watch",)),
+    "md-detail": ("md", ("disk-failing act",)),
+    "md-mail": ("md", ("disk-failing act",)),
+    "md-stopped": ("md", ("disk-missing act", "disk-missing watch")),
+    "md-well": ("md", ()),
     "megacli-battery": ("megacli", ("hba-fault watch",)),
     "megacli-battery_well": ("megacli", ()),
     "megacli-ldinfo": ("megacli", ("hba-fault act",)),
@@ -85,6 +94,7 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "sesutil-map": ("sesutil", ("enclosure-fault act", "enclosure-fault watch")),
     "sesutil-show": ("sesutil", ()),
     "sg_map-plain": ("sg_map", ()),
+    "smart_scan-open": ("smart_scan", ()),
     "smartd-log": (
         "smartd",
         (
@@ -336,14 +346,11 @@ def test_a_pool_whose_tree_is_there_is_not_told_of_twice():
 @pytest.mark.parametrize(
     ("given", "instead"),
     [
-        ("NAME   USED  AVAIL  REFER  MOUNTPOINT\ntank  1T  2T  96K  /tank\n", "zpool status -P -p"),
-        ("# zfs list\nfoo\n", "zpool list -v"),
+        ("# zfs holds tank@a\nNAME    TAG   TIMESTAMP\n", "zpool list -v"),
         (
             "# dmidecode 3.2\nGetting SMBIOS data from sysfs.\nSMBIOS 2.7 present.\n\nHandle 0x0001, DMI type 1, 27 bytes\n",
             "ras-mc-ctl --errors",
         ),
-        ("/dev/sda -d scsi # /dev/sda, SCSI device\n/dev/sdb -d sat # /dev/sdb [SAT], ATA device\n", "smartctl -x DEVICE"),
-        ("NAME  PROPERTY  VALUE  SOURCE\nost_7  type  filesystem  -\nost_7  used  1.00T  -\n", "zpool list -v"),
         ("Element Descriptor In diagnostic page:\n  generation code: 0x1\n", "sg_ses -p es"),
         ("[0]    mpt3sas     \n[1]    ahci         \n", "lsscsi -i -g -s"),
         ("SMART error (CurrentPendingSector) detected on host: oss07\n", "smartctl -x DEVICE"),
@@ -398,7 +405,7 @@ def test_rows_of_another_list_that_follow_without_a_gap_are_no_pools():
     """A pool that is full by another tool's columns would be an invention."""
     sentence = text("zpool_list_text-old") + "NAME          USED  AVAIL  REFER  MOUNTPOINT\nexport/home  1.00T  1.69T   96K  /home\n"
     found = triage([("p", sentence)])
-    assert [read.outcome for read in found.reads] == ["partly"]
+    assert [(read.outcome, read.source) for read in found.reads] == [("read", "zpool_list_text"), ("read", "zfs_list")]
     assert not found.situations
 
 
@@ -488,7 +495,6 @@ def test_a_word_for_a_volume_that_is_not_known_is_unexplained():
 
 
 def test_properties_of_a_pool_whose_tree_is_there_are_not_told_twice():
-    found = triage([("p", text("zpool_get-all")), ("q", TREE.format("DEGRADED").replace("ost_4", "ost_7"))])
-    assert [s.slug for s in found.situations] == ["vdev-degraded", "pool-filling"]
-    found = triage([("p", text("zpool_get-all")), ("q", TREE.format("ONLINE").replace("ost_4", "ost_7"))])
-    assert next(s.title for s in found.situations) == "ost_7: zpool get says DEGRADED, zpool status says ONLINE"
+    texts = [[("p", text("zpool_get-all")), ("q", TREE.format(state).replace("ost_4", "ost_7"))] for state in ("DEGRADED", "ONLINE")]
+    assert [s.slug for s in triage(texts[0]).situations] == ["vdev-degraded", "pool-filling"]
+    assert next(s.title for s in triage(texts[1]).situations) == "ost_7: zpool get says DEGRADED, zpool status says ONLINE"

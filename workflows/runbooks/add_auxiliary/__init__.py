@@ -17,6 +17,7 @@ from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Option, Pa
 from workflows.facts import FleetFacts
 from workflows.guards import facts_are_fresh
 from workflows.guards.candidate import (
+    a_path_is_down,
     no_other_node_uses_the_disk,
     nothing_contradicts_who_the_disk_is,
     nothing_else_uses_the_disk,
@@ -37,8 +38,8 @@ from workflows.guards.target import (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
 )
-from workflows.runbooks._orders import named, order, verify
-from workflows.runbooks._replacing import every_disk, pool_disk_and_bay, scan_chosen, takes_in
+from workflows.runbooks._orders import order, verify
+from workflows.runbooks._replacing import every_disk, pool_disk_and_bay, scan_chosen, takes_in, whole_disk
 from workflows.runbooks.add_auxiliary.guards import (
     it_can_be_removed_again,
     it_is_added_beside_the_data,
@@ -135,7 +136,7 @@ RUNBOOK = Runbook(
             "add",
             "Add the disk to the pool",
             zpool_add,
-            named(*zpool_add.PARAMS),
+            whole_disk(zpool_add),
             GUARDS,
             "All content of the disk is overwritten. The node asks `zpool add -n` once more, and adds the disk only when the tree it prints is the one that is meant.",
             also=(zpool_remove,),
@@ -149,6 +150,7 @@ RUNBOOK = Runbook(
             approvals=1,
             agrees=takes_in(zpool_add),
             adds=what_comes,
+            warns=(a_path_is_down,),
         ),
         verify(
             "verify",

@@ -16,7 +16,7 @@ from agents.operations import zpool_attach
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Option, Params, Runbook, WaitStep
 from workflows.facts import FleetFacts
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
-from workflows.guards.candidate import CHOICE_GUARDS
+from workflows.guards.candidate import CHOICE_GUARDS, a_path_is_down
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.partitioned import the_member_has_its_disk_alone
@@ -36,7 +36,7 @@ from workflows.guards.target import (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
 )
-from workflows.runbooks._orders import POOL_SOURCES, named, order, verify
+from workflows.runbooks._orders import POOL_SOURCES, order, verify
 from workflows.runbooks._replacing import (
     RESILVER_SECONDS_MAX,
     every_disk,
@@ -45,6 +45,7 @@ from workflows.runbooks._replacing import (
     scan_chosen,
     takes_in,
     what_is_left_meanwhile,
+    whole_disk,
 )
 from workflows.runbooks.add_redundancy.guards import (
     both_stand_in_one_mirror,
@@ -120,7 +121,7 @@ RUNBOOK = Runbook(
             "attach",
             "Attach the new disk to it",
             zpool_attach,
-            named(*zpool_attach.PARAMS),
+            whole_disk(zpool_attach),
             GUARDS,
             "All content of the new disk is overwritten. The disk that is there serves on, and ZFS fills the new one from it.",
             confirm=ConfirmStep(
@@ -134,6 +135,7 @@ RUNBOOK = Runbook(
             approvals=1,
             agrees=takes_in(zpool_attach),
             adds=what_comes,
+            warns=(a_path_is_down,),
         ),
         WaitStep(
             slug="filled",

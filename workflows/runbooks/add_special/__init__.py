@@ -15,11 +15,13 @@ from functools import wraps
 from typing import Any
 
 from agents.operations import zpool_add_class
+from agents.operations._new_disks import MAPS
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Guard, ManualStep, Option, Params, Runbook, Verdict, refuse
 from workflows.facts import FleetFacts, known
 from workflows.guards import facts_are_fresh
 from workflows.guards.answers import the_chosen_disk
 from workflows.guards.candidate import (
+    a_path_is_down,
     no_other_node_uses_the_disk,
     nothing_contradicts_who_the_disk_is,
     nothing_else_uses_the_disk,
@@ -44,7 +46,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
 )
 from workflows.runbooks._orders import order, verify
-from workflows.runbooks._replacing import every_disk, pool_disk_and_bay, scan_chosen, takes_in_each
+from workflows.runbooks._replacing import every_disk, its_map, pool_disk_and_bay, scan_chosen, takes_in_each
 from workflows.runbooks.add_auxiliary.guards import the_disk_carries_no_label_at_all
 from workflows.runbooks.add_special.guards import (
     a_mirror_fits_beside_the_data,
@@ -99,7 +101,13 @@ def what_is_added(facts: FleetFacts, params: Params) -> Mapping[str, str]:
     pool = the_pool(facts, params)
     shift = ashift_of(pool) if known(pool) else pool
     named = {name: params.get(name, "") for name in ("pool", "pool_guid", "role")}
-    return {**named, "ashift": str(shift) if known(shift) else "", "wwids": " ".join(chosen(params))}
+    maps = [uuid for number in numbers_chosen(params) for uuid in its_map(facts, about(params, number)).values()]
+    wanted = {**named, "ashift": str(shift) if known(shift) else "", "wwids": " ".join(chosen(params))}
+    return {**wanted, MAPS: " ".join(maps)} if maps else wanted
+
+
+def paths_are_down(facts: FleetFacts, params: Params) -> str:
+    return "\n".join(filter(None, (a_path_is_down(facts, about(params, number)) for number in numbers_chosen(params))))
 
 
 def what_comes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -192,6 +200,7 @@ RUNBOOK = Runbook(
             approvals=1,
             agrees=takes_in_each(zpool_add_class, what_is_added),
             adds=what_comes,
+            warns=(paths_are_down,),
         ),
         verify(
             "verify",

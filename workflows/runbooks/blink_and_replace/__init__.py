@@ -41,7 +41,7 @@ from workflows.guards.bay import (
     the_planned_disk_is_in_the_bay,
     words,
 )
-from workflows.guards.candidate import the_disk_sits_in_a_known_bay
+from workflows.guards.candidate import a_path_is_down, the_disk_sits_in_a_known_bay
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.member import (
@@ -375,6 +375,7 @@ RUNBOOK = Runbook(
             adds=what_comes,
             agrees=plan_is_for_what_was_chosen,
             closes=(OFFLINE.slug,),
+            warns=(a_path_is_down,),
         ),
         WaitStep(
             slug="resilver",

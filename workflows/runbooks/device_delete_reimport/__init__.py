@@ -34,6 +34,7 @@ from workflows.engine.core import (
 )
 from workflows.guards import CANDIDATE_GUARDS, REPLACED_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.bay import words
+from workflows.guards.candidate import a_path_is_down
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     the_listing_shows_the_pool_once,
@@ -304,6 +305,7 @@ RUNBOOK = Runbook(
             approvals=1,
             adds=what_leaves,
             agrees=plan_is_for_what_was_chosen,
+            warns=(a_path_is_down,),
         ),
         WaitStep(
             slug="resilver",

@@ -35,7 +35,7 @@ from workflows.guards.bay import (
     the_disk_is_found_by_its_serial_number,
     the_disk_sits_in_the_bay_meant,
 )
-from workflows.guards.candidate import CHOICE_GUARDS
+from workflows.guards.candidate import CHOICE_GUARDS, a_path_is_down
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.member import the_member_sits_on_the_disk_meant
@@ -282,7 +282,7 @@ RUNBOOK = Runbook(
             adds=what_goes_and_what_comes,
             agrees=plan_is_for_what_was_chosen,
             opens=FILLING,
-            warns=(the_old_disk_is_the_only_copy,),
+            warns=(the_old_disk_is_the_only_copy, a_path_is_down),
         ),
         WaitStep(
             slug="resilver",

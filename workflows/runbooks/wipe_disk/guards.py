@@ -13,6 +13,7 @@ from workflows.facts import DiskFacts, FleetFacts, Known, LabelFacts, NodeFacts,
 from workflows.facts.fleet.census import LABEL_STATES, census, size
 from workflows.facts.fleet.label_age import newest_txg, top_of_label
 from workflows.facts.model import REPAIRS
+from workflows.guards.candidate import behind_a_map
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.scanned import same_serial
 from workflows.guards.subject import name_of, number, sharing_nodes, the_disk, the_pool
@@ -154,6 +155,8 @@ def _filled(tops: tuple[tuple[str, VdevFacts], ...], found: tuple[ScanFacts, ...
 @guard
 def only_zfs_made_its_partitions(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk(facts, params))
+    if against := behind_a_map(disk):
+        return against
     if len(disk.paths) != 1:
         return refuse(f"{len(disk.paths)} paths lead to {name_of(disk)}, and only one can be held while it is written. {STAYS}")
     for name in disk.paths[0].partitions:

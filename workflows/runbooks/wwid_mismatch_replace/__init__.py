@@ -37,6 +37,7 @@ from workflows.facts.fleet.census import candidate_case
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
 from workflows.guards.candidate import (
     CHOICE_GUARDS,
+    a_path_is_down,
     nothing_contradicts_who_the_disk_is,
     nothing_else_uses_the_disk,
     the_disk_answers_to_its_wwid,
@@ -69,6 +70,7 @@ from workflows.runbooks._replacing import (
     scan_chosen,
     since_when_it_serves,
     what_is_left_meanwhile,
+    whole_disk,
 )
 
 BACK = "plan-online"
@@ -90,7 +92,7 @@ RETURN_GUARDS = (
 )
 PATH_GUARDS = (*RETURN_GUARDS, the_disk_answers_to_its_wwid)
 member_params = named(*zpool_online.PARAMS)
-path_params = named(*zpool_set_path.PARAMS)
+path_params = whole_disk(zpool_set_path)
 
 
 def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
@@ -161,6 +163,7 @@ RUNBOOK = Runbook(
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
             operation="zpool_replace",
             params=replace_params,
+            warns=(a_path_is_down,),
             agrees=plan_is_for_what_was_chosen,
             adds=what_is_left_meanwhile,
         ),

@@ -254,8 +254,7 @@ def test_a_driver_whose_lines_begin_with_a_colon_is_read():
     ("line", "word"),
     [
         ("Disk /dev/vdz: 32.1 GB, 32100000000 bytes, 62695312 sectors\n", "fdisk"),
-        ("Controller: Smart Array P999i\n  Board ID: 0x1234103c\n", "cciss_vol_status"),
-        ("/dev/sdz: (Smart Array P999i) RAID 6 Volume 0 status: OK.\n", "cciss_vol_status"),
+        ("cciss0: HP Smart Array P999i Controller\nBoard ID: 0x1234103c\n", "/proc/driver/cciss"),
         ('smartctl_device{device="sdz",model_name="EXAMPLE"} 1\n', "smartctl_exporter"),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_decimal_number_at_the_beginning_of_a_line_is_no_number_of_that_line()
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("/dev/md0:\n           Version : 1.2\n     Creation Time : Tue Jan  3 07:41:02 2023\n        Raid Level : raid1\n", "mdadm"),
+        ("/dev/sdq1:\n           Version : 1.2\n     Creation Time : Tue Jan  3 07:41:02 2023\n        Raid Level : raid1\n", "mdadm"),
         ("hostname\n|--host3\n|  |--4x--expander-3:0\n|  |      |--1x--end_device-3:0:12\n", "sas_discover"),
         (
             "Error Log Entries for device:/dev/nvme4 entries:64\n.................\n Entry[ 0]\n.................\nerror_count  : 1\n",

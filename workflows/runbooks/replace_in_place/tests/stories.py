@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from twin import scenarios
-from twin.disk_kinds import sata_without_wwn, turned
+from twin.disk_kinds import multipath, sata_without_wwn, turned
 from twin.model import Node
 from workflows.engine.core import Params
 from workflows.guards.bay import has_no_bay
@@ -72,4 +72,5 @@ DRAID = story("replace-in-place, a member of a dRAID", {"oss01": rehearsal.of_a_
 SEVERAL = story("replace-in-place, the first of two", {"oss01": rehearsal.two_of_a_raidz(NOW)})
 SATA = story("replace-in-place, SATA disks without a WWN", {"oss01": turned(rehearsal.needs_it(NOW), sata_without_wwn)})
 NVME = story("replace-in-place, NVMe disks without an enclosure", {"oss01": rehearsal.on_nvme(NOW)})
-STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL, SATA, NVME)
+MAPPED = story("replace-in-place, disks behind multipath maps", {"oss01": turned(rehearsal.needs_it(NOW), multipath)})
+STORIES = (FIRST, BY_ITSELF, MIRROR, DRAID, SEVERAL, SATA, NVME, MAPPED)

@@ -1,0 +1,111 @@
+"""`cciss_vol_status`: volumes, drives and enclosures of an HP Smart Array, as its driver tells of them.
+
+    /dev/sda: (Smart Array P410i) RAID 5 Volume 0 status: OK.   At least one spare drive designated.
+      Physical drives: 3
+             connector 1I box 1 bay 1                 HP      EF0300FATFD                          JXY1BLJN     HPDB OK
+
+Forms: cciss_vol_status.c of cciss_vol_status 1.12.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from workflows.engine.core import Situation
+from workflows.pasted import _drives, _volumes
+from workflows.pasted._drives import GOOD, Drive, busy, lost
+from workflows.pasted._volumes import Part, Volume
+from workflows.pasted.base import Reader, Where, refused, unread, whole
+
+STATES = {
+    "ok": GOOD,
+    "failed": lost("its state is Failed"),
+    "replacement": busy("it is new, and the controller has not rebuilt it yet"),
+}
+VOLUMES = {  # the states of a volume, in the words that are judged
+    "using interim recovery mode": "interim recovery mode",
+    "ready for recovery operation": "degraded",
+    "currently recovering": "rebuilding",
+    "currently expanding": "migrating",
+    "queued for expansion": "migrating",
+}
+_VOLUME = re.compile(r"(/dev/\S{1,40}): \([^)]{1,60}\) (RAID [^:]{1,40} Volume [0-9]{1,4}) status: ([^.]{1,80})\.(.*)")
+_SHELF = re.compile(r"/dev/\S{1,40}: \([^)]{1,60}\) (Enclosure .{1,120}?) status: ([^.]{1,80})\.?")
+_DRIVE = re.compile(r"connector (\w{1,4}) +box ([0-9]{1,4}) +bay ([0-9]{1,4}) +(\S+) +(\S(?:.*\S)?) +(\S{4,32}) +(\S{2,8})(?: +(\S.*))?")
+_LIST = re.compile(r"(?:(Failed)|'?(Replacement)'?|Physical) drives:")
+_CACHE = re.compile(r"Write cache enabled: (\w+)")
+_KNOWN = re.compile(
+    r"Controller: |Board ID: |Logical drives: |(?:Running|ROM) firmware: |/dev/\S+\(.*Cache status:|Cache configured: |(?:Read|Write) cache memory: |Write cache enabled: "
+    r"|Flash backed cache|Total of [0-9]|cciss_vol_status version|This is a RAID status update|program reports that|.* drives: [0-9]*$"
+)
+_SPARE_LOST = "spare drive has failed"
+
+
+@dataclass(frozen=True)
+class Listed:
+    drives: tuple[Drive, ...]
+    volumes: tuple[Volume, ...]
+    parts: tuple[Part, ...]
+    stray: tuple[str, ...]
+
+
+def parse(lines: Sequence[str]) -> Listed | Unparsed:
+    drives: dict[str, Drive] = {}
+    volumes: list[Volume] = []
+    parts: list[Part] = []
+    stray: list[str] = []
+    state = ""
+    for line in filter(None, map(str.strip, lines)):
+        if volume := _VOLUME.match(line):
+            word = volume.group(3).strip()
+            volumes.append(Volume(f"{volume.group(1)} ({volume.group(2)})", VOLUMES.get(word.lower(), word), line))
+            parts += [Part("spare drive", ("it has failed",), (line,))] if _SPARE_LOST in volume.group(4) else []
+        elif shelf := _SHELF.match(line):
+            parts.append(Part(shelf.group(1), () if shelf.group(2).strip() == "OK" else (shelf.group(2).strip(),), (line,)))
+        elif heading := _LIST.match(line):
+            state = (heading.group(1) or heading.group(2) or "").lower()
+        elif drive := _DRIVE.match(line):
+            one = _drive(drive, state, line)
+            drives[one.place] = drives.get(one.place, one) if not state else one
+        elif cache := _CACHE.match(line):
+            parts.append(Part("write cache", () if cache.group(1) == "Yes" else ("it is switched off",), (line,)))
+        elif not _KNOWN.match(line):
+            stray.append(line)
+    if not (drives or volumes or parts):
+        return refused("cciss_vol_status", lines[0] if lines else "")
+    return Listed(tuple(drives.values()), tuple(volumes), tuple(parts), tuple(stray))
+
+
+def _drive(found: re.Match[str], listed_as: str, line: str) -> Drive:
+    port, box, bay, _, model, serial, _, state = found.groups()
+    return Drive(f"{port}:{box}:{bay}", f"box {box} of port {port}", whole(bay), listed_as or state, model, serial, lines=(line,))
+
+
+def situations(value: Listed, where: Where) -> tuple[Situation, ...]:
+    return tuple(_situations(value, where))
+
+
+def _situations(value: Listed, where: Where) -> Iterator[Situation]:
+    yield from _drives.judged(value.drives, STATES, where, "The Smart Array")
+    yield from _volumes.situations(value.volumes, value.parts, where)
+
+
+def notes(value: Listed) -> tuple[str, ...]:
+    return (*unread(value.stray), *_drives.notes(value.drives), *_volumes.notes(value.volumes, value.parts))
+
+
+READER = Reader(
+    name="cciss",
+    first=r"Controller: Smart Array|/dev/\S{1,40}: \((?:Smart|MSA|HP)[^)]{0,60}\) (?:RAID|Enclosure) ",
+    tools=("cciss_vol_status",),
+    goes_on=r"\s*(?:Controller: |Board ID|/dev/|connector |Physical drives|Failed drives|'Replacement'|Total of|Cache |Write cache|Read cache|Flash|Logical drives|R)",
+    open_ended=True,
+    parse=parse,
+    situations=situations,
+    silent=lambda value: not (value.drives or value.volumes),
+    notes=notes,
+    again="cciss_vol_status -V /dev/sg0",
+)

@@ -1,0 +1,171 @@
+"""`/proc/mdstat`, `mdadm --detail` and the mails of mdadm: arrays of the Linux kernel's own RAID.
+
+They are no pools. A disk that md gave up may serve a pool with another partition, and a host may boot from such an array.
+Forms: drivers/md/md.c (md_seq_show), mdadm Detail.c and Monitor.c.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from agents.collectors.base import Unparsed
+from agents.domain.wwid import strip_partition
+from workflows.engine.core import Situation
+from workflows.pasted.base import Reader, Where, plural, refused, unread
+
+
+@dataclass
+class Array:
+    """One array. None where the text does not say."""
+
+    name: str
+    line: str
+    wanted: int | None = None  # disks that it has when it is whole
+    serving: int | None = None
+    runs: bool = True
+    faulty: dict[str, str] = field(default_factory=dict)  # device -> the line that says so
+    kept: list[str] = field(default_factory=list)  # the lines that say what it lacks
+
+    @property
+    def lacks(self) -> int:
+        return max(0, self.wanted - self.serving) if self.wanted is not None and self.serving is not None else 0
+
+
+@dataclass(frozen=True)
+class Arrays:
+    arrays: tuple[Array, ...]
+    events: tuple[tuple[str, str, str], ...] = ()  # (event, array, line), where its state is not shown
+    stray: tuple[str, ...] = ()
+
+
+_STAT = re.compile(
+    r"(md\w{1,20}) : (active|inactive)(?: \([a-z-]{1,20}\))?(?: (?:raid[0-9]{1,2}|linear|multipath|faulty))?((?: [\w!/-]{2,40}\[[0-9]{1,4}\](?:\([A-Z]\))*)*)$"
+)
+_FAULTY = re.compile(r" ([\w!/-]{2,40})\[[0-9]{1,4}\](?:\([A-Z]\))*\(F\)")
+_COUNT = re.compile(r"[0-9]+ blocks .*\[([0-9]{1,4})/([0-9]{1,4})\] \[[U_]+\]")
+_HEAD = re.compile(r"/dev/(md\S{1,40}):$")
+_FIELD = re.compile(r"(Raid Devices|Active Devices|State) : (.{1,80})$")
+_ROW = re.compile(r"(?:[0-9]{1,4}|-) +[0-9]{1,4} +[0-9]{1,8} +(?:[0-9]{1,4}|-) +(\S.{0,60}?)(?: {1,12}(/dev/\S{1,80}))?$")
+_EVENT = re.compile(
+    r"(?:.{0,80}mdadm(?:\[[0-9]{1,9}\])?: )?(?:An? )?(\w{3,30}) event (?:had been )?detected on md device (/dev/\S{1,80}?)\.?(?:, component device (/dev/\S{1,80}))?$"
+)
+_KNOWN = re.compile(
+    r"Personalities :|unused devices: |This is an automatically generated mail|running on |Faithfully yours|P\.S\. The /proc/mdstat|It could be related to component"
+    r"|bitmap: |\[[=>.]{5,40}\]|resync=|(?:recovery|resync|check|reshape) *=|Number +Major|[0-9]+ blocks|[A-Z][\w ]{2,30} : |/etc/cron|\S{1,120}:$"
+)
+_LOST = ("Fail", "FailSpare", "DegradedArray", "DeviceDisappeared")
+
+
+def parse(lines: Sequence[str]) -> Arrays | Unparsed:
+    arrays: list[Array] = []
+    events: list[tuple[str, str, str]] = []
+    stray: list[str] = []
+    for line in filter(None, map(str.strip, lines)):
+        array = arrays[-1] if arrays else None
+        if stat := _STAT.match(line):
+            faulty = {device: line for device in _FAULTY.findall(stat.group(3))}
+            arrays.append(Array(stat.group(1), line, runs=stat.group(2) == "active", faulty=faulty))
+        elif head := _HEAD.match(line):
+            arrays.append(Array(head.group(1), line))
+        elif event := _EVENT.match(line):
+            events.append((event.group(1), event.group(2).removeprefix("/dev/"), line))
+        elif array is None or not _take(array, line):
+            stray += [] if _KNOWN.match(line) else [line]
+    if not arrays and not events and not any(line.startswith("Personalities :") for line in lines):
+        return refused("mdadm", next(iter(lines), ""))
+    return Arrays(tuple(arrays), tuple(events) if not arrays else (), tuple(stray))
+
+
+def _take(array: Array, line: str) -> bool:
+    """Whether the line tells of this array."""
+    if count := _COUNT.match(line):
+        array.wanted, array.serving = int(count.group(1)), int(count.group(2))
+    elif named := _FIELD.match(line):
+        name, value = named.groups()
+        if name == "State":
+            array.runs = not {"inactive", "Not Started", "FAILED"} & set(map(str.strip, value.split(",")))
+        elif value.strip().isdigit():
+            array.wanted, array.serving = (int(value), array.serving) if name == "Raid Devices" else (array.wanted, int(value))
+    elif row := _ROW.match(line):
+        if "faulty" in row.group(1) and row.group(2):
+            array.faulty[row.group(2).removeprefix("/dev/")] = line
+    else:
+        return False
+    if count or (named and named.group(1) != "Raid Devices"):
+        array.kept.append(line)
+    return True
+
+
+def situations(value: Arrays, where: Where) -> tuple[Situation, ...]:
+    return (*_of_disks(value, where), *_of_arrays(value, where), *_of_events(value, where))
+
+
+_NO_POOL = "md is the RAID of the Linux kernel and no pool: ZFS knows nothing of it, and its disks are cared for by mdadm."
+
+
+def _of_disks(value: Arrays, where: Where) -> Iterator[Situation]:
+    """Each disk once, whichever of its partitions are in which arrays."""
+    by_disk: dict[str, list[tuple[Array, str]]] = {}
+    for array in value.arrays:
+        for device in array.faulty:
+            by_disk.setdefault(strip_partition(device)[0], []).append((array, device))
+    for disk, found in by_disk.items():
+        names = ", ".join(f"{device} of {array.name}" for array, device in found)
+        member = where.member(disk)
+        yield Situation(
+            "disk-failing", f"disk-failing:{where.node}:md:{disk}", where.node, "act",
+            f"{disk} is faulty, says md ({names})",
+            f"md gave up {names}: a write to it failed, or somebody marked it. {_NO_POOL} {member.sentence + ' ' if member else ''}Ask the disk itself, smartctl -x, and see what "
+            "the kernel's log says of its cable and port: md gives a disk up at the first write that fails, whatever the cause.",
+            where.evidence(*dict.fromkeys(array.faulty[device] for array, device in found)),
+            subject={"node": where.node, "disk": disk} | (member.subject if member else {}),
+        )  # fmt: skip
+
+
+def _of_arrays(value: Arrays, where: Where) -> Iterator[Situation]:
+    for array in value.arrays:
+        if array.runs and (not array.lacks or array.faulty):
+            continue
+        what = f"lacks {array.lacks} of {plural(array.wanted or 0, 'disk')}" if array.runs else "does not run"
+        yield Situation(
+            "disk-missing", f"disk-missing:{where.node}:md:{array.name}", where.node, "watch" if array.runs else "act",
+            f"the md array {array.name} {what}",
+            f"{array.name} {what}. {_NO_POOL} `mdadm --detail /dev/{array.name}` shows which disk it misses, and whether it is being rebuilt. Whether a pool misses the same disk "
+            "`zpool status -P -p` shows.",
+            where.evidence(array.line, *array.kept),
+            subject={"node": where.node, "array": array.name},
+            sure=False,
+        )  # fmt: skip
+
+
+def _of_events(value: Arrays, where: Where) -> Iterator[Situation]:
+    for event, array, line in value.events:
+        if event in _LOST:
+            yield Situation(
+                "disk-missing", f"disk-missing:{where.node}:md:{array}", where.node, "watch", f"mdadm reports {event} of {array}",
+                f"mdadm reports {event} of {array}, and its state is not shown here. {_NO_POOL} `cat /proc/mdstat` shows how it is now.",
+                where.evidence(line), subject={"node": where.node, "array": array}, sure=False,
+            )  # fmt: skip
+
+
+def notes(value: Arrays) -> tuple[str, ...]:
+    count = plural(len(value.arrays), "md array was", "md arrays were")
+    return (*unread(value.stray), f"{count} read; they are no pools, and `zpool status -P -p` shows these.")
+
+
+READER = Reader(
+    name="md",
+    first=r"Personalities :|/dev/md\S{1,40}:$|\s{0,8}md\w{1,20} : (?:active|inactive) |This is an automatically generated mail message from mdadm|(?:.{0,80}mdadm: )?(?:An? )?\w{3,30} event (?:had been )?detected on md device",
+    tools=("mdadm",),
+    asks=lambda tool, rest: bool({"--detail", "-D"} & set(rest)),
+    goes_on=r"\s{0,40}(?:md\w{1,20} : |[0-9]+ blocks|\[[=>.]|bitmap:|unused devices|Personalities|[A-Z][\w ]{2,30} : |Number +Major|(?:[0-9]{1,4}|-) +[0-9]+ +[0-9]+ +|/dev/md|P\.S\.|Faithfully|An? \w+ event|It could|running on|mdadm: )",
+    open_ended=True,
+    inside=frozenset(("kernel_log", "smartd", "zed_mail")),
+    parse=parse,
+    situations=situations,
+    silent=lambda value: True,
+    notes=notes,
+    again="cat /proc/mdstat",
+)  # fmt: skip
