@@ -1,7 +1,8 @@
 """The disks: each has its own identity and a sparse image, and keeps them wherever it is put.
 
-A SAS disk has a WWN and sits in a bay of a shelf; two adapters may lead to it. An NVMe disk (`eui64`) and a SATA disk (model and serial number,
-no WWN) sit in the machine itself, where no enclosure tells a bay.
+A SAS disk has a WWN and sits in a bay of a shelf; two adapters may lead to it. NVMe and SATA disks sit in the machine itself, where no enclosure tells a
+bay, and are known by model and serial number: Linux ignores the identifiers of QEMU's namespaces ("Ignoring bogus Namespace Identifiers"), and the SATA
+disks have no WWN.
 """
 
 import subprocess
@@ -10,9 +11,9 @@ from typing import Any, NamedTuple
 
 BAYS = 8  # of a shelf: as many as the emulated LSI 1068 has phys
 FIRST_WWN = 0x5000C50000000003  # the vendor's part, and the last digit that its disks have
-FIRST_EUI64 = 0x0025385000000003
 SAS, NVME, SATA = "sas", "nvme", "sata"
 SATA_MODEL = "SLOTLAB SSD 512"
+NVME_VENDOR, NVME_MODEL = "1b36", "QEMU NVMe Ctrl"  # as the controller reports them
 
 
 class Disk(NamedTuple):
@@ -24,23 +25,19 @@ class Disk(NamedTuple):
     kind: str = SAS
 
     @property
-    def _own(self) -> int:
-        """What tells its name from those of all other disks."""
-        return (self.lot << 16) + (self.number << 4)
-
-    @property
     def wwn(self) -> int:
-        return FIRST_WWN + self._own
+        return FIRST_WWN + (self.lot << 16) + (self.number << 4)
 
     @property
-    def eui64(self) -> int:
-        return FIRST_EUI64 + self._own
+    def _nvme(self) -> str:
+        """The kernel's name of a namespace without identifiers of its own."""
+        return f"{NVME_VENDOR}-{self.serial.encode().hex()}-{NVME_MODEL.encode().hex()}-00000001"
 
     @property
     def wwid(self) -> str:
         """As the product writes it."""
         if self.kind == NVME:
-            return f"eui:{self.eui64:016x}"
+            return f"nvme:{self._nvme}"
         if self.kind == SATA:
             return f"ata:{SATA_MODEL.replace(' ', '_')}:{self.serial}"
         return f"naa:{self.wwn:016x}"
@@ -49,7 +46,7 @@ class Disk(NamedTuple):
     def by_id(self) -> str:
         """The link that udev makes of its name."""
         if self.kind == NVME:
-            return f"/dev/disk/by-id/nvme-eui.{self.eui64:016x}"
+            return f"/dev/disk/by-id/nvme-nvme.{self._nvme}"
         if self.kind == SATA:
             return f"/dev/disk/by-id/ata-{SATA_MODEL.replace(' ', '_')}_{self.serial}"
         return f"/dev/disk/by-id/wwn-0x{self.wwn:016x}"
@@ -90,8 +87,7 @@ class Disk(NamedTuple):
     def built_in(self) -> list[dict[str, Any]]:
         """The devices of a disk that sits in the machine itself."""
         if self.kind == NVME:
-            space = {"driver": "nvme-ns", "bus": self.id, "nsid": 1, "drive": self.node, "eui64": self.eui64}
-            return [{"driver": "nvme", "id": self.id, "serial": self.serial}, space]
+            return [{"driver": "nvme", "id": self.id, "serial": self.serial, "drive": self.node}]
         words = {"serial": self.serial, "model": SATA_MODEL, "drive": self.node, "rotation_rate": 1}
         return [{"driver": "ahci", "id": f"ahci{self.number}"}, {"driver": "ide-hd", "id": self.id, "bus": f"ahci{self.number}.0", **words}]
 

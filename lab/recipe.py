@@ -26,6 +26,7 @@ BASE = (
     "sdparm",
     "parted",
     "gdisk",
+    "fdisk",
     "cryptsetup-bin",
     "multipath-tools",
 )

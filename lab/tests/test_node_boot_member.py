@@ -45,7 +45,7 @@ def test_the_table_is_copied_the_partition_replaced_and_the_boot_loader_left_to_
     stage.machine.pull(MEMBERS[0])
     stage.sh(f"zpool scrub -w {POOL}", check=False, seconds=600)
     print(stage.sh(f"zpool status -P {POOL}"))
-    walk.begin(POOL, RUNBOOK)
+    walk.begin(f"{POOL}: the member", RUNBOOK)
     walk.choose("Choose the new disk", new.serial)
     walk.insist("Check now", "Check pool, member and both disks")
     walk.plan(COPY, "Confirm which table goes where")
