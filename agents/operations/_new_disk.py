@@ -100,12 +100,17 @@ def of_the_disk(scene: Scene) -> dict[str, str]:
     return {**{name: f"{UNKNOWN}{_why_no_disk(scene)}" for name in names}, **_disk_facts(scene)}
 
 
+def of_the_map(params: Mapping[str, str]) -> tuple[Question, ...]:
+    """Asked where the order names a map: it must be the map that was approved."""
+    return (("disk.map", (params[MAP],), f"The map of the disk is {{}} and {params[MAP]} was approved."),) if MAP in params else ()
+
+
 def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
     """(fact, values that pass, what to say otherwise) of the disk."""
     wwid, link = params["wwid"], path(params)
     return (
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
-        *((("disk.map", (params[MAP],), f"The map of the disk is {{}} and {params[MAP]} was approved."),) if MAP in params else ()),
+        *of_the_map(params),
         ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
         ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
         *in_use(wwid, "Choose another disk, or end that.", link),

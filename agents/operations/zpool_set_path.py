@@ -61,6 +61,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
         *_member.of_the_pool(params),
         ("target.state", AWAY, f"The member {guid} is {{}}, so it needs no other path."),
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was meant."),
+        *_new_disk.of_the_map(params),
         ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Check its bay and its cable."),
         ("disk.holders", (NONE,), f"The disk {wwid} is held by {{}}. Find out why before it serves again."),
         ("disk.mounts", (NONE,), f"The disk {wwid} is in use: {{}}. Find out why before it serves again."),

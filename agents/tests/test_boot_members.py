@@ -114,7 +114,7 @@ def test_the_size_of_a_partition_and_not_its_number_tells_whether_it_can_be_a_me
         return Ran(argv, 2, "".join(f"failed to unpack label {n}\n" for n in range(4)).encode(), b"", 0.1)
 
     path = SimpleNamespace(name="sda", partitions=(BlockPartition("sda9", 9, size, ()),))
-    assert _candidate.read_labels(SimpleNamespace(run=run), SimpleNamespace(paths=(path,))) == ()
+    assert _candidate.read_labels(SimpleNamespace(run=run), _candidate.Candidate("naa:5", "/dev/disk/by-id/wwn-0x5", (path,))) == ()
     assert asked == ["/dev/sda", *(["/dev/sda9"] if looked_at else [])]
 
 

@@ -43,8 +43,12 @@ def _a_path_works(disk: DiskFacts, above: MapFacts) -> Verdict:
 def a_path_is_down(facts: FleetFacts, params: Params) -> str:
     """What to know before: with one path fewer the disk serves, and one more cable or HBA that fails takes it away. "" where none is down."""
     disk = the_disk(facts, params)
-    above = disk.map if known(disk) else None
-    if not known(disk) or not known(above) or above is None or not above.down:
+    if not known(disk):
+        return f"Whether a path to the disk is down is not known: {disk.reason}"
+    above = disk.map
+    if not known(above):
+        return f"Whether a path to {name_of(disk)} is down is not known: {above.reason}"
+    if above is None or not above.down:
         return ""
     return (
         f"Down among the paths to {name_of(disk)}: {', '.join(above.down)}. Up: {', '.join(above.up) or 'none that is known'}. One path is enough, and one more "
