@@ -116,7 +116,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = tuple(
         (r"(?:scsi-|dm-uuid-mpath-|mpath-)?2([0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32})", re.IGNORECASE, _eui),
         (r"(?:nvme-|scsi-8)?eui[.:]([0-9a-f]{16}|[0-9a-f]{24}|[0-9a-f]{32})", re.IGNORECASE, _eui),
         (r"(?:nvme-)?uuid[.:]([0-9a-f-]{32,36})", re.IGNORECASE, lambda digits: f"uuid:{digits.lower()}"),
-        (r"t10[.:]ATA {5}(.{40})(.{20})", 0, _ata_fields),
+        (r"t10[.:]ATA {5}(.{40})(.{1,20})", 0, _ata_fields),  # blanks behind the serial number are lost where lines are stripped
         (r"t10[.:](\S.*)", 0, lambda text: f"t10:{text}"),
         (r"(?:scsi-|dm-uuid-mpath-|mpath-)?1([A-Z][A-Z0-9_ ]{7}.+)", 0, lambda text: f"t10:{text}"),
         (r"(?:nvme-)?nvme[.:]([0-9a-f]{4}-[0-9a-f]{2,40}-[0-9a-f]{2,80}-[0-9a-f]{8})", re.IGNORECASE, _nvme),

@@ -62,6 +62,8 @@ def test_it_does_not_strip_a_3_from_sixteen_bare_digits():
         (NVME.replace(":", "."), NVME),
         (f"/dev/disk/by-id/nvme-{NVME.replace(':', '.')}-part1", NVME),
         ("t10." + IDENTIFY, "ata:WDC_WD40EFRX-68N32N0:WD-WCC7K0ABCDEF"),
+        ("t10.ATA     SLOTLAB SSD 512                         ZA13120X            ", "ata:SLOTLAB_SSD_512:ZA13120X"),
+        ("t10.ATA     SLOTLAB SSD 512                         ZA13120X", "ata:SLOTLAB_SSD_512:ZA13120X"),
     ],
 )
 def test_it_names_what_has_no_naa_name(raw, canonical):
