@@ -15,7 +15,7 @@ REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same
 
 _HCTL = r"(?P<hctl>\d+:\d+:\d+:\d+)"
 _SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] {{1,2}})?(?:tag#\d+ )?"  # Linux 3 printed two blanks
-_CAM = r"\((?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+\d+):\d+:\w+:\w+\): "
+_CAM = r"\((?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+(?:-[a-z]+)?\d+):\d+:\w+:\w+\): "
 _ATA = r"(?P<ata>ata\d+(?:\.\d+)?): "
 _TASKS = r"(?:txg_|z_|zfs|zpool|zdb|zed|zvol|spa|arc_|dbu|dp_|l2arc|mmp|vdev|spl|zthr|dsl_|metaslab|livelist)"
 
@@ -333,7 +333,7 @@ _EXPECTED = re.compile(
     r"|(?:sd|scsi|ses) [\d:]+: .*(?:Unhandled (?:error|sense) code|Write Protect is off|Mode Sense|Write cache|Attached|logical blocks|physical blocks|serial_number|qdepth"
     r"|Asking for cache data failed|Assuming drive cache: |No Caching mode page|Test WP failed, assume Write Enabled|Got wrong page"
     r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache
-    r"|\(\w+:\w+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
+    r"|\(\w+:[\w-]+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
     r"|\w{1,20} +[DRSTXZ] (?:[0-9a-f]{8,16} )? *\d+ +\d+ +\d+ +0x[0-9a-f]{8}$"  # the stack of a thread that hangs begins so before 5.10
     r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bhttps?://\S{1,100}/msg/|Run 'zpool status -\w{1,3}' "  # below SUNW-MSG-ID:
     r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
