@@ -19,7 +19,7 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.exception import convert_exception_to_response
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
 from django.middleware.security import SecurityMiddleware
@@ -80,11 +80,13 @@ class Doors(Pages):
     """The agents' doors: no cookie, no session, no page. The caller is known by a signature, so of what stands before a page there is
     only what turns requests away: plain HTTP where HTTPS is asked for, and a host that is not ours."""
 
+    _get_response: Callable[[HttpRequest], HttpResponseBase]  # of BaseHandler; django-stubs leaves it out
+
     def load_middleware(self, is_async: bool = False) -> None:
         self._view_middleware: list[Callable[..., Any]] = []
         self._template_response_middleware: list[Callable[..., Any]] = []
         self._exception_middleware: list[Callable[..., Any]] = []
-        chain = convert_exception_to_response(self._get_response)  # type: ignore[attr-defined]  # of BaseHandler; django-stubs leaves it out
+        chain = convert_exception_to_response(self._get_response)
         before: tuple[Callable[[Any], Any], ...] = (CommonMiddleware, SecurityMiddleware, measured)
         for middleware in before:
             chain = convert_exception_to_response(middleware(chain))

@@ -1,10 +1,16 @@
-"""mypy, strict, finds nothing in any room; ruff finds nothing."""
+"""mypy, strict, finds nothing in any room; ruff finds nothing; every suppressed type error has its reason."""
 
+import ast
+import io
+import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
+
+from tests.house import modules
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,3 +51,46 @@ def test_a_guard_that_forgets_the_unknown_case_is_a_type_error(tmp_path, asked, 
 def test_ruff_finds_nothing(words):
     done = subprocess.run([sys.executable, "-m", "ruff", *words, "."], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+MENTIONED = re.compile(r"type: *ignore|mypy: |\bcast\(")
+SUPPRESSED = re.compile(r"# *(?:type: *ignore|mypy: )")
+IGNORE_WITH_REASON = re.compile(r"# type: ignore\[[a-z, -]+\]  # \S+ \S")
+REASON = re.compile(r"# \S+ \S")
+
+
+def unexplained(text: str) -> list[int]:
+    """Lines on which a type error is suppressed, or a type asserted by `cast`, without a comment on the line that says why."""
+    if not MENTIONED.search(text):
+        return []
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    casts = {node.lineno for node in calls if ast.unparse(node.func).rpartition(".")[2] == "cast"}
+    ignores = {line for line, comment in comments.items() if SUPPRESSED.match(comment)}
+    bare = {line for line in ignores if not IGNORE_WITH_REASON.match(comments[line])}
+    return sorted(bare | {line for line in casts - ignores if not REASON.match(comments.get(line, ""))})
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("f(x)  # type: ignore", [1]),
+        ("f(x)  # type: ignore[arg-type]", [1]),
+        ("f(x)  # type: ignore  # the stubs of g leave it out", [1]),
+        ("f(x)  # type: ignore[arg-type]  # the stubs of g leave it out", []),
+        ("# mypy: ignore-errors", [1]),
+        ("a = cast(int, x)", [1]),
+        ("a = typing.cast(int, x)", [1]),
+        ("a = cast(int, x)  # the column holds numbers alone", []),
+        ("a = Cast(x, BigIntegerField())", []),
+        ("a = '# type: ignore'", []),
+    ],
+)
+def test_a_suppressed_type_error_without_a_reason_is_found(line, expected):
+    assert unexplained(f"{line}\n") == expected
+
+
+def test_every_suppressed_type_error_and_every_cast_has_its_reason():
+    found = [f"{module.path.relative_to(ROOT)}:{line}" for module in modules(ROOT) for line in unexplained(module.text)]
+    assert not found, "Give it the real type, or write why it stays behind it: " + ", ".join(found)

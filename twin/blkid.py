@@ -21,16 +21,16 @@ def probe(node: Node, device: Device, path: str) -> tuple[int, str]:
     """(exit code, text). `path` is the device as it was asked for."""
     if not device.path.runs:
         return EXIT_NOTHING, ""
-    tags = _whole(node, device) if device.is_whole else {**_content(node, device.partition), **_entry(node, device)}  # type: ignore[arg-type]
+    tags = _tags(node, device)
     if not tags:
         return EXIT_NOTHING, ""
     return 0, f"{path}: " + " ".join(f'{key}="{value}"' for key, value in tags.items()) + "\n"
 
 
-def _whole(node: Node, device: Device) -> dict[str, object]:
-    if device.partition is not None:
-        return _content(node, device.partition)
-    return {"PTUUID": table_uuid(device.disk), "PTTYPE": "gpt"} if device.disk.table else {}
+def _tags(node: Node, device: Device) -> dict[str, object]:
+    if device.partition is None:
+        return {"PTUUID": table_uuid(device.disk), "PTTYPE": "gpt"} if device.disk.table else {}
+    return {**_content(node, device.partition), **({} if device.is_whole else _entry(device, device.partition))}
 
 
 def table_uuid(disk: Disk) -> str:
@@ -80,9 +80,7 @@ def kind_of(partition: Partition) -> str:
     return {1: SOLARIS_USR_AND_APPLE_ZFS, 9: SOLARIS_RESERVED}.get(partition.number, LINUX_FILESYSTEM)
 
 
-def _entry(node: Node, device: Device) -> dict[str, object]:
-    partition = device.partition
-    assert partition is not None
+def _entry(device: Device, partition: Partition) -> dict[str, object]:
     of_zfs = {1: ("zfs-" + _uuid(device.disk.wwid)[:8] * 2, SOLARIS_USR_AND_APPLE_ZFS), 9: ("", SOLARIS_RESERVED)}
     name, kind = ("", LINUX_FILESYSTEM) if partition.filesystem else of_zfs.get(partition.number, ("", LINUX_FILESYSTEM))
     name, kind = ("", partition.kind) if partition.kind else (name, kind)

@@ -111,7 +111,8 @@ def _clear(node: Node, pool: Pool, words: Sequence[str], now: float) -> Answer:
         return refused(1, f"cannot clear errors for {pool.name}: pool is imported on a different host")
     if pool.suspended == "io" and not _would_stand(node, pool):
         return refused(1, f"cannot clear errors for {pool.name}: I/O error")
-    if words and member(pool, words[0]) is None:
+    found = member(pool, words[0]) if words else None
+    if words and found is None:
         return refused(1, f"cannot clear errors for {words[0]}: no such device in pool")
     if pool.suspended == "io":
         pool.data_errors = 0  # what waited is written now, as a real node showed
@@ -119,7 +120,7 @@ def _clear(node: Node, pool: Pool, words: Sequence[str], now: float) -> Answer:
             vdev.errors = [0, 0, 0]
         catch_up(pool, now)
     pool.suspended = ""
-    for leaf in pool.leaves() if not words else [member(pool, words[0])[0]]:  # type: ignore[index]
+    for leaf in [found[0]] if found else pool.leaves():
         leaf.errors, leaf.slow = [0, 0, 0], 0
         if leaf.state in ("UNAVAIL", "REMOVED", "FAULTED") and _opens(node, pool, leaf):  # every one is opened anew, serves, and catches up
             leaf.state, leaf.aux, leaf.not_present = "ONLINE", "", False

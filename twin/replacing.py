@@ -137,11 +137,12 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     assert device is not None
     own = next((spare for spare in (_own_spare(node, p, wanted) for p in device.disk.partitions) if spare), None)
     partition = device.partition or (device.disk.partitions[0] if own else build.partition(device.disk)[0])
-    refusal = _refused_by_kernel(node, pool, wanted, device, partition)
-    if refusal:
+    found = member(pool, wanted.old)
+    refusal = _refused_by_kernel(node, pool, found, wanted, device, partition)
+    if found is None or refusal:
         what = f"attach {wanted.path} to {wanted.old}" if wanted.attaches else f"replace {wanted.old} with {wanted.path}"
         return refused(EXIT_REFUSED_BY_KERNEL, f"cannot {what}: {refusal}")
-    old, place = member(pool, wanted.old)  # type: ignore[misc]
+    old, place = found
     new = new_leaf(node, pool, wanted.path, device, old.create_txg)  # attach copies the txg
     new.deferred = True  # until the resilver that begins now takes it up
     if own:
@@ -154,10 +155,11 @@ def attach(node: Node, wanted: Wanted, now: float) -> Answer:
     return Answer(0)
 
 
-def _refused_by_kernel(node: Node, pool: Pool, wanted: Wanted, device: Device, partition: Partition) -> str:
+def _refused_by_kernel(
+    node: Node, pool: Pool, found: tuple[Vdev, Place] | None, wanted: Wanted, device: Device, partition: Partition
+) -> str:
     if pool.suspended:
         return "pool I/O is currently suspended"
-    found = member(pool, wanted.old)
     if found is None:
         return "no such device in pool"
     old, place = found

@@ -386,13 +386,13 @@ class Clock:
         self.at += seconds
 
 
-def host(folder: FilePath, node: Node, clock: Callable[[], float] | None = None) -> TwinHost:
+def host(folder: FilePath, node: Node, clock: Clock | None = None) -> TwinHost:
     """A TwinHost on a fresh state in `folder`. With a `Clock` nothing ever really sleeps."""
     path = FilePath(folder) / "state.json"
     Store(path).create(node)
     if clock is None:
         return TwinHost(path)
-    return TwinHost(path, clock, clock.sleep)  # type: ignore[attr-defined]
+    return TwinHost(path, clock, clock.sleep)
 
 
 # Played by `./run demo --scenario NAME` beside the demo fleet, with those of `stories`: the node that needs the runbook of that name.

@@ -13,13 +13,14 @@ class Link(str):
     """The absolute path a link leads to."""
 
 
-Entry = dict[str, "Entry"] | bytes | Link
+Content = dict[str, "Entry"] | bytes
+Entry = Content | Link
 
 
 class Tree:
     def __init__(self) -> None:
         self.root: dict[str, Entry] = {}
-        self._resolved: dict[str, tuple[str, Entry]] = {}  # by path, until something is added
+        self._resolved: dict[str, tuple[str, Content]] = {}  # by path, until something is added
         self._globbed: dict[str, tuple[str, ...]] = {}  # by pattern, as long
 
     def directory(self, path: str) -> dict[str, Entry]:
@@ -27,7 +28,10 @@ class Tree:
         self._globbed.clear()
         here = self.root
         for part in _parts(path):
-            here = here.setdefault(part, {})  # type: ignore[assignment]
+            below = here.setdefault(part, {})
+            if not isinstance(below, dict):
+                raise NotADirectoryError(errno.ENOTDIR, "Not a directory", path)
+            here = below
         return here
 
     def file(self, path: str, content: str | bytes) -> None:
@@ -42,16 +46,16 @@ class Tree:
         _, entry = self.resolve(path)
         if isinstance(entry, dict):
             raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
-        return entry  # type: ignore[return-value]
+        return entry
 
-    def resolve(self, path: str) -> tuple[str, Entry]:
+    def resolve(self, path: str) -> tuple[str, Content]:
         """The real path of `path` and what is there, all links followed. Raises FileNotFoundError."""
         found = self._resolved.get(path) or self._follow("".join(f"/{part}" for part in _parts(path)), LINKS_MAX)
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
         return found[0] or "/", found[1]
 
-    def _follow(self, path: str, links_left: int) -> tuple[str, Entry] | None:
+    def _follow(self, path: str, links_left: int) -> tuple[str, Content] | None:
         """What `resolve` returns, with "" for the root; None where nothing is. `path` has no slash too many."""
         if not path:
             return "", self.root
@@ -62,9 +66,10 @@ class Tree:
         if above is None or not isinstance(above[1], dict) or name not in above[1]:
             return None
         entry = above[1][name]
-        found: tuple[str, Entry] | None = (f"{above[0]}/{name}", entry)
         if isinstance(entry, Link):
             found = self._follow("".join(f"/{part}" for part in _parts(entry)), links_left - 1) if links_left else None
+        else:
+            found = f"{above[0]}/{name}", entry
         if found is not None:
             self._resolved[path] = found
         return found

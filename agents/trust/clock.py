@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Optional, Tuple
+from typing import NamedTuple, Optional, Tuple
 
 from agents.domain.times import iso, seconds_of
 
@@ -24,6 +24,18 @@ def boottime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+class _PortalTime(NamedTuple):
+    """What the portal sent, and the steady moments at which it was asked and had answered."""
+
+    seconds: float
+    begun: float
+    ended: float
+
+    def at(self, steady: float) -> Tuple[float, float]:
+        """Between which times the portal's clock is at a steady moment."""
+        return self.seconds + steady - self.ended, self.seconds + steady - self.begun
+
+
 class Clock:
     """Safe to share between threads. Without `steady` the wall clock is used, as a simulation's must be."""
 
@@ -32,7 +44,7 @@ class Clock:
         self._lock = threading.Lock()
         self._offset = now() - steady() if steady else 0.0
         self._jumped = ""
-        self._portal_time: Optional[Tuple[float, float, float]] = None  # portal's time, and between which steady moments it was so
+        self._portal_time: Optional[_PortalTime] = None
         self._has_portal_time = threading.Event()
 
     def begun(self) -> float:
@@ -44,13 +56,13 @@ class Clock:
         if self._steady is None or not isinstance(at, str):
             return
         try:
-            portal_time = seconds_of(at)
+            seconds = seconds_of(at)
         except ValueError:
             return
         with self._lock:
-            self._look()
-            self._portal_time = (portal_time, begun, self._steady())
-            if not self._apart():
+            self._look(self._now() - self._steady())
+            self._portal_time = _PortalTime(seconds, begun, self._steady())
+            if not self._apart(self._portal_time.at(self._steady())):
                 self._jumped = ""
         self._has_portal_time.set()
 
@@ -64,42 +76,42 @@ class Clock:
         with self._lock:
             if self._steady is None:
                 return ""
-            self._look()
+            self._look(self._now() - self._steady())
             if self._jumped:
                 return f"{self._jumped} It is not trusted until the portal's time agrees with it."
             if self._portal_time is None:
                 return "The portal has not sent the time yet, so this node's clock cannot be checked."
-            age = self._steady() - self._portal_time[2]
+            steady = self._steady()
+            age = steady - self._portal_time.ended
             if age > PORTAL_TIME_SECONDS_MAX:
                 return f"The portal last sent the time {age:.0f} s ago, so this node's clock cannot be checked."
-            return self._apart()
+            return self._apart(self._portal_time.at(steady))
 
     def latest(self) -> float:
         """No later moment can be now."""
         with self._lock:
-            return max(self._now(), self._portal()[1]) if self._portal_time else self._now()
+            portal = self._portal()
+            return max(self._now(), portal[1]) if portal else self._now()
 
     def earliest(self) -> float:
         """No earlier moment can be now."""
         with self._lock:
-            return min(self._now(), self._portal()[0]) if self._portal_time else self._now()
+            portal = self._portal()
+            return min(self._now(), portal[0]) if portal else self._now()
 
-    def _portal(self) -> Tuple[float, float]:
-        """Between which moments the portal's clock stands now."""
-        reported, begun, ended = self._portal_time  # type: ignore[misc]
-        steady = self._steady()  # type: ignore[misc]
-        return reported + steady - ended, reported + steady - begun
+    def _portal(self) -> Optional[Tuple[float, float]]:
+        """Between which times the portal's clock is now; None until it has sent its time."""
+        return self._portal_time.at(self._steady()) if self._steady and self._portal_time else None
 
-    def _look(self) -> None:
-        offset = self._now() - self._steady()  # type: ignore[misc]
+    def _look(self, offset: float) -> None:
         jump, self._offset = offset - self._offset, offset
         if abs(jump) > JUMP_SECONDS:
             where = "forward" if jump > 0 else "back"
             self._jumped = f"This node's clock jumped {abs(jump):.0f} s {where}, to {iso(self._now())}."
 
-    def _apart(self) -> str:
+    def _apart(self, portal: Tuple[float, float]) -> str:
         """How far the two clocks are apart, when that is too far."""
-        first, last = self._portal()
+        first, last = portal
         off = max(first - self._now(), self._now() - last)
         if off <= AGREE_SECONDS:
             return ""

@@ -28,7 +28,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "scenarios.py": ("new half",),
         "host.py": ("Connection timed out", "Device or resource busy", "Permission denied", "a twin's disks hold no bytes"),
         "labels.py": ("has no vdev", ", and the label does not keep its own"),
-        "tree.py": ("Is a directory",),
+        "tree.py": ("Is a directory", "Not a directory"),
         "tuning.py": ("Invalid argument",),
     },
     "No scene of the lab lost a log before an import. After OpenZFS's source: zpool_import_props in lib/libzfs/libzfs_pool.c at 2.1.16 and 2.4.4.": {

@@ -124,3 +124,11 @@ def test_a_folder_cannot_be_read(tree):
     assert tree.read("/sys/block/a/size") == b"1\n"
     with pytest.raises(IsADirectoryError):
         tree.read("/sys/block/a")
+
+
+def test_nothing_is_put_below_a_file():
+    tree = Tree()
+    tree.file("/sys/block/sda", "x")
+    with pytest.raises(NotADirectoryError):
+        tree.file("/sys/block/sda/size", "1")
+    assert tree.read("/sys/block/sda") == b"x"

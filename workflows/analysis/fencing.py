@@ -85,7 +85,7 @@ class _Lines(dict[str, tuple[_Line, ...]]):
     def __missing__(self, what: str) -> tuple[_Line, ...]:
         return ()
 
-    def values(self, what: str) -> set[str]:  # type: ignore[override]
+    def values_of(self, what: str) -> set[str]:
         return {one.value for one in self[what]}
 
 
@@ -99,14 +99,14 @@ def read(text: str, now: float) -> Fencing:
     found = (*_json(text), *_lines(text.splitlines()))
     by = _Lines({what: tuple(one for one in found if one.what == what) for what in {one.what for one in found}})
     means, off = _off(by)
-    serials = {kind: frozenset(by.values(kind)) for kind in SERIAL_KINDS if by.values(kind)}
+    serials = {kind: frozenset(by.values_of(kind)) for kind in SERIAL_KINDS if by.values_of(kind)}
     lines = tuple(dict.fromkeys(one.line for one in found))
     return Fencing(off, _stays_off(by, means), serials, _taken(by, means, now), means, lines)
 
 
 def _off(by: _Lines) -> tuple[str, Known[bool]]:
     """By what it is known, and whether the machine has no power."""
-    states = {value.lower() for value in by.values("power") | by.values("outlet")}
+    states = {value.lower() for value in by.values_of("power") | by.values_of("outlet")}
     if len(states) > 1 or (states and by["unplugged"] and states != {"off"}):
         return "", Unknown(
             f"It states of its power: {', '.join(sorted(states))}. Paste what is about this machine alone, once all of it is off."
@@ -124,7 +124,7 @@ def _off(by: _Lines) -> tuple[str, Known[bool]]:
 
 
 def _of_outlets(by: _Lines, off: bool) -> Known[bool]:
-    feeds = by.values("feeds")
+    feeds = by.values_of("feeds")
     if len(feeds) != 1:
         return Unknown("Add how many power cords the machine has, as `feeds: 2`: each of them hangs on an outlet.")
     shown = len({one.line for one in by["outlet"]})
@@ -140,7 +140,7 @@ def _stays_off(by: _Lines, means: str) -> Known[bool]:
     """Without power at its cords nothing switches it on. A controller has to be set never to, and its watchdog must not run."""
     if means != CONTROLLER:
         return True
-    policies, watchdogs = by.values("policy"), by.values("watchdog")
+    policies, watchdogs = by.values_of("policy"), by.values_of("watchdog")
     if not policies:
         return Unknown(
             "What it does when power returns is not stated. Paste `ipmitool chassis status`, which has the Power Restore Policy."
@@ -153,7 +153,7 @@ def _stays_off(by: _Lines, means: str) -> Known[bool]:
 
 
 def _taken(by: _Lines, means: str, now: float) -> Known[float]:
-    stamps = [float(value) for value in by.values("at")]
+    stamps = [float(value) for value in by.values_of("at")]
     if stamps:
         return min(stamps)
     return now if means == SCAN else Unknown("It does not state when it was taken. Run `date -u` with the command, and paste both.")

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Cure, Situation
+from workflows.engine.core import Cure, Severity, Situation
 from workflows.pasted.base import Reader, Where, refused
 
-CLASSES: Mapping[str, tuple[str, str, str]] = {  # class of a fault, or its message -> (situation, severity, what it means)
+CLASSES: Mapping[str, tuple[str, Severity, str]] = {  # class of a fault, or its message -> (situation, severity, what it means)
     "fault.fs.zfs.vdev.io": ("disk-faulted", "act", "ZFS gave a member up after too many I/O errors"),
     "fault.fs.zfs.vdev.checksum": ("disk-faulted", "watch", "a member returned too much data whose checksum is wrong"),
     "fault.fs.zfs.vdev.open_failed": ("disk-missing", "act", "ZFS could not open a member"),
@@ -126,10 +126,10 @@ def _decimal(text: str) -> str:
 
 
 def _of_fault(fault: Fault, is_log: bool, where: Where) -> Situation:
-    slug, severity, means = CLASSES.get(
+    slug, usual, means = CLASSES.get(
         fault.kind, ("unexplained", "watch", f"a fault of class {fault.kind or fault.message}, which is not known here")
     )
-    severity = "watch" if is_log else severity
+    severity: Severity = "watch" if is_log else usual
     named = _named(fault)
     pool, vdev = named.get("pool_name") or named.get("pool", ""), _decimal(named.get("vdev", ""))
     of = f" of {pool}" if pool else f" ({fault.affects})" if fault.affects else ""
@@ -141,7 +141,7 @@ def _of_fault(fault: Fault, is_log: bool, where: Where) -> Situation:
     )
     subject = {"node": where.node, "pool": pool, "vdev_guid": vdev, "text": "" if slug != "unexplained" else fault.kind or fault.message}
     return Situation(
-        slug, f"{slug}:{where.node}:fmadm:{fault.id}", where.node, severity, f"{pool}: {means}" if pool else means[0].upper() + means[1:],  # type: ignore[arg-type]
+        slug, f"{slug}:{where.node}:fmadm:{fault.id}", where.node, severity, f"{pool}: {means}" if pool else means[0].upper() + means[1:],
         f"The fault manager has diagnosed {fault.message}{of}{member}: {means}. {then} Which disk that is, and what redundancy is left, stands in the tree of the pool.",
         where.evidence(*fault.lines[:4]), subject={key: text for key, text in subject.items() if text}, sure=False, gate=slug in ("pool-down", "pool-suspended"),
         cures=(Cure("look", "See how it is now: `zpool status -v`, `fmadm faulty`, `iostat -En`."),),

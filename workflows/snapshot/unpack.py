@@ -62,6 +62,12 @@ class Unpacked:
 
 
 class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def needs_input(self) -> bool: ...
+
     def decompress(self, data: bytes, /, max_length: int = ...) -> bytes: ...
 
 
@@ -121,10 +127,10 @@ def _gzip(data: bytes) -> Iterator[bytes]:
 def _through(data: bytes, made: _Decompressor, kind: str) -> Iterator[bytes]:
     fed = data
     try:
-        while not made.eof:  # type: ignore[attr-defined]
+        while not made.eof:
             piece = made.decompress(fed, max_length=_CHUNK)
             fed = b""
-            if not piece and made.needs_input and not made.eof:  # type: ignore[attr-defined]
+            if not piece and made.needs_input and not made.eof:
                 raise Refused(CUT)
             yield piece
     except (OSError, lzma.LZMAError, EOFError) as wrong:
@@ -225,13 +231,17 @@ class _Taking:
         self.found.entries.append(Entry(name, data, max(0, at)))
 
 
+class _TarFile(tarfile.TarFile):
+    members: list[tarfile.TarInfo]  # the type stubs of the standard library leave it out
+
+
 def _tar(stream: IO[bytes] | _Stream, wanted: Wanted, strict: bool) -> Unpacked:
     taking = _Taking(wanted)
     try:
-        with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as tar:
+        with _TarFile.open(fileobj=stream, mode="r|", errorlevel=1) as tar:
             for member in tar:
                 taking.next()
-                tar.members.clear()  # type: ignore[attr-defined]  # it keeps each of them otherwise
+                tar.members.clear()  # it keeps each of them otherwise
                 _entry(tar, member, taking, strict)
     except (tarfile.TarError, EOFError, OverflowError, UnicodeError) as wrong:
         words = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts.read.data_errors import NONE as NO_DATA_ERRORS
@@ -26,6 +26,7 @@ SUPERSEDED = "An earlier output of the same command is superseded by this one."
 SHOWN_MAX = 4  # words that only one text has, in a sentence
 
 Time = tuple[int, int, int, str]  # year, month, day, clock; of one host, so that no zone matters
+Moment = TypeVar("Moment", Time, float)
 
 _POOL = re.compile(r" {0,4}pool: (\S.{0,300})$")
 _SCAN = re.compile(r" {0,4}(?:scan|scrub|remove|expand|checkpoint): ")
@@ -208,12 +209,18 @@ def joined(before: Mapping[str, Shown], now: Mapping[str, Shown], excerpt: bool)
 
 def is_newer(earlier: Shown, later: Shown) -> bool | None:
     """Whether the text that stands later was taken later; None where nothing says so."""
-    for one, two in ((earlier.taken.time, later.taken.time), (earlier.scan_time, later.scan_time), (earlier.done, later.done)):
-        if one is not None and two is not None and one != two:
-            return bool(two > one)  # type: ignore[operator]
     above, below = earlier.taken, later.taken
+    orders = (_is_later(above.time, below.time), _is_later(earlier.scan_time, later.scan_time), _is_later(earlier.done, later.done))
+    for order in orders:
+        if order is not None:
+            return order
     in_one_terminal = above.file == below.file and above.command and below.command and above.talk == below.talk
     return True if in_one_terminal else None
+
+
+def _is_later(one: Moment | None, two: Moment | None) -> bool | None:
+    """Whether `two` comes after `one`; None where they are equal, or one of them is not known."""
+    return None if one is None or two is None or one == two else two > one
 
 
 def situations(node: str, differences: Sequence[Difference], digest: str) -> Iterator[Situation]:
