@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Stands before the node's smartctl, for what QEMU's disks lack: they have no SMART, so no verdict on their own health and no self-test log.
 
-Where the real smartctl says that SMART is not available, a verdict and one self-test are added to its words; all else is passed on as it is.
+Where the real smartctl says that SMART is not available, a verdict and one self-test are added to its words. Of an NVMe disk, which has a health log there
+and no self-test, what smartctl says of that since 7.5 is added where it is older. All else is passed on as it is.
 It runs on the node and imports nothing of the lab.
 """
 
@@ -16,6 +17,7 @@ SELF_TEST = {
     "power_on_time": {"hours": 1},
 }
 ADDED = {"smart_status": {"passed": True}, "scsi_self_test_0": SELF_TEST}
+OF_NVME = {"nvme_optional_admin_commands": {"self_test": False}}
 
 
 def main() -> int:
@@ -29,9 +31,15 @@ def with_verdict(raw: bytes) -> bytes:
         value = json.loads(raw)
     except ValueError:
         return raw
-    if not isinstance(value, dict) or value.get("smart_support", {}).get("available") is not False:
+    if not isinstance(value, dict):
         return raw
-    return json.dumps({**value, **ADDED}, indent=2).encode() + b"\n"
+    if "nvme_smart_health_information_log" in value:
+        value = {**OF_NVME, **value}
+    elif value.get("smart_support", {}).get("available") is False:
+        value = {**value, **ADDED}
+    else:
+        return raw
+    return json.dumps(value, indent=2).encode() + b"\n"
 
 
 if __name__ == "__main__":

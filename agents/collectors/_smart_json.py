@@ -72,6 +72,7 @@ class SmartDetails:
     failing: tuple[str, ...] = ()  # names of the pre-fail attributes at or below their threshold now
     exhausted: tuple[str, ...] = ()  # the same of old-age attributes: used up as designed
     too_hot: bool = False  # a temperature attribute is at or below its threshold now
+    has_no_self_test: bool = False  # NVMe, where a self-test is optional: smartctl 7.5 and newer, or the text of 7.4, say that it has none
     in_text: bool = False  # read from smartctl's text, which leaves out what JSON says
 
 
@@ -108,6 +109,7 @@ def details(document: dict[str, Any]) -> SmartDetails:
         failing=_attributes.failing(table),
         exhausted=_attributes.exhausted(table),
         too_hot=_attributes.too_hot(table),
+        has_no_self_test=_bool(document, "nvme_optional_admin_commands", "self_test") is False,
     )
 
 

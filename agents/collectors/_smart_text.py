@@ -59,6 +59,7 @@ class Report:
     errors: dict[str, ErrorLine] = field(default_factory=dict)
     tests: list[SelfTest] = field(default_factory=list)
     keeps_tests: bool = False
+    has_no_self_test: bool = False
     test_runs: bool | None = None
     background: str | None = None
     statistics: dict[str, int] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class Report:
             pending_defects=of("pending_defects"),
             errors=tuple(self.errors[what] for what in ("read", "write", "verify") if what in self.errors),
             self_tests=tuple(self.tests[:TESTS_MAX]) if self.tests or self.keeps_tests else None,
+            has_no_self_test=self.has_no_self_test,
             test_runs=self.test_runs,
             background=self.background,
             links=(),
@@ -117,6 +119,9 @@ def _heading(report: Report, line: str) -> bool:
         ("Background scan results log", "SMART/Health Information", "Error counter log", "SMART Attributes Data", "=== START OF")
     ):
         report.section = line.split()[0]
+        return True
+    if line.startswith("Self-tests not supported"):  # smartctl 7.4 and newer, of an NVMe disk whose OACS lacks bit 4
+        report.has_no_self_test = True
         return True
     if line.startswith("No self-tests have been logged") or line.startswith("No Self-tests Logged"):
         report.keeps_tests = True

@@ -68,12 +68,14 @@ def _not_known(disk: DiskFacts) -> Iterator[str]:
         yield f"it gives no verdict of its own ({disk.health.reason.rstrip('.')})"
     if not known(disk.condition):
         yield f"what it logged was not read ({disk.condition.reason.rstrip('.')})"
-    elif not known(disk.condition.self_tests):
+    elif not known(disk.condition.self_tests) and not disk.condition.has_no_self_test:
         yield f"its self-tests are not known ({disk.condition.self_tests.reason.rstrip('.')})"
 
 
 def test_age(disk: DiskFacts) -> str:
     """How long ago, in hours of use, its last self-test ended, and whether a new one is due."""
+    if known(disk.condition) and disk.condition.has_no_self_test:
+        return "It has no self-test."
     if not known(disk.condition) or not known(disk.condition.self_tests):
         return "Run `smartctl -t long` on it before it is used again."
     test = disk.condition.last_test
@@ -91,7 +93,7 @@ def _hours_since(disk: DiskFacts, test: SelfTestFacts) -> int | None:
     """None where the log does not say: it has 16 bits for the hours of a SCSI or ATA disk, which an old disk has used up."""
     if not known(disk.condition) or test.hours is None or not known(disk.condition.power_on_hours):
         return None
-    now, nvme = disk.condition.power_on_hours, bool(disk.paths) and all(path.name.startswith("nvme") for path in disk.paths)
-    if now < test.hours or (now >= LOG_HOURS_MAX and not nvme):
+    now = disk.condition.power_on_hours
+    if now < test.hours or (now >= LOG_HOURS_MAX and not disk.is_nvme):
         return None
     return now - test.hours

@@ -326,6 +326,10 @@ class DiskFacts:
     def names(self) -> tuple[str, ...]:
         return tuple(path.name for path in self.paths)
 
+    @property
+    def is_nvme(self) -> bool:
+        return bool(self.paths) and all(path.name.startswith("nvme") for path in self.paths)
+
 
 @dataclass(frozen=True)
 class ImportableFacts:

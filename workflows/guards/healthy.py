@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known, need
+from workflows.facts.read.disk_health import pending
 from workflows.guards.subject import name_of, the_disk
+
+OLD_SMARTCTL = (
+    "smartctl reads that log of an NVMe disk since 7.4 (`smartctl --version`; Debian 12 has 7.3, and 7.4 in bookworm-backports): "
+    "install a newer one and have the node look again, or take another disk."
+)
 
 
 @guard
@@ -18,22 +24,27 @@ def the_disk_is_healthy(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts) -> Verdict:
-    """Many healthy disks keep no list of pending defects, so its absence does not refuse. The log of self-tests must be readable."""
+    """Many healthy disks keep no list of pending defects, and some NVMe disks have no self-test, so their absence does not refuse.
+
+    The log of self-tests must be readable where there is one. What an NVMe disk must keep, its health log, has been asked before:
+    its verdict is that of the critical warnings, and what it could not correct is counted there.
+    """
     name = name_of(disk)
     if not known(condition.pending_defects):
         return unknown(f"Whether {name} has defects that it has not replaced yet is not known: {condition.pending_defects.reason}")
-    pending = condition.pending_defects or dict(condition.attributes).get("pending", 0)
-    if pending:
-        return refuse(f"{name} has {pending} places it could not read and has not replaced yet. Choose another disk.")
+    if places := pending(condition):
+        return refuse(f"{name} has {places} places it could not read and has not replaced yet. Choose another disk.")
     if condition.uncorrected:
         return refuse(f"{name} counts {condition.uncorrected} errors it could not correct. Choose another disk.")
+    ill = next((one for one in condition.findings if one.severity == "act" and one.kind == "failing"), None)
+    if ill is not None:
+        return refuse(f"{name} is not taken: {ill.words}. Choose another disk.")
+    if condition.has_no_self_test:
+        return ok(f"{name} says of itself: {health.text}; it has no self-test, which is optional for NVMe disks.")
     if not known(condition.self_tests):
-        return unknown(
-            f"Whether {name} passes its self-test is not known: {condition.self_tests.reason} Run `smartctl -t short` on it and look again."
-        )
+        way = OLD_SMARTCTL if disk.is_nvme else "Run `smartctl -t short` on it and look again."
+        return unknown(f"Whether {name} passes its self-test is not known: {condition.self_tests.reason} {way}")
     test = condition.last_test
-    if test is not None and test.failed:
-        return refuse(f"The last self-test of {name} failed: {test.said}. Choose another disk.")
     tested = f"its last self-test says: {test.said}" if test is not None else "no self-test was ever run on it"
     return ok(f"{name} says of itself: {health.text}; {tested}.")
 

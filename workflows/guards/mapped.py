@@ -25,12 +25,14 @@ def the_pool_is_not_encrypted_below(facts: FleetFacts, params: Params) -> Verdic
     node = facts.nodes[params["node"]]
     leaves = [leaf for _, leaf in lookup.pool_leaves(pool)]
     wwids = {leaf.wwid for leaf in leaves if known(leaf.wwid)}
+    serving = [leaf for leaf in leaves if leaf.state == "ONLINE"]
+    unmatched = [leaf.name for leaf in serving if not known(leaf.wwid) and _MAPPED.fullmatch(leaf.was or leaf.name)]
     below = [disk for disk in need(node.disks, f"The disks of {node.node} are not known") if known(disk.wwid) and disk.wwid in wwids]
     for disk in below:
         for use in need(disk.in_use, f"Whether {name_of(disk)} is encrypted below {pool.name} is not known"):
             if found := _ENCRYPTED.fullmatch(use):
                 return refuse(f"{pool.name} lies on LUKS: {found[1]} on {name_of(disk)} is a member. {_by_hand(params)}")
-    if not below and (mapped := [leaf.name for leaf in leaves if _MAPPED.fullmatch(leaf.was or leaf.name)]):
+    if mapped := unmatched or [leaf.name for leaf in leaves if not below and _MAPPED.fullmatch(leaf.was or leaf.name)]:
         return unknown(
             f"Whether {pool.name} is encrypted below is not known: {mapped[0]} is a mapped device, and its disk was not matched. Have the node look again."
         )

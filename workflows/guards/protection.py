@@ -16,7 +16,8 @@ def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Param
         return refuse(f"{name_of(disk)} has blocks of {logical_block_bytes} bytes, made for a RAID controller. Take another disk.")
     wwids = {leaf.wwid for leaf in target.top.leaves() if known(leaf.wwid) and leaf.wwid != params.get("wwid", "")}
     siblings = [d for d in (target.node.disks if known(target.node.disks) else ()) if known(d.wwid) and d.wwid in wwids]
-    if siblings and all(map(_is_nvme, (disk, *siblings))):
+    # The kernel gives a namespace whose metadata it cannot use the size 0, so one formatted in such a way is refused as too small.
+    if siblings and all(one.is_nvme for one in (disk, *siblings)):
         return ok(f"{name_of(disk)} and the other disks of {target.top.name} are NVMe disks, which have no SCSI protection type.")
     protection_type = need(disk.protection_type, f"The protection type of {name_of(disk)} is not known")
     types = {d.protection_type for d in siblings if known(d.protection_type)}
@@ -25,11 +26,6 @@ def the_disk_has_the_protection_of_its_siblings(facts: FleetFacts, params: Param
     if types != {protection_type}:
         return refuse(_differs(disk, types))
     return ok(f"{name_of(disk)} has the protection type {protection_type}, as the other disks of {target.top.name}.")
-
-
-def _is_nvme(disk: DiskFacts) -> bool:
-    """The kernel gives a namespace whose metadata it cannot use the size 0, so one formatted in such a way is refused as too small."""
-    return bool(disk.paths) and all(path.name.startswith("nvme") for path in disk.paths)
 
 
 def _differs(disk: DiskFacts, types: set[int]) -> str:

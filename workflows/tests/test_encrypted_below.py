@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workflows.facts import Unknown
 from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.target import TARGET_GUARDS
 from workflows.runbooks import RUNBOOKS
@@ -47,6 +48,13 @@ def test_of_mapped_members_whose_disks_are_not_seen_it_is_not_known():
     facts = with_leaf(replace(LOST_LEAF, was="/dev/mapper/luks-3"), *away)
     facts = replace(facts, nodes={name: replace(node, disks=()) for name, node in facts.nodes.items()})
     assert the_pool_is_not_encrypted_below(facts, PARAMS).outcome == "unknown"
+
+
+def test_one_mapped_member_that_serves_and_whose_disk_is_not_matched_leaves_it_not_known():
+    leaf = replace(MEMBERS[0], name="/dev/mapper/luks-4", wwid=Unknown("No disk of this node is behind it."))
+    verdict = the_pool_is_not_encrypted_below(with_leaf(LOST_LEAF, leaf, *MEMBERS[1:]), PARAMS)
+    assert verdict.outcome == "unknown"
+    assert "/dev/mapper/luks-4" in verdict.reason
 
 
 def test_whatever_brings_a_disk_into_a_pool_asks_it():

@@ -177,6 +177,24 @@ EDGES = {
         "pass",
         "no self-test was ever run",
     ),
+    "an NVMe disk that has no self-test": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, self_tests=SILENT, has_no_self_test=True)),
+        "pass",
+        "it has no self-test",
+    ),
+    "an NVMe disk without a self-test that counts errors": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, self_tests=SILENT, has_no_self_test=True, media_errors=1)),
+        "refuse",
+        "could not correct",
+    ),
+    "an NVMe disk whose log this smartctl does not read": (
+        "the-disk-is-healthy",
+        with_disk(BLANK_WWID, condition=replace(WELL, self_tests=SILENT), paths=(path(name="nvme0n1"),)),
+        "unknown",
+        "since 7.4",
+    ),
     "a disk without a SAS link": (
         "the-disk-link-is-as-fast-as-others",
         with_disk(BLANK_WWID, paths=(path(sas_address=None),), condition=SILENT),

@@ -273,7 +273,7 @@ WRONG = {
         "the-disk-is-healthy",
         with_disk(BLANK_WWID, condition=replace(WELL, self_tests=(SelfTestFacts(40011, "Background long", 7, "Failed in segment"),))),
         PARAMS,
-        "last self-test",
+        "its self-test",
     ),
     "a disk with errors it could not correct": (
         "the-disk-is-healthy",

@@ -129,6 +129,8 @@ def _weighed(count: int, watch: int, act: int | None) -> str:
 
 
 def _self_test(condition: ConditionFacts) -> Row:
+    if condition.has_no_self_test:
+        return "Last self-test", "it has no self-test, which is optional for NVMe disks", "idle"
     if not known(condition.self_tests):
         return "Last self-test", f"not known: {condition.self_tests.reason}", UNKNOWN_TONE
     test = condition.last_test

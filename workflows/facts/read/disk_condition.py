@@ -98,6 +98,7 @@ class ConditionFacts:
     temperature_max: int | None = None  # what it is specified for, or what NVMe calls critical
     temperature_warning: int | None = None  # NVMe
     silent: str = ""  # why it says nothing of its health
+    has_no_self_test: bool = False  # NVMe
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -106,7 +107,9 @@ class ConditionFacts:
 
     @property
     def uncorrected(self) -> int:
-        return sum(line.uncorrected or 0 for line in self.errors)
+        """Errors that reached the host, by whatever counter the disk has: SCSI's logs of reads, writes and verifies, NVMe's, or ATA's."""
+        by_scsi = sum(line.uncorrected or 0 for line in self.errors)
+        return max(by_scsi, self.media_errors or 0, dict(self.attributes).get("reported uncorrectable", 0))
 
     @property
     def last_test(self) -> SelfTestFacts | None:
@@ -198,6 +201,7 @@ def condition_of(smart: Any, logs: Any) -> ConditionFacts:
         temperature_max=plain("temperature_max"),
         temperature_warning=plain("temperature_warning"),
         silent=smart.silent,
+        has_no_self_test=more is not None and more.has_no_self_test,
     )
 
 
@@ -225,6 +229,8 @@ def _tests(more: Any, log: Any, logs: Any) -> Known[tuple[SelfTestFacts, ...]]:
         found = log.self_tests
     elif more is not None and more.self_tests is not None:
         found = more.self_tests
+    elif more is not None and more.has_no_self_test:
+        return Unknown("It has no self-test, which is optional for NVMe disks.")
     else:
         return Unknown(f"Its self-test log could not be read. {'' if known(logs) else logs.reason}".rstrip())
     return tuple(SelfTestFacts(test.hours, test.what, test.result, test.text, test.lba) for test in found)

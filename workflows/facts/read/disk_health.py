@@ -138,13 +138,8 @@ def pending(condition: ConditionFacts) -> int:
     return max(listed or 0, counts.get("pending", 0), counts.get("offline uncorrectable", 0))
 
 
-def uncorrected(condition: ConditionFacts) -> int:
-    """Errors that reached the host, by whatever counter the disk has."""
-    return max(condition.uncorrected, condition.media_errors or 0, _counts(condition).get("reported uncorrectable", 0))
-
-
 def _lost_places(condition: ConditionFacts) -> Iterator[Finding]:
-    waiting, errors, damaged = pending(condition), uncorrected(condition), _counts(condition).get("end-to-end errors", 0)
+    waiting, errors, damaged = pending(condition), condition.uncorrected, _counts(condition).get("end-to-end errors", 0)
     if waiting >= at.PENDING_WATCH:
         severity: Literal["act", "watch"] = "act" if waiting >= at.PENDING_ACT else "watch"
         words = f"{waiting:,} of its sectors cannot be read and are not replaced yet"

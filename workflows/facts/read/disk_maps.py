@@ -18,7 +18,7 @@ def map_above(sources: Sources, devices: list[Any]) -> Known[MultipathMap | None
     """None of a disk that no map touches; Unknown with the reason of one whose maps do not show that they are this disk."""
     maps = sources.read("multipath")
     if not known(maps):
-        held = any(holder.startswith("dm-") for device in devices for holder in device.holders or ())
+        held = any(device.holders is None or any(holder.startswith("dm-") for holder in device.holders) for device in devices)
         return Unknown(f"Whether a multipath map is above it is not known: {maps.reason}") if held else None
     found, why = map_of(devices[0].wwid or "", devices, maps)
     return Unknown(f"It is not known as one disk behind a multipath map: {why}.") if why else found

@@ -7,8 +7,8 @@ import pytest
 
 from agents.collectors import smart
 from agents.collectors.base import Capture
-from workflows.facts import known, node_facts
-from workflows.facts.read.disk_condition import is_about
+from workflows.facts import Unknown, known, node_facts
+from workflows.facts.read.disk_condition import condition_of, is_about
 
 NVME = {
     "smartctl": {}, "device": {"name": "/dev/nvme0", "protocol": "NVMe"}, "model_name": "QUAY QN980", "serial_number": "QN22A0001177",
@@ -40,6 +40,19 @@ def test_a_report_is_of_the_disk_that_both_name(wwid, serial, about):
 
 def test_a_report_without_a_name_is_of_no_disk():
     assert not is_about(smart.parse("SMART Health Status: OK\n"), device("naa:5000c500a65b207b", "ZA000070"))
+
+
+@pytest.mark.parametrize("told", [True, False, None])
+def test_whether_an_nvme_disk_has_a_self_test_is_what_smartctl_says(told):
+    commands = {} if told is None else {"nvme_optional_admin_commands": {"self_test": told}}
+    condition = condition_of(smart.parse(json.dumps({**NVME, **commands})), Unknown("not asked"))
+    assert condition.has_no_self_test is (told is False)
+    assert not known(condition.self_tests)
+
+
+def test_the_text_of_smartctl_says_it_too():
+    text = "smartctl 7.4 2023-08-01 r5530\nSMART overall-health self-assessment test result: PASSED\n\nSelf-tests not supported\n"
+    assert condition_of(smart.parse(text), Unknown("not asked")).has_no_self_test
 
 
 BLOCK = "/sys/block:sda\n/sys/block/sda/device -> /sys/devices/0:0:0:0\n/sys/block/sda/device/wwid:naa.5000c500a65b207b\n"
