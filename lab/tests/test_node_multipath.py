@@ -52,7 +52,7 @@ def test_a_member_is_replaced_by_a_map_and_its_bay_is_lit(stage, walk):
     stage.sh(f"dd if=/dev/urandom of={old.by_id} bs=1M conv=notrunc {DAMAGED} 2>/dev/null; sync")
     stage.sh(f"zpool export {POOL}; zpool import -d /dev/disk/by-id {POOL}; zpool scrub -w {POOL}", seconds=600)
     print(stage.sh(f"zpool status -P {POOL}"))
-    walk.begin(f"{POOL}: ", RUNBOOK)
+    walk.begin(f"({old.wwid}) counted", RUNBOOK)  # beside it stands that the scrub repaired something
     walk.choose("Choose the new disk", new.serial)
     walk.insist("Check now", "Check pool, member and both disks")
     walk.plan(FILL, "Confirm what is replaced by what")
