@@ -1,9 +1,12 @@
 """The figures count what their names say."""
 
 import ast
+import subprocess
 from pathlib import Path
 
-from tests.house import Module, cycles, figures, used_once
+import pytest
+
+from tests.house import ROOT, Module, cycles, figures, used_once
 
 CODE = '''"""A docstring."""
 
@@ -51,3 +54,17 @@ def test_it_counts_this_checkout(tmp_path):
     found = figures(tmp_path)
     assert (found["files"], found["functions"], found["logical statements"], found["`said` as an identifier"]) == (1, 2, 6, 2)
     assert figures(Path(__file__).resolve().parents[1])["files"] > 500
+
+
+def test_the_top_folder_holds_what_belongs_there():
+    """A note that somebody left there would otherwise stay: no other test reads it."""
+    files = {
+        *(".dockerignore", ".gitignore", ".pre-commit-config.yaml", "Dockerfile", "docker-compose.yml"),
+        *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
+        *("conftest.py", "manage.py", "pyproject.toml", "requirements-dev.lock", "requirements.lock", "run"),
+    }
+    git = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    tracked = {name for name in git.stdout.splitlines() if "/" not in name}
+    if not tracked:
+        pytest.skip("this is no checkout of git")
+    assert tracked == files

@@ -15,11 +15,12 @@ from agents.domain.wwid import by_id_path
 
 LINK = "/dev/disk/by-id/dm-uuid-"
 _NAA = re.compile(r"naa:([0-9a-f]{16}|[0-9a-f]{32})", re.ASCII)
-UP = ("active", "ready")  # what device mapper and the path checker call a path that takes I/O (multipathd(8))
+# What device mapper and the path checker call a path that takes I/O (multipathd(8)); the checker's word is None where the kernel alone was asked.
+UP = (("active", "ready"), ("active", None))
 
 
 class Path(Protocol):
-    """One path of a map, as multipathd reports it."""
+    """One path of a map, as multipathd or the kernel reports it."""
 
     @property
     def name(self) -> str: ...
@@ -102,8 +103,8 @@ def _not_held(one: Map, devices: Iterable[Device]) -> str:
 
 
 def paths_up(one: Map) -> Tuple[str, ...]:
-    """Names of the paths that take I/O, by device mapper and by the path checker both."""
-    return tuple(path.name for path in one.paths if (path.dm_state, path.checker) == UP)
+    """Names of the paths that take I/O, by device mapper, and by the path checker where it was asked."""
+    return tuple(path.name for path in one.paths if (path.dm_state, path.checker) in UP)
 
 
 def paths_down(one: Map) -> Tuple[str, ...]:
@@ -112,5 +113,5 @@ def paths_down(one: Map) -> Tuple[str, ...]:
 
 
 def states(one: Map) -> str:
-    """ "sda active ready, sdq failed faulty"."""
-    return ", ".join(f"{path.name} {path.dm_state or 'no state'} {path.checker or 'no state'}" for path in one.paths)
+    """ "sda active ready, sdq failed faulty", "sda active" where the kernel alone was asked."""
+    return ", ".join(f"{path.name} {' '.join(filter(None, (path.dm_state, path.checker))) or 'no state'}" for path in one.paths)

@@ -78,7 +78,7 @@ def test_a_path_is_up_down_or_neither():
     one = MultipathMap("dm-3", "mpatha", WWID, tuple(MultipathPath(*each) for each in words), UUID)
     assert paths_up(one) == ("sda",)
     assert paths_down(one) == ("sdb", "sde")
-    assert "sdd no state no state" in states(one)
+    assert "sdd no state" in states(one)
 
 
 TEXT = """\
@@ -209,7 +209,7 @@ def no_daemon(node):
     ("change", "why"),
     [
         (every_path_down, "without a path that takes I/O (sddd failed faulty, sdh failed faulty)"),
-        (no_daemon, "without a path that takes I/O (sddd no state no state, sdh no state no state)"),
+        (no_daemon, "without a path that takes I/O (sddd no state, sdh no state)"),
         (held, "is held by dm-99"),
         (a_path_outside, "sdzz leads to naa:5000c500a65b207b and is no path of its map dm-7"),
         (no_map, "leads nowhere on this node"),

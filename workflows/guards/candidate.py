@@ -37,7 +37,9 @@ def _a_path_works(disk: DiskFacts, above: MapFacts) -> Verdict:
         return refuse(
             f"No path to {name_of(disk)} takes I/O: {', '.join(above.down)}. Check the disk and its cables, or choose another one."
         )
-    return unknown(f"Whether a path to {name_of(disk)} takes I/O is not known: multipathd reports none that is active and ready.")
+    return unknown(
+        f"Whether a path to {name_of(disk)} takes I/O is not known: neither multipathd nor the kernel (`dmsetup status`) reports one that is active."
+    )
 
 
 def a_path_is_down(facts: FleetFacts, params: Params) -> str:
