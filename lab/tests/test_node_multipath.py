@@ -81,6 +81,9 @@ def test_a_lost_path_is_told_of_and_the_pool_serves_on(stage, walk):
     stage.machine.lose_path(HALF)
     stage.sh(f"dd if=/dev/urandom of=/{POOL}/more bs=1M count=20 2>/dev/null; zpool sync", seconds=600)
     walk.asker.until(
-        lambda page: any("path" in words and stage.machine.disk(HALF).serial in words for words, _ in page.links), "the lost path", "/", 900
+        lambda page: any("lost a path" in words and stage.machine.disk(HALF).wwid in words for words, _ in page.links),
+        "the lost path",
+        "/",
+        900,
     )
     assert "ONLINE" in stage.sh(f"zpool list -H -o health {POOL}")

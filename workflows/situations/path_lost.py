@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agents.collectors.block import RUNNING
 from workflows.engine.core import Cure, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, OnPath, known
-from workflows.situations import _words
+from workflows.situations import _ill, _words
 
 SLUG = "path-lost"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)
@@ -107,20 +107,26 @@ def _hosts(node: NodeFacts, names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(path.hctl.partition(":")[0] for path in paths if path.name in names and path.hctl)
 
 
-def _title(one: Lost) -> str:
-    """The map where there is one, else the disk."""
-    return _words.named(one.disk) if one.disk is not None and one.name in one.disk.names else one.name
+def _title(node: NodeFacts, one: Lost) -> str:
+    """The disk with the pool that it serves; the map alone where no disk is known to be behind it. A map's name may go to another disk."""
+    if one.disk is None or not known(one.disk.wwid):
+        return one.name
+    wwid = one.disk.wwid
+    pool = next((f"{seat.pool.name}: " for seat in _ill.seats(node) if seat.leaf.wwid == wwid), "")
+    return f"{pool}{_words.named(one.disk)}"
 
 
 def _of_disk(node: NodeFacts, one: Lost) -> Situation:
-    named = _words.where(one.disk) if one.disk is not None else one.name
+    named = one.name if one.disk is None else _words.where(one.disk)
+    if one.disk is not None and one.name not in one.disk.names:
+        named += f", the map {one.name}"
     missing = f"Its path {' and '.join(one.failed)} does not work" if one.failed else "It has one path where the disks beside it have two"
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{one.disk.wwid if one.disk is not None and known(one.disk.wwid) else one.name}",
         node=node.node,
         severity="watch",
-        title=f"{_title(one)} lost a path: {_words.plural(one.working, 'path')} left",
+        title=f"{_title(node, one)} lost a path: {_words.plural(one.working, 'path')} left",
         meaning=(
             f"{named}: {missing}; it is reached by {_words.plural(one.working, 'other path')}. Nothing is lost, and it is slower at most. "
             "If the last path fails, the disk is gone for its pool."
