@@ -193,7 +193,8 @@ class TwinHost:
 
     def _wait(self, seconds: float, ends: float) -> None:
         left = ends - self.now()
-        self._sleep(max(0.0, min(seconds, left)))
+        if seconds > 0:  # to sleep for no time gives the processor away all the same, and most commands answer at once
+            self._sleep(max(0.0, min(seconds, left)))
         if seconds > left:
             raise OutOfTime
 

@@ -22,10 +22,17 @@ class Tree:
         self.root: dict[str, Entry] = {}
         self._resolved: dict[str, tuple[str, Content]] = {}  # by path, until something is added
         self._globbed: dict[str, tuple[str, ...]] = {}  # by pattern, as long
+        self._folders: dict[str, dict[str, Entry]] = {}  # by path, until one is replaced: thousands of files go into a few hundred folders
 
     def directory(self, path: str) -> dict[str, Entry]:
         self._resolved.clear()
         self._globbed.clear()
+        found = self._folders.get(path)
+        if found is None:
+            found = self._folders[path] = self._made(path)
+        return found
+
+    def _made(self, path: str) -> dict[str, Entry]:
         here = self.root
         for part in _parts(path):
             below = here.setdefault(part, {})
@@ -35,12 +42,17 @@ class Tree:
         return here
 
     def file(self, path: str, content: str | bytes) -> None:
-        folder, _, name = path.rpartition("/")
-        self.directory(folder)[name] = content.encode("utf-8") if isinstance(content, str) else content
+        self._put(path, content.encode("utf-8") if isinstance(content, str) else content)
 
     def link(self, path: str, target: str) -> None:
+        self._put(path, Link(target))
+
+    def _put(self, path: str, entry: bytes | Link) -> None:
         folder, _, name = path.rpartition("/")
-        self.directory(folder)[name] = Link(target)
+        here = self.directory(folder)
+        if isinstance(here.get(name), dict):
+            self._folders.clear()  # what was a folder is none any more, and neither are those below it
+        here[name] = entry
 
     def read(self, path: str) -> bytes:
         _, entry = self.resolve(path)
@@ -78,7 +90,10 @@ class Tree:
         """Paths that match, sorted. As with a shell's glob, `*` does not cross a slash and a link that dangles counts."""
         found = self._globbed.get(pattern)
         if found is None:
-            found = self._globbed[pattern] = tuple(sorted(self._match("", _parts(pattern))))
+            parts = _parts(pattern)
+            plain = next((place for place, part in enumerate(parts) if _is_magic(part)), len(parts) - 1)
+            above = "".join(f"/{part}" for part in parts[:plain])
+            found = self._globbed[pattern] = tuple(sorted(self._match(above, parts[plain:])))
         return found
 
     def _match(self, here: str, parts: list[str]) -> Iterator[str]:
@@ -87,8 +102,7 @@ class Tree:
             return
         names = found[1]
         first, rest = parts[0], parts[1:]
-        magic = any(c in first for c in "*?[")
-        for name in fnmatch.filter(names, first) if magic else [first] * (first in names):
+        for name in fnmatch.filter(names, first) if _is_magic(first) else [first] * (first in names):
             path = f"{here}/{name}"
             if rest:
                 yield from self._match(path, rest)
@@ -98,3 +112,7 @@ class Tree:
 
 def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part]
+
+
+def _is_magic(part: str) -> bool:
+    return any(c in part for c in "*?[")

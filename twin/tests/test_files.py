@@ -132,3 +132,14 @@ def test_nothing_is_put_below_a_file():
     with pytest.raises(NotADirectoryError):
         tree.file("/sys/block/sda/size", "1")
     assert tree.read("/sys/block/sda") == b"x"
+
+
+def test_a_folder_that_was_replaced_takes_nothing_any_more(tree):
+    """Folders are remembered while a tree is made; one that became a file or a link must not go on taking files that nobody finds."""
+    tree.file("/sys/devices", "x")
+    for path in ("/sys/devices/a/size", "/sys/devices/c"):
+        with pytest.raises(NotADirectoryError):
+            tree.file(path, "1")
+    tree.link("/sys/block", "/sys/loop")
+    with pytest.raises(NotADirectoryError):
+        tree.link("/sys/block/c", "/sys/devices/a")
