@@ -8,9 +8,6 @@ a core comes back to that folder. So do the files that walk every story: each st
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-
 from xdist.scheduler import LoadFileScheduling
 
 BROWSER = "tests/browser/"
@@ -31,45 +28,12 @@ def unit(nodeid: str) -> str:
     return BROWSER if nodeid.startswith(BROWSER) else OF_STORIES[0] if file in OF_STORIES else file
 
 
-class Indexed(list[str]):
-    """The tests of one worker. `index` looks a test up: to search 46,000 of them for each in turn takes seconds."""
-
-    def __init__(self, collected: Iterable[str]) -> None:
-        super().__init__(collected)
-        self._places = {nodeid: place for place, nodeid in enumerate(self)}
-
-    def index(self, nodeid: str, *_) -> int:
-        return self._places[nodeid]
-
-
 class LongestFirst(LoadFileScheduling):
-    """Files in the order in which the workers collected them.
-
-    After each test pytest-xdist counts anew how many of all tests that a worker was ever given are still to come: 15 seconds for 46,000
-    tests. Here the number left of each unit is kept, and a unit that has ended is forgotten.
-    """
+    """Files in the order in which the workers collected them."""
 
     def __init__(self, config, log=None) -> None:
         config.option.loadscopereorder = False
-        self.left: Counter[str] = Counter()
         super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
         return unit(nodeid)
-
-    def add_node_collection(self, node, collection) -> None:
-        self.left = self.left or Counter(map(unit, collection))
-        super().add_node_collection(node, collection)
-        if node in self.registered_collections:  # not where another worker collected other tests
-            self.registered_collections[node] = Indexed(collection)
-
-    def mark_test_complete(self, node, item_index: int, duration: float = 0) -> None:
-        nodeid = self.registered_collections[node][item_index]
-        scope = unit(nodeid)
-        self.left[scope] -= not self.assigned_work[node][scope][nodeid]
-        super().mark_test_complete(node, item_index, duration)
-        if not self.left[scope]:
-            self.assigned_work[node].pop(scope)
-
-    def _pending_of(self, workload) -> int:
-        return sum(self.left[scope] for scope in workload)
