@@ -1,7 +1,5 @@
 """Cache devices, logs and hot spares come and go: `zpool remove`."""
 
-from __future__ import annotations
-
 import copy
 
 from twin.answer import Answer, refused

@@ -13,8 +13,6 @@ Sources, both read in November 2026:
   no source that we could read says. MD1220, MD1420 and DS424x: none at all.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

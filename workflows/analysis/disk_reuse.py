@@ -3,8 +3,6 @@
 Shown before a disk is wiped and kept in the plan. Nothing here refuses the wipe: a disk that is sent back is wiped too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.facts import DiskFacts, NodeFacts, PoolFacts, known

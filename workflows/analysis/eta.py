@@ -4,8 +4,6 @@ What ZFS prints divides what is left by the average since the resilver began, wh
 other way round. No single number is made of the three: where they differ, the difference is shown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ It listens twice, each time for as long: when it looks at the pool and when it t
 OpenZFS's spa_activity_check_duration, and when not at all in spa_activity_check_required.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """When a pool was last read through: by its scan line, and by its own history where a resilver came after the scrub."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Only what grows counts. The same small number on every lane of a wide port is one event, a cable put in or an HBA reset, long over.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ never contradicts the verdict or the margin beside it. Guards count by `workflow
 serve, or of which that is not known, nothing is said: its tree does not show what another loss would do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

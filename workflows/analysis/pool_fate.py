@@ -13,8 +13,6 @@ While the verdict gates, no member of the pool is to be replaced: what is wrong 
 read each vdev as ZFS does; guards go by `workflows.analysis.redundancy`, which counts less.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ The state of the vdev itself may lower the count and never raises it.
 A margin of 0 means one more loss destroys the pool, and a negative one that data is already out of reach.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

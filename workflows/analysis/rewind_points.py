@@ -7,8 +7,6 @@
 A ring holds 32 points at ashift 12, minutes on a busy pool, and every import for writing takes the oldest away.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ From the showing on the outcome is UNKNOWN, as of an order whose node fell silen
 node settles it by a look that was taken later and shows three things: the nonce of this showing, the very boot of the very host, and the effect.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

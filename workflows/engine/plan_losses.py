@@ -3,8 +3,6 @@
 The facts are bound into the plan when it is made, so that what was accepted is what was shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

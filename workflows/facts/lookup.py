@@ -3,8 +3,6 @@
 Every answer is the thing, None when it is certainly not there, or `Unknown` when it is not known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

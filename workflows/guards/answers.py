@@ -1,7 +1,5 @@
 """Judging what a person at the rack types or scans. The answer must be right, and a wrong one says what to do with it."""
 
-from __future__ import annotations
-
 import re
 
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown

@@ -1,7 +1,5 @@
 """Questions about one bay: who sits in it, what is lit, what was pulled. A bay is a place, and what is in it is asked each time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.enclosure import PORTS

@@ -1,7 +1,5 @@
 """Questions about the disk that was chosen: is it free, fit, healthy, and where we think it is?"""
 
-from __future__ import annotations
-
 from agents.collectors.block import RUNNING
 from agents.domain.disk_uses import way_on, ways_on
 from agents.domain.multipath_maps import path_of

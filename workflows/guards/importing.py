@@ -3,8 +3,6 @@
 What `zpool import` advises is never repeated. It advises to make pools anew that are whole on most of their disks.
 """
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import ACTIVE
 from agents.operations._importing import OF_HOSTID_0
 from workflows.analysis.rewind_points import spare

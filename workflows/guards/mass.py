@@ -1,7 +1,5 @@
 """Questions about members that were lost together: by what, are their disks back, is everything quiet, does the pool serve again?"""
 
-from __future__ import annotations
-
 from agents.collectors.block import RUNNING
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet

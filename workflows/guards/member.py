@@ -1,7 +1,5 @@
 """Questions about a member that is to leave service, or did, and about its coming back."""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup, need

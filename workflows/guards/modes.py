@@ -1,7 +1,5 @@
 """Questions about a mode of one disk: may it be switched, does the disk serve nothing meanwhile, is it what and where we think?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need

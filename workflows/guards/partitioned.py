@@ -4,8 +4,6 @@ A whole disk in its place would hold the data and not what was beside it. `repla
 and has the way by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agents.domain.wwid import by_id_path, strip_partition

@@ -1,7 +1,5 @@
 """Does the node's own policy file let the order run? Asked before anybody plans, confirms and approves what the node would then refuse."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from types import ModuleType

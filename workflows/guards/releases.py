@@ -1,7 +1,5 @@
 """May this be ordered on the node's release of OpenZFS, of this pool? The table is the node's own: `agents/zfs_releases.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Questions after a replacement: is the old member gone, does the new disk serve, is the vdev whole again?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need

@@ -1,7 +1,5 @@
 """Questions about a lost member whose own disk is there again: is it really that disk, may it serve, and has it caught up?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import REPAIRS, FleetFacts, known, need

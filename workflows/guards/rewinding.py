@@ -4,8 +4,6 @@ A rewind for writing discards for ever. What can be had by reading only is had t
 what it freed is for writing a person's or the vendor's act, never done from here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from agents.collectors.kstat_txgs import Txg

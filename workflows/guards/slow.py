@@ -1,7 +1,5 @@
 """Questions about a slow member: is there enough to judge by, may its disk be tested, and what do the numbers say?"""
 
-from __future__ import annotations
-
 from workflows.analysis import slowness
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, derived, known, lookup, need

@@ -1,7 +1,5 @@
 """What guards ask about: the lost member and the chosen disk, found from a run's parameters or not known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Questions about the one disk that blocks an import: does it stand out alone, by more than one kind of evidence, and can it be spared?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agents.operations import zdb_without

@@ -1,7 +1,5 @@
 """Questions about a pool that multihost suspended: which disk began it, who else may have the pool, what lives on the node, is it steady?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, derived, known, lookup, need

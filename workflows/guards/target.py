@@ -1,7 +1,5 @@
 """Questions about the lost member, its vdev and its pool: may anything be attached there now?"""
 
-from __future__ import annotations
-
 from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.analysis import redundancy

@@ -4,8 +4,6 @@ Which tunables there are, since when, how far and at what cost is in `agents/dom
 "NAME BEFORE VALUE", so that the value to put back is on record.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number

@@ -1,7 +1,5 @@
 """An order as steps: PLAN, what people say to it, EXECUTE. And a VERIFY that has the node look again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any

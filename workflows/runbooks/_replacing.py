@@ -1,7 +1,5 @@
 """What every runbook that puts a new disk into a pool shares: the choice of it, the node's plan, and how the resilver gets on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import ModuleType

@@ -4,8 +4,6 @@ In this order: a disk whose label contradicts the others, features, the hostid, 
 vdevs that are missing, and last the note of the pool itself. `import_blocked` puts it in words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

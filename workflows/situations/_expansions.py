@@ -1,7 +1,5 @@
 """What an `expand:` entry says: a raidz that takes in one more disk moves all its data. OpenZFS 2.3 and newer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

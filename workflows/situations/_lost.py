@@ -1,7 +1,5 @@
 """Lost members: the leaves that serve nothing, read from the tree. The status line hides them while a resilver runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

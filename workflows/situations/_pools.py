@@ -1,7 +1,5 @@
 """What situations about whole pools share: each pool with its node, how a command names a vdev, and how a person finds it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

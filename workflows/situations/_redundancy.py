@@ -1,7 +1,5 @@
 """How much redundancy a top-level vdev was made with, by its kind alone, and how one without any is cured or taken out again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

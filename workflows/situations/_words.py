@@ -1,7 +1,5 @@
 """Sentences and evidence that several situations need."""
 
-from __future__ import annotations
-
 from workflows.analysis import pool_fate
 from workflows.engine.core import Answer, Evidence
 from workflows.facts import DiskFacts, Known, NodeFacts, PoolFacts, VdevFacts, known, lookup

@@ -1,7 +1,5 @@
 """A cache device serves nothing. It only ever held copies: no data is at stake, reads are slower."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation

@@ -4,8 +4,6 @@ Replacing a disk does not bring data back. Where members are out of service, the
 where every member serves, all copies are wrong, and only a restore or the removal of what is damaged ends it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 (include/sys/fs/zfs.h:POOL_STATE_DESTROYED; cmd/zpool/zpool_main.c:import_pools, zfs-2.4.4). One situation for each disk, of the first node that sees it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zdb_label import DESTROYED

@@ -3,8 +3,6 @@
 While it runs, ZFS refuses to replace, attach, and make a checkpoint, and does not start a second removal.
 """
 
-from __future__ import annotations
-
 import re
 
 from workflows.engine.core import Cure, Situation

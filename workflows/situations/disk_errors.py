@@ -4,8 +4,6 @@ A disk that ZFS gave up is `disk-faulted`; errors of all disks of a vdev are `er
 so they show that something was, not that it is. A cache device holds copies only: what it counted costs reads and no data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zpool_status import NAMELESS

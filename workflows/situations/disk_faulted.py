@@ -3,8 +3,6 @@
 A member that is away is a `disk-missing`, one whose name leads to another disk a `wwid-mismatch`: no leaf is two of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Situation

@@ -4,8 +4,6 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 `disk-faulted`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.analysis.pool_fate import why_down

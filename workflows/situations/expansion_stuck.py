@@ -3,8 +3,6 @@
 Above 100 % it has moved more than there was when it began; it goes on while data is written, and ends when it has caught up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation

@@ -4,8 +4,6 @@ Importing it here too destroys it; `-f` is exactly how. Nothing needs repair: th
 prove before anybody does it. Only a pool imported on two nodes at once is an emergency.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ What the cache file holds, and what `zpool import -c` makes of it, read at 2.1.1
 A file that came with another host's image, or from before a takeover, is such a one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

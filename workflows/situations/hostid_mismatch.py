@@ -7,8 +7,6 @@ What ends it is an export and an import. `rename-members` does both where member
 `import-pool` begins at the node then: while the pool is imported it refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Evidence, Situation

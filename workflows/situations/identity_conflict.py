@@ -4,8 +4,6 @@ Every guard that names a disk refuses while its sources disagree. A technician a
 bay: both must mean one disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Evidence, Situation

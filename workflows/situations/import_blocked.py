@@ -8,8 +8,6 @@ The cause is decided in `_blocked`. Going back in time is spoken of only where e
 damaged, and is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ member UNAVAIL until the pool is imported by a scan. An import with `-d` of a di
 lib/libzutil/zutil_import.c: a name that equals the stored path is preferred, and with `-d` the stored one is not among those looked at).
 """
 
-from __future__ import annotations
-
 from agents.operations import _ordinary
 from workflows.engine.core import Answer, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup

@@ -4,8 +4,6 @@ A running pool does not mind; the next import does. A copy or two can be missing
 again with its next change of the configuration; a member without any label is lost to the import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation

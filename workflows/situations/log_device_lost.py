@@ -4,8 +4,6 @@ What matters is a crash: records that only the lost device had are gone, and the
 not replayed yet. Nothing else of the pool was on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Situation

@@ -4,8 +4,6 @@ Only growth counts. Counters keep their numbers until a reset, and the same smal
 cable put in or an HBA reset, long over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Evidence, Situation

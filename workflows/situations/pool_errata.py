@@ -4,8 +4,6 @@ The numbers: 1 the scrub of ZoL #2094, 2 its asynchronous destroy (such a pool i
 4 encrypted snapshots and bookmarks (#8308) (include/sys/fs/zfs.h, zpool_errata_t).
 """
 
-from __future__ import annotations
-
 import re
 
 from workflows.engine.core import Cure, Situation

@@ -7,8 +7,6 @@ The kernel's own state shows it when `zpool` hangs; the text of `zpool status`, 
 What `zpool clear` does to a multihost suspension differs by release, and in one of them it can destroy the pool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Where a replacement stays over it, that is `resilver-stuck`. Here everything looks in service.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.facts.read.versions import release_numbers

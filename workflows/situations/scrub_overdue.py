@@ -4,8 +4,6 @@ A node with an agent has a clock and a history. A pasted text has neither: its a
 names, or else from when it is read, as the text may be of any day before; so it is no more than a hint there.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from workflows.analysis import last_scrub

@@ -5,8 +5,6 @@ agree (waits, slow I/Os, delay events, task aborts) are a finding. In a mirror o
 is as usual: such a disk is watched, whatever the numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

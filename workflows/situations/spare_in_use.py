@@ -3,8 +3,6 @@
 It is over when the lost member is replaced by a new disk (the spare goes back), or detached (the spare stays for good).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

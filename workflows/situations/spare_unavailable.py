@@ -1,7 +1,5 @@
 """A hot spare cannot stand in: it cannot be opened, carries something else, or serves another pool. The next failure has one spare less."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

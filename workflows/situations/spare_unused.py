@@ -3,8 +3,6 @@
 The tree has to be known in full for that: a row that was not understood may be the one that holds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation

@@ -4,8 +4,6 @@ Mostly `zpool add -f` was typed for `zpool attach` or `zpool add ... spare`, or 
 disks only was made so on purpose, and is no such thing.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _pools

@@ -7,8 +7,6 @@
 A pool or vdev that cannot be opened at all is `pool-down`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate

@@ -3,8 +3,6 @@
 Mostly the packages were upgraded without a reboot: the old module still runs, and the new tools call it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.zfs_releases import TRIED, is_read, not_ordered, read, tried

@@ -3,8 +3,6 @@
 Whoever trusts the name replaces, or pulls, a healthy disk. What is lost is known only by its vdev guid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Who a disk is and where it has been, for its page: the witnesses in words, and everything it was ever called in order of time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What a pool's page says beyond its tree: what the next loss would do, its earlier scans, what happened to it, and who carries its labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime

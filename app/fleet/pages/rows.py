@@ -3,8 +3,6 @@
 A tone is one of `judging.TONES`. Pure functions, so that a page's words are tested without a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -6,8 +6,6 @@ may be stale without any harm, and are hints. Two witnesses of now that contradi
 disagreement refuses: not knowing which disk it is was how wrong disks got pulled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache

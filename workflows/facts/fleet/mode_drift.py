@@ -1,8 +1,6 @@
 """Which disks have another mode than most of their like: same vendor, model and firmware. What is right is the site's policy, so the
 majority decides, and only where there is one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Hang what the tables of numbers say onto the pools: fill, properties, latency and how far a scan is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the firmware of a node calls the machine (DMI): by which serial numbers a person knows that it is this one whose power is off."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

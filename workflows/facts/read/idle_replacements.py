@@ -4,8 +4,6 @@ OpenZFS 2.1.11: a resilver that restarts while the pool's devices are being reop
 `vdev_resilver_needed`, and a device that is just being reopened is not writable), and no other one follows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

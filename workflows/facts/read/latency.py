@@ -4,8 +4,6 @@ A number alone says little: 30 ms is much for a disk at rest and little for one 
 others of its own top-level vdev, which get the same share of the same I/O at the same time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median

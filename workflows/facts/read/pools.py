@@ -1,7 +1,5 @@
 """Pools: the tree by name and the tree by guid become one, and the labels say which disk each leaf is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Defaults are those of the OpenZFS release that is loaded. Where releases near by
 that is known as a default counts as one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agents.collectors.parameters import NAMES, BootOption, Parameters

@@ -1,7 +1,5 @@
 """What add-auxiliary alone asks: whether the disk may be what it is to be, and whether it stands there afterwards."""
 
-from __future__ import annotations
-
 from agents.domain.wwid import by_id_path
 from agents.operations.zpool_add import ROLES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown

@@ -6,8 +6,6 @@
 none runs. What it cannot do is fill a disk that comes and goes: that is looked for first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import zpool_resilver

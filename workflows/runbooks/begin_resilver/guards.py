@@ -1,7 +1,5 @@
 """What begin-resilver alone asks: whether a disk misses data, and whether one comes and goes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zpool_get import DEFERS

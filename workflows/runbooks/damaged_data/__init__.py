@@ -6,8 +6,6 @@ A scrub that comes to its end lists what it found damaged in the place of what w
 so one is enough for what was gone when it began; errors that were met while it ran need a second. Nothing is deleted here.
 """
 
-from __future__ import annotations
-
 from agents.operations import zpool_scrub, zpool_scrub_pause
 from workflows.engine.core import CheckStep, DecideStep, Params, Runbook
 from workflows.facts import FleetFacts

@@ -5,8 +5,6 @@
 One snapshot, named with its guid and txg; never -r, -R or a range. What it alone holds is gone for good. A hold or a clone refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

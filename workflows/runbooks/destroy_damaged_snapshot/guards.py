@@ -1,7 +1,5 @@
 """What destroy-damaged-snapshot alone asks: which snapshot is damaged, and that the one that was chosen is still the same and free."""
 
-from __future__ import annotations
-
 from agents.collectors.zfs_snapshots import Snapshot
 from agents.collectors.zpool_status_errors import snapshot_of, snapshots
 from agents.domain.times import iso

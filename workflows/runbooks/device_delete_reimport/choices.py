@@ -1,7 +1,5 @@
 """What device-delete-reimport offers to choose from, fills into its orders, and shows beside a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

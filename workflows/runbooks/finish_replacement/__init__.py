@@ -11,8 +11,6 @@ no way back: the label of what goes is wiped. The danger is detaching the half t
 while one of its places holds two disks (vdev_raidz_expand_child_replacing, module/zfs/vdev_raidz.c, 2.3.0): this ends that wait.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

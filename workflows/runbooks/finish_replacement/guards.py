@@ -1,7 +1,5 @@
 """What finish-replacement alone asks: which disks are in the `replacing` or `spare` vdev, which of them may stay, and whether it misses anything."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workflows.analysis import redundancy

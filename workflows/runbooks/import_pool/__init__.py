@@ -6,8 +6,6 @@ For a pool that was exported, or that this host used last and did not import at 
 last, or has, is refused. The import writes labels and replays the log; exporting the pool again is the way back while nothing is mounted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import _ordinary, zpool_export_unused, zpool_import_ordinary

@@ -6,8 +6,6 @@ An ordinary import refuses while a log is missing. `zpool import -m` passes over
 zpool_import_without_log.py says by which code. So it comes last: a log that comes back in time loses nothing. What else is missing refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

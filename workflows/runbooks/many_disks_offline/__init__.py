@@ -6,8 +6,6 @@ While they are away no disk is replaced and nothing is cleared: every such step 
 have lost writes all the same, so the run ends with a scrub that found nothing, not before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import zpool_bring_back, zpool_clear, zpool_scrub

@@ -8,8 +8,6 @@ Nothing here writes to a disk, so there is no point of no return. What is danger
 that the next one imports it for writing "to try": that is left to people, with images of the disks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -7,8 +7,6 @@ and is written to the data disks before the log goes. What holds data, special o
 `zpool add` gives a pool another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

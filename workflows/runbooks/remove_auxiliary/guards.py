@@ -1,7 +1,5 @@
 """What remove-auxiliary alone asks: whether the guid is that of a whole log, a cache device or a spare, and whether it may go."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agents.operations.zpool_remove import STATES

@@ -7,8 +7,6 @@ comes before where none ended lately. While the copy runs the removal can be cal
 decides it. Afterwards the vdev is gone, and a table of what was moved stays in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@ export a pool that is busy, and the node refuses while something of it is mounte
 pool, so all are asked before. Nothing that is written is taken back: the way back imports the pool again and lists what is to be started.
 """
 
-from __future__ import annotations
-
 from agents.operations import zpool_export_unused, zpool_import_ordinary
 from workflows.engine.core import CheckStep, Loop, ManualStep, Params, Runbook, Step, Verdict, VerifyStep, ok, refuse
 from workflows.facts import FleetFacts

@@ -6,8 +6,6 @@ There is no point of no return: the run carries the value before, and its way ba
 of the node, and ends at the next boot at the latest. Nothing is written to modprobe.d.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

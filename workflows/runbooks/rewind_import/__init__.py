@@ -9,8 +9,6 @@ the pool has written past it, neither an export nor a boot may come between. Not
 to for writing by people alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

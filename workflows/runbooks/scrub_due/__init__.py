@@ -7,8 +7,6 @@ A scrub that runs already is not begun again. Nothing is written but what ZFS me
 it is not begun while a member is lost, or while anything else of the pool comes first.
 """
 
-from __future__ import annotations
-
 from agents.operations import zpool_scrub, zpool_scrub_pause
 from workflows.engine.core import CheckStep, Params, Runbook, WaitStep
 from workflows.facts import FleetFacts

@@ -1,7 +1,5 @@
 """What scrub-due alone asks: whether a scrub is due, what it costs, and whether one ended lately."""
 
-from __future__ import annotations
-
 from workflows.analysis import read_tail
 from workflows.analysis.last_scrub import WARN_DAYS
 from workflows.analysis.scrubs import last_scrub

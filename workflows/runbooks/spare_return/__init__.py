@@ -9,8 +9,6 @@ and it could only come in again as a new disk. The danger is detaching the wrong
 stands still (vdev_raidz_expand_child_replacing, module/zfs/vdev_raidz.c, 2.3.0), so an expansion is no reason to wait.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ A pause keeps its place and is mostly what is wanted; ending a run of scrub-due 
 came: what the last whole scrub listed and this one had not read is listed no more, and is damaged all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

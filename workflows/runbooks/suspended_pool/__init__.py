@@ -7,8 +7,6 @@ resumed only where this release looks for another host first; everywhere else th
 it is not known what a partner does, nothing is done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.domain.tunables import TUNABLES, number

@@ -9,8 +9,6 @@ a controller and switches nothing off. From "import" on there is only forward: t
 pool too destroys it, so that stays open until it reports again and cannot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

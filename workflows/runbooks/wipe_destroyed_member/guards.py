@@ -1,7 +1,5 @@
 """What wipe-destroyed-member alone asks: that the pool was destroyed, and that nothing shows it was brought back since."""
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import DESTROYED
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup, need

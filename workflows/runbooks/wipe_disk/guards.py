@@ -3,8 +3,6 @@
 What is so of any disk that is to be wiped, `wipe_destroyed_member` asks too.
 """
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import ACTIVE
 from agents.domain.wwid import strip_partition
 from workflows.analysis import disk_reuse

@@ -9,8 +9,6 @@ forward: ZFS has started writing to the new disk. A disk that carries the lost m
 it is the member, under another name, and is brought back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
