@@ -13,6 +13,8 @@ DSP0268 ComputerSystem; APC PowerNet-MIB sPDUOutletCtl, rPDUOutletStatusOutletSt
 says nothing. Lines that contradict each other make what they are about not known. Of a text only the lines that were understood are kept.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,6 +4,8 @@ Every event carries `at`, the portal's clock in seconds, because the engine has 
 person, or empty when no person acted.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

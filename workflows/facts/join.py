@@ -4,6 +4,8 @@ Nothing is guessed: a source that failed, is missing or cannot be read leaves `U
 that needed it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What the sources of a node are called in words that a storage engineer uses, for reasons that people read."""
 
+from __future__ import annotations
+
 WORDS = {
     "block": "list of block devices",
     "boot_tool": "list of proxmox-boot-tool",

@@ -8,6 +8,8 @@ The sentence decides, not the id: one id stands for several reasons (EY for thre
 K4 for a pool that multihost suspended, because their table was one entry short.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ Labels are read from the disks themselves, so they show what names hide: a membe
 that claim one vdev, a disk that belongs to another pool.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

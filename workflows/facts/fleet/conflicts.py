@@ -4,6 +4,8 @@ Two paths, two ports and two nodes of one shelf are one disk, and no conflict. N
 share its serial number and its place.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

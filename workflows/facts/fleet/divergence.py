@@ -4,6 +4,8 @@ A label or uberblock that is ahead of all its peers wins when ZFS imports; it ne
 a while, which harms nothing. So only what is ahead, contradicts, or cannot be read makes a suspect.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

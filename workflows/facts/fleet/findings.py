@@ -1,5 +1,7 @@
 """What the label census of the whole fleet shows, in sentences: per pool for its page, per node for the labels that are foreign there."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ ZFS writes the labels of a vdev anew when a member comes or goes (module/zfs/spa
 was let go of is older; of one that was let go of while it served the txg is 0.
 """
 
+from __future__ import annotations
+
 from workflows.facts.model import LabelFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.facts.unknown import known
 

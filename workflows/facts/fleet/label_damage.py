@@ -4,6 +4,8 @@ Four equal copies are expected on every member. A disk that never was a member a
 counts as lost only where the labels of its siblings name this very disk.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """The roll of one imported pool: every label of it that any node reads, whether the pool has that disk there, and which leaves no disk carries."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

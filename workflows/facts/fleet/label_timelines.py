@@ -5,6 +5,8 @@ matter of course. While a pool is imported its members are read one after the ot
 that the pool does not have in service are judged.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 

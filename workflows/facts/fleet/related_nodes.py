@@ -4,6 +4,8 @@ Whoever detects situations on one node needs the facts of those it touches, and 
 nodes by anything else needs that named here. A guard needs more: a node that cannot say what it touches may touch anything.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,5 +1,7 @@
 """Bays: the slots that the kernel's enclosure driver shows, and which device it links to each."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,6 +4,8 @@ With -v the files follow, else only their number, and an agent asks for the list
 not mounted, or a part of the pool that is no file at all.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 

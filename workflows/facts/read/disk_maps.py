@@ -1,5 +1,7 @@
 """The multipath map that a disk is behind, where it is the whole of the disk; and what is known by the map and its partitions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

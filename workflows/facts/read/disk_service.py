@@ -4,6 +4,8 @@ By kernel name, and for the waits by vdev guid. They are for people who look at 
 from what happens now.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Disks as the kernel shows them: one per WWID however many paths lead there, who uses them and how they feel."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial

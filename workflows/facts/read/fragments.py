@@ -3,6 +3,8 @@
 They name members and what one records of another. Which pool they are of, and what else is in it, they do not show.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 

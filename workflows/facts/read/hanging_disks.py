@@ -5,6 +5,8 @@ logged, is a disk that hangs, and the adapter's driver with it. The agent asks e
 open while the same questions to the others are answered.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The hostid that ZFS writes into labels, from the three places it may come from. A node whose hostid moved looks foreign to its pools."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from workflows.facts.read.sources import Sources

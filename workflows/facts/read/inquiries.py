@@ -1,5 +1,7 @@
 """How a disk answered INQUIRY, the cheapest question there is; only a paste has it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 

@@ -1,5 +1,7 @@
 """Pools as the kernel's own statistics show them. They answer when `zpool` hangs, and say less: no vdev, no counter."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -1,5 +1,7 @@
 """What a node remembers by itself: the kernel's log, ZFS's events, and the history inside each pool."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """What the owner of a node lets the portal do there, as its agent reports it under the source `agent`."""
 
+from __future__ import annotations
+
 from agents.orders.policy import Policy, reported
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, known

@@ -1,5 +1,7 @@
 """From which uberblock the last import of each pool took it, and which disk's uberblock made a load fail, by ZFS's own log."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

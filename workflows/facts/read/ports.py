@@ -1,5 +1,7 @@
 """The locate lights of PCIe ports, and which disk each leads to."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any

@@ -4,6 +4,8 @@ A source that is not watched (no such tool, hardware or right) raises nothing an
 unknown what it would have shown; it is late after three missed times of asking, and not before.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

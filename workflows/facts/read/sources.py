@@ -3,6 +3,8 @@
 Most texts repeat from report to report, so a parsed text is remembered: a full node costs its changed texts only.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache

@@ -4,6 +4,8 @@ A real node whose shelf had lost its six disks at once went on printing each of 
 above them (OpenZFS 2.1.11 and 2.3.2, docs/lab.md). Whether a member's disk is there, only the kernel says then.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -4,6 +4,8 @@ ZFS takes the best uberblock over all disks: the highest txg, then the latest ti
 went its own way decides for all.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Devices that two rows of one node call in service. One device holds one member, so what either vdev survives is not known then."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from dataclasses import replace

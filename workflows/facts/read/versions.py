@@ -1,5 +1,7 @@
 """The OpenZFS release a node runs. What each does is in `agents/zfs_releases.py`."""
 
+from __future__ import annotations
+
 from agents.zfs_releases import numbers, words
 from workflows.facts.unknown import Known, Unknown, known
 

@@ -1,5 +1,7 @@
 """Who says what about a disk on one node: the kernel, udev, the disk itself, its labels and its enclosure, each in the same words."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
