@@ -4,6 +4,8 @@ What ZFS prints divides what is left by the average since the resilver began, wh
 other way round. No single number is made of the three: where they differ, the difference is shown.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -196,12 +198,12 @@ def moment(entry: Entry) -> datetime | None:
 # --- which disk sets the pace
 
 
+@derived
 def _limiting(pool: PoolFacts) -> Known[str]:
     """The disk that all others wait for, where one stands out; else that none does."""
-    if not known(pool.latency):
-        return Unknown(f"Which disk sets the pace is not known: {pool.latency.reason}")
+    latency = need(pool.latency, "Which disk sets the pace is not known")
     filled = {id(top) for _, top in pool.tops if any(map(_is_filled, top.leaves()))} if known(pool.tops) else set()
-    busy = [(one, wait) for one in pool.latency.leaves if id(one.top) in filled and (wait := _wait(one)) is not None]
+    busy = [(one, wait) for one in latency.leaves if id(one.top) in filled and (wait := _wait(one)) is not None]
     if len(busy) < 2:
         return Unknown("Which disk sets the pace is not known: the disks of the vdev were not seen at work.")
     (slowest, wait), (_, other) = sorted(busy, key=lambda pair: -pair[1])[:2]

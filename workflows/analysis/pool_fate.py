@@ -20,7 +20,7 @@ from typing import Literal
 
 from workflows.analysis import redundancy
 from workflows.analysis.redundancy import CANNOT_SERVE, COUNTED_CLASSES
-from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 from workflows.facts.lookup import LOST_STATES
 
 Verdict = Literal["serving", "reduced", "hung", "suspended", "down", "held", "moved", "unknown"]
@@ -94,11 +94,10 @@ def is_suspended(pool: PoolFacts) -> bool:
     return pool.state == "SUSPENDED" or (known(pool.suspended) and pool.suspended)
 
 
+@derived
 def is_read_only(pool: PoolFacts) -> Known[bool]:
     """By `zpool get readonly`."""
-    if not known(pool.properties):
-        return pool.properties
-    readonly = pool.properties.get("readonly")
+    readonly = need(pool.properties).get("readonly")
     return Unknown(f"zpool get does not say whether {pool.name} is imported read-only.") if readonly is None else readonly == "on"
 
 
@@ -204,14 +203,14 @@ def _serves(vdev: VdevFacts) -> bool:
     return any(_serves(child) for child in vdev.children) if vdev.children else vdev.state in SERVES
 
 
+@derived
 def losses(pool: PoolFacts, top: VdevFacts) -> Known[int]:
     """How many more losses the top-level vdev `top` survives, for showing: as ZFS counts, never for a guard. -1: it cannot serve.
 
     A DEGRADED leaf still serves. A dRAID that rebuilds marks every child it reads and writes, which takes none of them away. A vdev that
     serves while it fills disks has lost nothing: it survives 0 or more. Unknown where its row and its leaves contradict each other.
     """
-    if not known(pool.scans):
-        return Unknown(f"The scan lines are not known: {pool.scans.reason}")
+    need(pool.scans, "The scan lines are not known")
     if shared := sorted(pool.used_twice & {leaf.name for leaf in top.leaves()}):
         return Unknown(f"{shared[0]} is called in service in two places, and what {top.name} survives is not known while it is.")
     by_states = _left_by_states(top)

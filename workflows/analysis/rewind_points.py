@@ -53,10 +53,9 @@ class Timeline:
 @derived
 def timeline(facts: FleetFacts, node_name: str, guid: int) -> Known[Timeline]:
     node = need(lookup.node(facts, node_name))
-    if not known(node.importable):
-        return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
+    importable = need(node.importable, f"What {node.node} can import is not known")
     timelines = need(node.timelines, "The uberblocks of its disks are not known")
-    listed = [pool for pool in node.importable if pool.guid == guid]
+    listed = [pool for pool in importable if pool.guid == guid]
     found = next((t for t in timelines if t.pool_guid == guid), None)
     if len(listed) != 1 or found is None:
         return Unknown(f"{node.node} does not list the pool once, or no uberblock of it was read. Have the node look again.")

@@ -45,9 +45,7 @@ def the_new_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    scans = [scan for scan in pool.scans if scan.function in REPAIRS_AND_SCRUB]
+    scans = [scan for scan in need(pool.scans, f"The scan lines of {pool.name} are not known") if scan.function in REPAIRS_AND_SCRUB]
     if not scans:
         return unknown(f"{pool.name} shows no scan, so how the resilver ended is not known.")
     for scan in scans:

@@ -46,14 +46,13 @@ def the_member_is_still_away(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{target.leaf.guid} is still {target.leaf.state}.")
 
 
+@guard
 def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
     """ONLINE is not enough: it must have been resilvered, and the resilver begins only after a pause."""
     again, target = the_member_serves_again(facts, params), the_target(facts, params)
     if again.outcome != "pass" or not known(target):
         return again
-    if not known(target.pool.scans):
-        return unknown(f"The scan lines of {target.pool.name} are not known: {target.pool.scans.reason}")
-    repairs = [scan for scan in target.pool.scans if scan.function in REPAIRS]
+    repairs = [scan for scan in need(target.pool.scans, f"The scan lines of {target.pool.name} are not known") if scan.function in REPAIRS]
     if not redundancy.leaf_counts(target.leaf) or any(scan.state in ("running", "paused") for scan in repairs):
         return refuse(f"{target.leaf.guid} is {target.leaf.state} and still catches up.")
     since, _, until = params.get("serving", "").partition(":")

@@ -267,13 +267,12 @@ def _taken(facts: FleetFacts, params: Params) -> Known[int]:
     return loads.get(pool.name, Unknown(f"ZFS's own log does not say any more from which txg {pool.name} came in."))
 
 
+@derived
 def _writes(facts: FleetFacts, params: Params) -> Known[tuple[Txg, ...]]:
     pool: Known[PoolFacts] = the_pool(facts, params)
     if not known(pool):
         return pool
-    kstats = facts.nodes[params["node"]].kstats
-    if not known(kstats):
-        return Unknown(f"What {pool.name} writes is not known: {kstats.reason}")
+    kstats = need(facts.nodes[params["node"]].kstats, f"What {pool.name} writes is not known")
     writes = kstats.writes.get(pool.name, Unknown(f"What {pool.name} writes was not read."))
     if not known(writes) or writes.txgs is None:
         return writes if not known(writes) else Unknown("The kernel keeps no history of transaction groups: zfs_txg_history is 0.")

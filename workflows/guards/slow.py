@@ -47,9 +47,7 @@ def the_member_serves_and_has_peers(facts: FleetFacts, params: Params) -> Verdic
 @guard
 def the_pool_answers(facts: FleetFacts, params: Params) -> Verdict:
     found = need(the_leaf(facts, params))
-    if not known(found[0].suspended):
-        return unknown(found[0].suspended.reason)
-    if found[0].suspended:
+    if need(found[0].suspended):
         return refuse(f"{found[0].name} is suspended. Look into that first; nothing can be measured meanwhile.")
     return ok(f"{found[0].name} is not suspended.")
 

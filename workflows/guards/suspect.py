@@ -87,14 +87,14 @@ def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
     return left(spare(top) - absent - 1, f"Without this disk {top.name}")
 
 
+@derived
 def _members_by_label(node: NodeFacts, pool_guid: int, siblings: set[str]) -> Known[int]:
     """How many leaves the labels give the top-level vdev of these disks. The disk in question is not asked where it belongs."""
-    if not known(node.expected):
-        return node.expected
+    expected = need(node.expected)
     tops = {row.label.top_guid for row in rows(node, pool_guid) if siblings & names_of(row.disk)}
     if len(tops) != 1:
         return Unknown("The labels of its other disks do not agree on which vdev they are of.")
-    return len({leaf.guid for leaf in node.expected if leaf.pool_guid == pool_guid and leaf.top_guid in tops})
+    return len({leaf.guid for leaf in expected if leaf.pool_guid == pool_guid and leaf.top_guid in tops})
 
 
 @guard

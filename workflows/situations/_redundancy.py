@@ -198,10 +198,9 @@ class Room:
     free_bytes: int  # on the other data vdevs, which take what it holds
 
 
+@derived
 def room_elsewhere(pool: PoolFacts, top: VdevFacts) -> Known[Room]:
-    if not known(pool.space):
-        return pool.space
-    rows = {row.name: row for row in pool.space.vdevs}
+    rows = {row.name: row for row in need(pool.space).vdevs}
     own = rows.get(str(top.guid))
     free = [rows[str(one.guid)].free_bytes for one in data_tops(pool) if one is not top and str(one.guid) in rows]
     others = sum(one is not top for one in data_tops(pool))

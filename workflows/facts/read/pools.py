@@ -1,5 +1,7 @@
 """Pools: the tree by name and the tree by guid become one, and the labels say which disk each leaf is."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from workflows.facts.model import ImportableFacts, PoolFacts, ScanFacts, VdevFac
 from workflows.facts.read.labels import LabelIndex, Written
 from workflows.facts.read.sources import Sources
 from workflows.facts.status_reasons import reason_of
-from workflows.facts.unknown import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 CLASSES = {"special": "special", "dedup": "dedup", "logs": "log"}  # section heading -> class of its top-level vdevs
 IN_SERVICE = ("ONLINE", "DEGRADED")
@@ -104,11 +106,10 @@ def _release(sources: Sources) -> tuple[int, int] | None:
     return (int(found.group(1)), int(found.group(2))) if found else None
 
 
+@derived
 def _twin(pool: Any, by_guid: Known[Any]) -> Known[Any]:
     """The same pool in the run by guid. The two runs may fall to either side of a change; then no guid is sure."""
-    if not known(by_guid):
-        return by_guid
-    found = [other for other in by_guid.value if other.name == pool.name]
+    found = [other for other in need(by_guid).value if other.name == pool.name]
     if len(found) != 1:
         return Unknown(f"zpool status -g lists {pool.name} {len(found)} times.")
     odd = next((line for line in found[0].unread if line.field not in ("scan", "errors", "counters")), None)
