@@ -57,15 +57,11 @@ class Model:
     source: str = ""
 
 
-def _run(first: int, count: int) -> tuple[int, ...]:
-    return tuple(range(first, first + count))
-
-
 def _lines(first: int, counts: Iterable[int]) -> tuple[tuple[int, ...], ...]:
     """Lines of ascending numbers, one after the other."""
     found = []
     for count in counts:
-        found.append(_run(first, count))
+        found.append(tuple(range(first, first + count)))
         first += count
     return tuple(found)
 

@@ -207,15 +207,11 @@ def _limiting(pool: PoolFacts) -> Known[str]:
     if len(busy) < 2:
         return Unknown("Which disk sets the pace is not known: the disks of the vdev were not seen at work.")
     (slowest, wait), (_, other) = sorted(busy, key=lambda pair: -pair[1])[:2]
-    name = _short(slowest)
+    name = slowest.leaf.short
     role = ", which is being filled," if _is_filled(slowest.leaf) else ""
     if wait < PACE_FACTOR * max(1, other):
         return f"No disk sets the pace alone: the slowest, {name}{role} waits {duration(wait)}, the next {duration(other)}."
     return f"{name}{role} sets the pace: it waits {duration(wait)} for each I/O, the next slowest of {slowest.top.name} {duration(other)}."
-
-
-def _short(one: LeafLatency) -> str:
-    return one.leaf.short
 
 
 def _wait(one: LeafLatency) -> int | None:

@@ -82,7 +82,7 @@ def _of_a_pool_that_serves(pool: PoolFacts) -> tuple[Verdict, str]:
         return "serving", f"{pool.name} serves, and every member{shown} is in service."
     of_data = [leaf for role, leaf in away if role in COUNTED_CLASSES]
     if away and not of_data:
-        names = ", ".join(f"{short(leaf)} ({leaf.state})" for _, leaf in away)
+        names = ", ".join(f"{leaf.short} ({leaf.state})" for _, leaf in away)
         return "reduced", f"{pool.name} serves, and its data is whole; the log device {names} is out of service."
     left = pool_losses(pool)
     if not known(left):
@@ -237,7 +237,7 @@ def losses_without(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Known[in
     less = _without(top, leaf)
     left, before, after = _left_by_states(less), _counted(pool, top), _counted(pool, less)
     if not known(left) or not known(before) or not known(after):
-        return Unknown(f"How many losses {top.name} survives without {short(leaf)} is not known: it is a vdev of the kind {top.kind}.")
+        return Unknown(f"How many losses {top.name} survives without {leaf.short} is not known: it is a vdev of the kind {top.kind}.")
     return -1 if left < 0 or before < 0 else now - (before - after)
 
 
@@ -273,10 +273,6 @@ def pool_losses(pool: PoolFacts) -> Known[int]:
 def role_of(pool: PoolFacts, top: VdevFacts) -> str:
     """The class of a top-level vdev: "data", "special", "dedup", "log"; "" when it is none of this pool's."""
     return next((role for role, one in pool.tops_read if one is top or one == top), "")
-
-
-def short(vdev: VdevFacts) -> str:
-    return vdev.short
 
 
 def _does_not_return(node: NodeFacts) -> bool:

@@ -12,9 +12,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workflows.facts import FleetFacts, ImportableFacts, Known, NodeFacts, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import (
+    DiskTimeline,
+    FleetFacts,
+    ImportableFacts,
+    Known,
+    NodeFacts,
+    PoolTimeline,
+    Unknown,
+    VdevFacts,
+    derived,
+    known,
+    lookup,
+    need,
+)
 from workflows.facts.fleet.divergence import rows
-from workflows.facts.read.uberblocks import DiskTimeline, PoolTimeline
 
 YEAR_10000 = 253402300800
 DEFERRED_TXGS = 2  # TXG_DEFER_SIZE: so long nothing that was freed is given to anybody else

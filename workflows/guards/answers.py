@@ -3,8 +3,7 @@
 import re
 
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import DiskFacts, Ever, FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, Ever, FleetFacts, known, lookup, title
 from workflows.guards.bay import has_no_bay, words
 from workflows.guards.scanned import bay_of, names, same_serial, serial_of, wwid_of
 

@@ -21,8 +21,8 @@ from workflows.facts import (
     known,
     lookup,
     need,
+    title,
 )
-from workflows.facts.fleet.census import title
 from workflows.facts.lookup import NO_BAY
 from workflows.guards.scanned import names
 

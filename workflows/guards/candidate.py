@@ -4,8 +4,20 @@ from agents.collectors.block import RUNNING
 from agents.domain.disk_uses import way_on, ways_on
 from agents.domain.multipath_maps import path_of
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, MapFacts, NodeFacts, Unknown, derived, identify, known, lookup, need
-from workflows.facts.fleet.census import candidate_case
+from workflows.facts import (
+    DiskFacts,
+    FleetFacts,
+    Known,
+    MapFacts,
+    NodeFacts,
+    Unknown,
+    candidate_case,
+    derived,
+    identify,
+    known,
+    lookup,
+    need,
+)
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.scanned import names

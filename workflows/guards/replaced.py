@@ -2,7 +2,7 @@
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import REPAIRS, FleetFacts, Known, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.margin import left
 from workflows.guards.subject import number, the_pool
 
@@ -120,11 +120,7 @@ def the_new_line(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, ..
     found = [line for _, top in tops for line in lines_to(top, wwid)]
     if len(found) > 1:
         return Unknown(f"{wwid} is {len(found)} members of {pool.name} at once. Look at the labels before anything else.")
-    return found[0] if found else Unknown(_not_seen(pool, wwid))
-
-
-def _not_seen(pool: PoolFacts, wwid: str) -> str:
-    return f"No member of {pool.name} is known to sit on {wwid}. Have the node look again."
+    return found[0] if found else Unknown(f"No member of {pool.name} is known to sit on {wwid}. Have the node look again.")
 
 
 def lines_to(vdev: VdevFacts, wwid: str, above: tuple[VdevFacts, ...] = ()) -> list[tuple[VdevFacts, ...]]:

@@ -2,8 +2,7 @@
 
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, known, need
-from workflows.facts.fleet.census import candidate_case, census
+from workflows.facts import REPAIRS, FleetFacts, candidate_case, census, known, need
 from workflows.guards.member import SERVING, the_member_serves_again
 from workflows.guards.subject import name_of, number, the_disk, the_target
 

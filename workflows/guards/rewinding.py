@@ -9,9 +9,8 @@ from collections.abc import Callable
 from agents.collectors.kstat_txgs import Txg
 from workflows.analysis.rewind_points import DEFERRED_TXGS, Point, Timeline, timeline
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, derived, known, lookup, need
+from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, derived, known, lookup, need, release_numbers
 from workflows.facts.fleet.divergence import rows
-from workflows.facts.read.versions import release_numbers
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     last_used_elsewhere,

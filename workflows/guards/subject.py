@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from workflows.engine.core import Params
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need, title
 
 T = TypeVar("T")
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from agents.operations import zdb_without
 from workflows.analysis.rewind_points import duration, spare
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need, title
 from workflows.facts.fleet.divergence import Suspect, apart, rows
 from workflows.guards.bay import disks_in, the_bay_is_empty, words
 from workflows.guards.candidate import behind_a_map

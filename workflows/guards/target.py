@@ -4,9 +4,7 @@ from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, PoolFacts, known, lookup, need
-from workflows.facts.fleet.census import title
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import FleetFacts, PoolFacts, known, lookup, need, release_numbers, title
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale, stale_elsewhere
 from workflows.guards.mapped import the_pool_is_not_encrypted_below

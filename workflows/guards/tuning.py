@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from agents.domain.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
 from workflows.analysis import scan_speed
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, derived, known, lookup, need
+from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, derived, known, lookup, need, release_numbers
 from workflows.facts.read.latency import duration
-from workflows.facts.read.versions import release_numbers
 from workflows.guards.fresh import stale
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_not_suspended

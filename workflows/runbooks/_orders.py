@@ -126,3 +126,8 @@ def named(*names: str) -> Build:
         return {name: params.get(name, "") for name in names}
 
     return by_name
+
+
+def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
+    """For `Runbook.locks` where the pool is all that a run touches."""
+    return (f"pool:{params['pool_guid']}",)

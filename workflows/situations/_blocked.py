@@ -11,8 +11,7 @@ from typing import Literal
 
 from agents.collectors.zdb_label import ACTIVE, DESTROYED
 from agents.operations._importing import OF_HOSTID_0
-from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
-from workflows.facts.fleet.census import imported_pools
+from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, imported_pools, known, suspects
 from workflows.facts.fleet.divergence import Row, rows
 
 Why = Literal[
@@ -96,7 +95,7 @@ def _why_not_yet(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...])
         return NONE
     if _was_here(node, pool, table):
         return "waiting"
-    return "incomplete" if _is_incomplete(pool) else "marked" if marked_of(pool) else NONE
+    return "incomplete" if any(lost_of(top) for _, top in pool.tops) else "marked" if marked_of(pool) else NONE
 
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> Why | Literal[""]:
@@ -143,10 +142,6 @@ def lost_of(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
     lost = tuple(leaf for child in vdev.children for leaf in lost_of(child))
     here = any(not lost_of(child) for child in vdev.children)
     return () if vdev.kind in ("spare", "replacing") and here else lost
-
-
-def _is_incomplete(pool: ImportableFacts) -> bool:
-    return any(lost_of(top) for _, top in pool.tops)
 
 
 def marked_of(pool: ImportableFacts) -> tuple[VdevFacts, ...]:

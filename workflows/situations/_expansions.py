@@ -53,7 +53,7 @@ class Expansion:
 
     def replacing(self) -> Iterator[Cure]:
         if self.lost:
-            names = ", ".join(map(_pools.short, self.lost))
+            names = ", ".join(one.short for one in self.lost)
             yield _pools.cure(
                 "replace",
                 f"Bring back or replace {names}, and let the resilver end: the expansion waits for that and goes on by itself. ZFS replaces a "

@@ -9,9 +9,7 @@ from agents.operations.zpool_add_class import ROLES as CLASSES_OF_MIRRORS
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure
-from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
-from workflows.facts.fleet.census import size
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need, release_numbers, size
 from workflows.situations import _cures, _pools, _words
 from workflows.situations._pools import NEW_DISK, cure
 
@@ -174,7 +172,7 @@ def forbidden_now(pool: PoolFacts, top: VdevFacts) -> str:
         return f"a replacement in {held.name} is not over; let it end first."
     ill = next((leaf for leaf in top.leaves() if leaf.state != "ONLINE" or leaf.resilvering or leaf.awaiting_resilver), None)
     if ill is not None:
-        return f"{_pools.short(ill)} has to be ONLINE and to miss nothing, and is {'being filled' if ill.state == 'ONLINE' else ill.state}."
+        return f"{ill.short} has to be ONLINE and to miss nothing, and is {'being filled' if ill.state == 'ONLINE' else ill.state}."
     alike, names = of_one_ashift(pool, top)
     shifts = sorted({one.ashift for one in alike if known(one.ashift)})
     if len(shifts) > 1:

@@ -7,8 +7,7 @@ does not, the labels hold the ashift and the kernel reports the physical sectors
 from collections.abc import Iterator, Mapping
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.status_reasons import reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, reason_of
 from workflows.situations import _pools
 from workflows.situations._pools import Wording, cure
 

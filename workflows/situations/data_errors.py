@@ -11,9 +11,8 @@ from agents.collectors.zpool_status import NAMELESS
 from agents.collectors.zpool_status_errors import snapshots
 from workflows.analysis import pool_fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, reason_of
 from workflows.facts.read.data_errors import DataErrors, counted, data_errors
-from workflows.facts.status_reasons import reason_of
 from workflows.situations import _words, errors_everywhere
 from workflows.situations.vdev_degraded import counts_alone
 

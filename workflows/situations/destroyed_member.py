@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from agents.collectors.zdb_label import DESTROYED
 from workflows.engine.core import Answer, Situation
-from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, known
-from workflows.facts.fleet.census import census, imported_pools
+from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, census, imported_pools, known
 from workflows.situations import _pools, _words
 from workflows.situations._pools import cure
 

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from agents.collectors.zdb_config import CACHE_FILE, CachedPool
 from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, LabelFacts, NodeFacts, known
+from workflows.facts import FleetFacts, LabelFacts, NodeFacts, known, release_numbers
 from workflows.facts.fleet.divergence import rows
-from workflows.facts.read.versions import release_numbers
 from workflows.situations import _words, kernel_names
 
 SLUG = "foreign-pool-in-cachefile"

@@ -7,9 +7,8 @@ bay: both must mean one disk.
 from collections.abc import Iterator
 
 from workflows.engine.core import Evidence, Situation
-from workflows.facts import FleetFacts, known
+from workflows.facts import FleetFacts, Identity, known
 from workflows.facts.fleet.conflicts import Conflict, conflicts
-from workflows.facts.fleet.identity import Identity
 
 SLUG = "identity-conflict"
 MANUALS: tuple[str, ...] = ()

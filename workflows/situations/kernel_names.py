@@ -44,7 +44,7 @@ def _is_so(pool: PoolFacts) -> bool:
 
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     leaves = moving(pool)
-    names = ", ".join(_pools.short(leaf) for leaf in leaves[:NAMES_SHOWN])
+    names = ", ".join(leaf.short for leaf in leaves[:NAMES_SHOWN])
     more = f" and {len(leaves) - NAMES_SHOWN} more" if len(leaves) > NAMES_SHOWN else ""
     meaning = (
         f"{len(leaves)} members of {pool.name} on {node.node} stand under kernel names ({names}{more}). The kernel gives those anew at each boot and when a "

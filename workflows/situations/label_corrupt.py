@@ -7,8 +7,7 @@ again with its next change of the configuration; a member without any label is l
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, known, lookup, title
 from workflows.facts.fleet.label_damage import Damage, damages
 from workflows.situations import _cures
 from workflows.situations.labels_missing import lost_their_end

@@ -7,8 +7,7 @@ cable put in or an HBA reset, long over.
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
-from workflows.facts.fleet.census import title
+from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known, title
 
 SLUG = "phy-errors"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)

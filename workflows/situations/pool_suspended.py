@@ -14,10 +14,8 @@ from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import normalise, strip_partition
 from agents.zfs_releases import BLIND, LOOKS, REFUSES, clear_of_multihost
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup, release, release_numbers, title
 from workflows.facts.read.past import SECOND, Place, disks_in_trouble, last_suspension, places
-from workflows.facts.read.versions import release, release_numbers
 from workflows.situations import _cures, _words
 from workflows.vocabulary.happenings import RESUMED
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from workflows.analysis import last_scrub
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.status_reasons import reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known, reason_of
 from workflows.situations import _pools, _words
 from workflows.situations._limits import SCRUB_DAYS
 from workflows.situations._pools import Wording, cure

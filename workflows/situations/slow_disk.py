@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from agents.zfs_releases import HAS_SIT_OUT, has
 from workflows.analysis.pool_fate import losses
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup
+from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup, release_numbers
 from workflows.facts.read.latency import Gap, duration
-from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost
 

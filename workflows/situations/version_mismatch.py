@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from agents.zfs_releases import TRIED, is_read, not_ordered, read, tried
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, known
-from workflows.facts.read.versions import release, release_numbers
+from workflows.facts import FleetFacts, NodeFacts, known, release, release_numbers
 
 SLUG = "version-mismatch"
 MANUALS: tuple[str, ...] = ()

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.fleet.models import Disk, LabelSeen, Sighting
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, Remembered, Unknown, identify
-from workflows.facts.fleet.census import LABEL_STATES
+from workflows.facts import LABEL_STATES, DiskFacts, FleetFacts, NodeFacts, Remembered, Unknown, identify
 from workflows.facts.fleet.identity import Statement, Witness
 
 TONES = {"agreed": "good", "disagree": "bad", "unknown": "watch"}

@@ -12,8 +12,7 @@ from workflows.analysis.judgement import Concern, Judgement, judge_pool
 from workflows.analysis.pool_fate import Verdict as FateVerdict
 from workflows.analysis.pool_fate import losses, pool_losses
 from workflows.analysis.redundancy import CANNOT_SERVE
-from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
-from workflows.facts.fleet.census import size
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, size
 from workflows.facts.read.source_states import SILENT_SECONDS, source_states
 
 TONES = {

@@ -19,7 +19,7 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 from workflows.runbooks._replacing import how_far_the_resilver_is, how_far_the_scrub_is
 from workflows.situations.many_disks_offline import SUSPECTS, Group
 
@@ -99,10 +99,6 @@ def what_was_mended(facts: FleetFacts, params: Params, text: str) -> tuple[Verdi
     if len(text.split()) < 2:
         return (refuse("Name what was changed and where: the cable or module, and the end that was touched."),)
     return (ok(f"Changed: {text}."),)
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

@@ -31,8 +31,7 @@ from workflows.engine.core import (
     refuse,
     unknown,
 )
-from workflows.facts import FleetFacts, TunablesFacts, known
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import FleetFacts, TunablesFacts, known, release_numbers
 from workflows.guards import tuning
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released

@@ -38,7 +38,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
     the_vdev_can_still_rebuild,
 )
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 from workflows.runbooks._replacing import RESILVER_SECONDS_MAX, how_far_the_resilver_is
 
 REPLACE = "replace"
@@ -101,10 +101,6 @@ def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Map
 
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
     return f"{plan['params']['vdev_guid'][-6:]} {params['pool']}"
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

@@ -30,8 +30,7 @@ from workflows.engine.core import (
     ask,
     blockers,
 )
-from workflows.facts import FleetFacts, known
-from workflows.facts.fleet.census import candidate_case
+from workflows.facts import FleetFacts, candidate_case, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
 from workflows.guards.candidate import (
     CHOICE_GUARDS,
