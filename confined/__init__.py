@@ -3,8 +3,6 @@
 Needs the standard library only: the launcher uses it where nothing is installed. `function`, its arguments and its result must be picklable.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """What a node says of itself when a walk on it turned red. Its machine is gone with the walk, and what is seen once may not come again."""
 
-from __future__ import annotations
-
 import subprocess
 
 from lab.guest import Guest, GuestFailed

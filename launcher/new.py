@@ -1,7 +1,5 @@
 """`./run new runbook|situation|collector|operation NAME`: the files that a new one needs, each place to fill in marked with FILL IN."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ python -m twin --dir DIR --node NAME -- zpool status
 python -m twin --dir DIR --node NAME --portal URL --token-file FILE
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """`zpool add POOL spare|log|cache DISK` and `zpool add -o ashift=N POOL special|dedup mirror DISK …`, and what both print with -n -P: whole disks by
 their paths, in a section of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a command says when it ends."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

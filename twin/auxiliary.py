@@ -1,12 +1,10 @@
 """Cache devices, logs and hot spares come and go: `zpool remove`."""
 
-from __future__ import annotations
-
 import copy
 
 from twin.answer import Answer, refused
 from twin.figures import ctime, nicebytes
-from twin.model import Label, Node, Pool, Vdev
+from twin.model import Node, Pool, Vdev
 from twin.scan import forget
 from twin.vdevs import base_path, find
 
@@ -50,10 +48,6 @@ def _is_called(vdev: Vdev, word: str) -> bool:
 
 
 def _leave_the_label(node: Node, pool: Pool, leaf: Vdev, state: int) -> None:
-    for label in _labels(node):
+    for label in [p.label for disk in node.disks for p in disk.partitions if p.label]:
         if (label.pool, label.guid) == (pool.name, leaf.guid):
             label.top, label.aside = copy.deepcopy(leaf), state
-
-
-def _labels(node: Node) -> list[Label]:
-    return [p.label for disk in node.disks for p in disk.partitions if p.label]

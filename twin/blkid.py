@@ -1,7 +1,5 @@
 """`blkid -p DEV`: what low-level probing finds on one device; nothing and exit 2 on an empty one, or one that cannot be read."""
 
-from __future__ import annotations
-
 import uuid
 
 from twin.model import SECTOR, Disk, Node, Partition

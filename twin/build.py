@@ -1,7 +1,5 @@
 """Parts to put nodes together from: disks, their labels, leaves, top-level vdevs and pools that fit one another."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ from the listings in `_Tree`; what no listing shows is not there. Nothing is tak
 (hostid, versions), which does not change within a scenario and is often kept in an earlier step only.
 """
 
-from __future__ import annotations
-
 import errno
 import fnmatch
 import json

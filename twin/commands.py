@@ -1,7 +1,5 @@
 """Every read command the twin answers, and how. What is not listed here is refused, never silently fine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from twin import (

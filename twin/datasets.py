@@ -1,7 +1,5 @@
 """`zfs get` of the properties that decide what a dataset needs before it serves. A dataset that nobody described has the defaults of ZFS."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from twin.answer import Answer, refused

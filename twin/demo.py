@@ -6,8 +6,6 @@ come back. Its label strings were taken from whatever its name led to at the las
 beside it; and the name it had, sdfl, was given to a healthy member of the same pool.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The disks of a node turned into those of another kind: what a home server or a Proxmox host has, where the lab's nodes have SAS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -4,8 +4,6 @@
 `Path.phys_path`, as udev writes it: "pci-0000:01:00.0-nvme-1".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """`sg_logs --page=…` and `sdparm --get=…` of a SAS disk, as sg3_utils 1.46 and sdparm 1.12 print them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from twin.answer import Answer

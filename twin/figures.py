@@ -1,7 +1,5 @@
 """Numbers, durations and dates as the ZFS tools print them."""
 
-from __future__ import annotations
-
 import time
 
 UNITS = ("", "K", "M", "G", "T", "P", "E")

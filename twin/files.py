@@ -4,8 +4,6 @@ Paths, names and contents are those of Linux: the class folders hold links into 
 `enclosure_device:NAME`, a bay's disk is its link `device`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

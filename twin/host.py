@@ -7,8 +7,6 @@
 before that has done nothing, afterwards everything.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import time

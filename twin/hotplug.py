@@ -1,7 +1,5 @@
 """Deleting a disk's kernel device and finding it again by a rescan. The disk stays in its bay and spins on."""
 
-from __future__ import annotations
-
 from twin.build import sd_name
 from twin.files import device_folder
 from twin.model import Disk, Node

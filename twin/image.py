@@ -4,8 +4,6 @@ A label is what it says of its pool and of itself, packed as ZFS does, at the pl
 Everything else is zeros.
 """
 
-from __future__ import annotations
-
 import hashlib
 import struct
 from collections.abc import Iterator, Sequence

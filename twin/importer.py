@@ -6,8 +6,6 @@
 there: a txg that never was imports the pool too. A read-only import writes no label, and nor does exporting one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

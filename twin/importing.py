@@ -1,7 +1,5 @@
 """`zpool import` without a pool: what the labels on this node's disks say could be imported."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zdb_label import DESTROYED

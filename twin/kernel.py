@@ -3,8 +3,6 @@
 Everything follows from the node's state; a file that changes by itself on a real node (transaction groups) stands still here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from twin.disk_names import is_scsi

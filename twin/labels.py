@@ -1,7 +1,5 @@
 """`zdb -l DEV`: what the four labels of a device say, duplicates shown once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from twin.model import SECTOR, Label, Node, Pool, Vdev

@@ -1,7 +1,5 @@
 """`lsscsi` with -i, -g and -s: one line per SCSI device, in the order of H:C:T:L."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Of two hundred nodes, four miss a disk, four have a faulted one, five resilver, 
 pairs that see each other's shelf. One node of each kind is a twin that the collectors ask; the others are that one under names of their own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

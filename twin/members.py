@@ -3,8 +3,6 @@
 `zpool remove` is in `twin.auxiliary`.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """`multipathd show paths raw format …` as the agent asks it, and `multipath -ll`: the maps of the node, and how each path of them is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from agents.collectors.multipath import FORMAT, PATHS

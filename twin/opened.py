@@ -1,7 +1,5 @@
 """`zdb -e -p DIR GUID -d`: whether a pool that is not imported opens, with the devices that `systemd-run` masks away from it."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 The texts are those of util-linux 2.38.1 and gdisk 1.0.9 (agents/tests/captures/sfdisk), and of the script src/bin/proxmox-boot-tool.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 import zlib

@@ -4,8 +4,6 @@ A pool's history begins with its creation and has every command that succeeded, 
 what the node is: pools imported, leaves that left ONLINE, scans begun and ended, pools suspended.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Sequence

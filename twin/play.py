@@ -3,8 +3,6 @@
 Everything of one node stands in one folder: `state.json`, `commands.log`, `policy.json`, and `agent/` with its key and journal.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -4,8 +4,6 @@ Slotlight out, and for tests.
 What was pulled lies on the shelf, `rack.json` beside the node's state, with the new disks that lay there from the start.
 """
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

@@ -6,8 +6,6 @@ As in OpenZFS, the tool partitions the new disk before it asks the kernel: what 
 small, too coarse sectors) leaves a freshly partitioned disk behind.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

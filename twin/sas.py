@@ -4,8 +4,6 @@ A shelf hangs behind one expander on a wide port of four HBA phys; each of its d
 its disks right on its own phys. Error counters are those of `Node.phys`, by phy name; a phy that is not named there counts nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from twin.model import Disk, Enclosure, Node, Path

@@ -1,7 +1,5 @@
 """Resilvers and scrubs: how far one is by the clock, how `zpool status` says it, and what its end changes."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

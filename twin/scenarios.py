@@ -3,8 +3,6 @@
 The disks are those of the lab that took the genuine captures: WWN 0x5000c500a65b200b and up by 0x10, 512 MiB each.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath

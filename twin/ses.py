@@ -1,7 +1,5 @@
 """`sg_ses --page=aes /dev/sgN`: what the enclosure says of its bays, as sg3_utils 1.46 prints it; and `--page=es`, how its parts are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from twin.model import Bay, Disk, Enclosure, Node

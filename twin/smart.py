@@ -1,7 +1,5 @@
 """`smartctl -x` of a SAS or SATA disk, as far as smartctl 7.2 prints identity and health."""
 
-from __future__ import annotations
-
 from agents.domain.wwid import scheme
 from twin.figures import ctime
 from twin.model import Disk, Node

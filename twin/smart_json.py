@@ -1,7 +1,5 @@
 """`smartctl -j -x` of a SAS or SATA disk, as far as smartctl 7.4 prints identity, health and links."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`zfs get` of snapshots and `zfs destroy` of one, as cmd/zfs/zfs_main.c and lib/libzfs do them at 2.1.16."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from twin.answer import Answer

@@ -1,7 +1,5 @@
 """`zpool status` as text, in the words of OpenZFS 2.1 to 2.3."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

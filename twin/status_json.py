@@ -1,7 +1,5 @@
 """`zpool status -j --json-int` of OpenZFS 2.3."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A state survives `kill -9` of whoever plays it: readers see the old file or the 
 write commands stands beside it and is on disk before a command acts.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

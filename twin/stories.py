@@ -1,7 +1,5 @@
 """Small nodes on which one thing is wrong, one at least for each runbook. `names` lists them, with those of `scenarios`."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable
 

@@ -4,8 +4,6 @@ What the twin's disks do is the same from look to look, so that its texts change
 as its peers do, unless the state says how long it waits.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """A small file system in memory: directories, files and links, with the lookups `Host` promises."""
 
-from __future__ import annotations
-
 import errno
 import fnmatch
 from collections.abc import Iterator

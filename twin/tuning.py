@@ -4,8 +4,6 @@ How much a knob helps is made up; that a scan goes faster and reads wait longer 
 its speed changes.
 """
 
-from __future__ import annotations
-
 import errno
 import re
 

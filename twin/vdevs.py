@@ -1,7 +1,5 @@
 """What follows from the leaves of a pool: the states above them, the names of vdevs, how much a leaf must hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from twin.model import SECTOR, Pool, Vdev

@@ -1,7 +1,5 @@
 """One state of the node with the indexes every answer needs, built once per state."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -4,8 +4,6 @@
 `python -m workflows.releases` writes the page; a test says when it is behind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A situation without a runbook says why. `python -m workflows.situations_page` writes the page from the tables (`_kinds_of_*.py`) and the detectors' `MANUALS`; a test says when it is behind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -77,3 +77,8 @@ def each(question: Callable[[str], T], disks: Iterable[str]) -> tuple[T, ...]:
     """The answers in the order of `disks`."""
     with ThreadPoolExecutor(WORKERS) as pool:
         return tuple(pool.map(question, disks))
+
+
+def every(collect_one: Callable[[Host, str], T], keys: Callable[[Host], tuple[str, ...]]) -> Callable[[Host], tuple[T, ...]]:
+    """`collect` of a source that is asked key by key."""
+    return lambda host: each(lambda key: collect_one(host, key), keys(host))

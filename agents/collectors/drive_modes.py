@@ -42,8 +42,7 @@ class DriveModes:
     cache_type: str | None  # "write back", "write through": what the kernel assumes
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return sg_logs.keys(host)
+keys = sg_logs.keys
 
 
 def collect_one(host: Host, key: str) -> Capture:
@@ -61,8 +60,7 @@ def collect_one(host: Host, key: str) -> Capture:
     return Capture(NAME, key, "data", "".join(texts) + "".join(f"{line}\n" for line in kernel), seconds=seconds)
 
 
-def collect(host: Host) -> tuple[Capture, ...]:
-    return _disks.each(lambda key: collect_one(host, key), keys(host))
+collect = _disks.every(collect_one, keys)
 
 
 _FIELD = re.compile(rf"({'|'.join(FIELDS)}) +([01])(?:  \[(.*)\])?(?:  .*)?")

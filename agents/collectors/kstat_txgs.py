@@ -68,12 +68,7 @@ class PoolWrites:
     waits: tuple[tuple[int, int], ...] | None  # (at most so many nanoseconds, how often a writer waited that long)
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return pool_names(host)
-
-
-def collect(host: Host) -> tuple[Capture, ...]:
-    return tuple(_disks.each(lambda pool: collect_one(host, pool), keys(host)))
+keys = pool_names
 
 
 def collect_one(host: Host, key: str) -> Capture:
@@ -81,6 +76,9 @@ def collect_one(host: Host, key: str) -> Capture:
     if not lines:
         return Capture(NAME, key, "nothing", "", f"the kernel has no pool {key} any more")
     return Capture(NAME, key, "data", "".join(f"{line}\n" for line in lines))
+
+
+collect = _disks.every(collect_one, keys)
 
 
 _LINE = re.compile(re.escape(ROOT) + r"/([^/]+)/(txgs|multihost|dmu_tx_assign):(.*)")

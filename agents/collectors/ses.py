@@ -68,8 +68,7 @@ def collect_one(host: Host, key: str) -> Capture:
     return ask(host, NAME, ("sg_ses", "--page=aes", f"/dev/{key}"), TIMEOUT_SECONDS, key=key)
 
 
-def collect(host: Host) -> tuple[Capture, ...]:
-    return _disks.each(lambda key: collect_one(host, key), keys(host))
+collect = _disks.every(collect_one, keys)
 
 
 _ID = re.compile(r" *Primary enclosure logical identifier \(hex\): ([0-9a-f]{16})")

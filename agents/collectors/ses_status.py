@@ -18,16 +18,14 @@ TIMEOUT_SECONDS = 30
 _READING = re.compile(r"(?:Temperature=-?[0-9]+ C|Actual speed=[0-9]+ rpm, Fan at [a-z ]+|Voltage: [0-9.]+ volts|Current: [0-9.]+ amps)")
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return ses.keys(host)
+keys = ses.keys
 
 
 def collect_one(host: Host, key: str) -> Capture:
     return ask(host, NAME, ("sg_ses", "--page=es", f"/dev/{key}"), TIMEOUT_SECONDS, key=key)
 
 
-def collect(host: Host) -> tuple[Capture, ...]:
-    return _disks.each(lambda key: collect_one(host, key), keys(host))
+collect = _disks.every(collect_one, keys)
 
 
 def lasting(text: str) -> str:

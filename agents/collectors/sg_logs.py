@@ -105,8 +105,7 @@ def collect_one(host: Host, key: str) -> Capture:
     return Capture(NAME, key, "data", "".join(texts), seconds=seconds)
 
 
-def collect(host: Host) -> tuple[Capture, ...]:
-    return _disks.each(lambda key: collect_one(host, key), keys(host))
+collect = _disks.every(collect_one, keys)
 
 
 _HEADING = re.compile(r"(\S.*) page +\[0x([0-9a-f]{1,2})\]")

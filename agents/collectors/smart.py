@@ -57,8 +57,7 @@ class Smart:
         return self.passed is None and self.grown_defects is None and all(one is None for one in numbers) and not any(lists)
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return _disks.names(host)
+keys = _disks.names
 
 
 def collect_one(host: Host, key: str) -> Capture:
@@ -71,12 +70,11 @@ def collect_one(host: Host, key: str) -> Capture:
     return capture
 
 
+collect = _disks.every(collect_one, keys)
+
+
 def _ask(host: Host, disk: str, *options: str) -> Capture:
     return ask(host, NAME, ("smartctl", *options, "-n", "standby", f"/dev/{disk}"), TIMEOUT_SECONDS, key=disk, data_exits=EXITS)
-
-
-def collect(host: Host) -> tuple[Capture, ...]:
-    return _disks.each(lambda key: collect_one(host, key), keys(host))
 
 
 def parse(text: str) -> Smart | Unparsed:

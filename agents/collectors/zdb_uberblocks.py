@@ -65,12 +65,11 @@ def _whose(host: Host, device: str) -> tuple[str, int | None]:
 _MAPPED = re.compile(r"[^:]*:(?:part([0-9]{1,4})-)?(mpath-.+)")
 
 
-def collect(host: Host) -> tuple[Capture, ...]:
-    return _disks.each(lambda key: collect_one(host, key), keys(host))
-
-
 def collect_one(host: Host, key: str) -> Capture:
     return ask(host, NAME, ("zdb", "-lu", f"/dev/{key}"), TIMEOUT_SECONDS, key=key, data_exits=EXITS)
+
+
+collect = _disks.every(collect_one, keys)
 
 
 def stamp(host: Host, device: str) -> str:

@@ -36,8 +36,7 @@ class Datasets:
     left_out: int = 0
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return pool_names(host)
+keys = pool_names
 
 
 def argv(host: Host, pool: str) -> tuple[str, ...]:
@@ -46,15 +45,14 @@ def argv(host: Host, pool: str) -> tuple[str, ...]:
     return ("zfs", "get", "-Hp", "-r", "-t", "filesystem,volume", "-o", "name,property,value", ",".join(wanted), pool)
 
 
-def collect(host: Host) -> tuple[Capture, ...]:
-    return tuple(_disks.each(lambda pool: collect_one(host, pool), keys(host)))
-
-
 def collect_one(host: Host, key: str) -> Capture:
     if is_suspended(host, key):
         return Capture(NAME, key, "failed", "", f"{key} is suspended, and reading its datasets could hang; it was not asked")
     capture = ask(host, NAME, argv(host, key), TIMEOUT_SECONDS, key)
     return replace(capture, text=_kept(capture.text)) if capture.outcome == "data" else capture
+
+
+collect = _disks.every(collect_one, keys)
 
 
 def _kept(text: str) -> str:

@@ -35,12 +35,7 @@ class Snapshot:
     referenced_bytes: int
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return zpool_status_errors.keys(host)
-
-
-def collect(host: Host) -> tuple[Capture, ...]:
-    return tuple(_disks.each(lambda pool: collect_one(host, pool), keys(host)))
+keys = zpool_status_errors.keys
 
 
 def collect_one(host: Host, key: str) -> Capture:
@@ -55,6 +50,9 @@ def collect_one(host: Host, key: str) -> Capture:
     if not names:
         return Capture(NAME, key, "nothing", "", f"the list of damaged data of {key} names no snapshot")
     return _asked(host, key, names)
+
+
+collect = _disks.every(collect_one, keys)
 
 
 def _asked(host: Host, key: str, names: tuple[str, ...]) -> Capture:

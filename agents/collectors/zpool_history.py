@@ -38,12 +38,7 @@ class History:
     entries: tuple[Entry, ...]
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return pool_names(host)
-
-
-def collect(host: Host) -> tuple[Capture, ...]:
-    return tuple(_disks.each(lambda pool: collect_one(host, pool), keys(host)))
+keys = pool_names
 
 
 def collect_one(host: Host, key: str) -> Capture:
@@ -58,6 +53,9 @@ def collect_one(host: Host, key: str) -> Capture:
         if not capture.reason.endswith("was cut"):
             break
     return capture
+
+
+collect = _disks.every(collect_one, keys)
 
 
 def _newest(text: str) -> tuple[str, int]:

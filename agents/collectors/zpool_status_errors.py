@@ -56,12 +56,7 @@ def snapshots(entries: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(snapshot_of, entries))))
 
 
-def keys(host: Host) -> tuple[str, ...]:
-    return pool_names(host)
-
-
-def collect(host: Host) -> tuple[Capture, ...]:
-    return tuple(_disks.each(lambda pool: collect_one(host, pool), keys(host)))
+keys = pool_names
 
 
 def collect_one(host: Host, key: str) -> Capture:
@@ -69,6 +64,9 @@ def collect_one(host: Host, key: str) -> Capture:
         return Capture(NAME, key, "failed", "", f"{key} is suspended, and reading its list of errors could hang; it was not asked")
     capture = ask(host, NAME, ("zpool", "status", "-v", key), TIMEOUT_SECONDS, key)
     return replace(capture, text=_kept(capture.text)) if capture.outcome == "data" else capture
+
+
+collect = _disks.every(collect_one, keys)
 
 
 def _kept(text: str) -> str:

@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from agents.collectors.block import SECTOR_BYTES
 from agents.collectors.zdb_label import DESTROYED, LABEL_BYTES, NVLIST
 from agents.host.host import ALIGNED_BYTES, Host, Region
-from agents.operations._candidate import NONE, Candidate
-from agents.operations._tree import Unread
+from agents.operations._candidate import Candidate
+from agents.operations.base import NONE, Unread
 
 TWO_LABELS = 2 * LABEL_BYTES
 TABLE: Region = (0, 24576)  # protective MBR, header and 128 entries, with blocks of 512 or of 4096 bytes

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from agents.host.host import Host
 from agents.operations import _candidate, _new_disk, _partitions, zpool_replace
-from agents.operations._candidate import Candidate, known
+from agents.operations._candidate import Candidate
 from agents.operations._member import SERVING, Question
-from agents.operations._tree import Unread
-from agents.operations.base import check_wwid
+from agents.operations.base import Unread, check_wwid, known
 
 PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid", "from_wwid", "partition")
 FACTS = (

@@ -7,9 +7,9 @@ are found from the WWID at the moment of asking and serve only to ask.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Optional, TypeVar
+from typing import Any, Optional
 
 from agents.collectors import block, mounts, multipath, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
@@ -19,12 +19,10 @@ from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as, way_on
 from agents.domain.multipath_maps import map_of, path_of, paths_up, states
 from agents.host.host import Host
-from agents.operations._tree import PoolTree, Unread, understood
-from agents.operations.base import UNKNOWN
+from agents.operations._tree import PoolTree, understood
+from agents.operations.base import NONE, UNKNOWN, Unread, known
 
 BLKID_TIMEOUT_SECONDS = 20.0
-Answer = TypeVar("Answer")
-NONE = "none"
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
 _TABLE = re.compile(
     r'\bPTTYPE="([^"]*)"'
@@ -143,28 +141,6 @@ def _as_the_paths(candidate: Candidate, field: str) -> str:
         if theirs == {ours}
         else f"{UNKNOWN}the map and its paths disagree about {field}, or sysfs does not show it of the map"
     )
-
-
-def known(question: Callable[[], str]) -> str:
-    """The answer, or "unknown: " and why there is none."""
-    try:
-        return question()
-    except Unread as unread:
-        return f"{UNKNOWN}{unread}"
-
-
-def once(question: Callable[[], Answer]) -> Callable[[], Answer]:
-    """Asked now and once, however many facts rest on the answer: a sick disk makes every question slow, and a plan is waited for 90 s."""
-    try:
-        answer = question()
-    except Unread as unread:
-        why = str(unread)
-
-        def again() -> Answer:
-            raise Unread(why)
-
-        return again
-    return lambda: answer
 
 
 def same(candidate: Candidate, field: str) -> str:

@@ -22,8 +22,8 @@ from agents.collectors.zdb_label import LabelVdev
 from agents.host.host import Host
 from agents.operations import _member, _tree
 from agents.operations._member import Scene
-from agents.operations._tree import LABELS_TRIED_MAX, Member, Unread, label_on
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations._tree import LABELS_TRIED_MAX, Member, label_on
+from agents.operations.base import UNKNOWN, Probe, Unread
 
 PARAMS = ("pool", "pool_guid", "vdev_guid", "keeps_guid")
 TIMEOUT_SECONDS = 120.0

@@ -23,7 +23,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Tuple
 
-from agents.operations._tree import Member, PoolTree, Unread
+from agents.operations._tree import Member, PoolTree
+from agents.operations.base import Unread
 
 HEADINGS = {
     "dedup": "dedup",

@@ -16,10 +16,9 @@ from agents.collectors.base import Capture, Unparsed
 from agents.collectors.zpool_import import Importable
 from agents.host.host import Host
 from agents.operations import _member, _released, _uberblocks
-from agents.operations._candidate import NONE, known, once
 from agents.operations._member import Question
-from agents.operations._tree import Unread, understood, value_of
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool
+from agents.operations._tree import understood, value_of
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, check_guid, check_names, check_pool, known, once
 from agents.zfs_releases import CHECKED, asks
 
 PARAMS = ("pool", "pool_guid", "force")

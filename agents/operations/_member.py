@@ -14,9 +14,8 @@ from agents.collectors import node
 from agents.collectors.base import Capture, Unparsed
 from agents.host.host import Host
 from agents.operations import _resilver, _tree
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Member, PoolTree, Status, Unread, value_of
-from agents.operations.base import UNKNOWN, check_guid, check_names, check_pool, unknowns
+from agents.operations._tree import Member, PoolTree, Status, value_of
+from agents.operations.base import NONE, UNKNOWN, Unread, check_guid, check_names, check_pool, known, unknowns
 
 SERVING = ("ONLINE", "DEGRADED")
 FACTS = (

@@ -16,10 +16,10 @@ from agents.domain.disk_uses import ways_on
 from agents.domain.multipath_maps import path_of, states, uuid_of
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
-from agents.operations._candidate import NONE, Candidate, known
+from agents.operations._candidate import Candidate
 from agents.operations._member import Question
-from agents.operations._tree import Status, Unread
-from agents.operations.base import UNKNOWN, check_wwid
+from agents.operations._tree import Status
+from agents.operations.base import NONE, UNKNOWN, Unread, check_wwid, known
 
 MAP = "map"
 MEMBER = "zfs_member"  # as blkid calls what carries a label

@@ -13,9 +13,8 @@ from agents.collectors.base import Capture
 from agents.domain.multipath_maps import uuid_of
 from agents.host.host import Host
 from agents.operations import _member, _new_disk, _released, _tree
-from agents.operations._candidate import NONE
 from agents.operations._member import Question
-from agents.operations.base import UNKNOWN, check_wwid
+from agents.operations.base import NONE, UNKNOWN, check_wwid
 
 DISKS_MIN, DISKS_MAX = 2, 4
 MAPS = "maps"

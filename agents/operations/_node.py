@@ -5,7 +5,8 @@ from __future__ import annotations
 from agents.collectors import parameters, sysctl
 from agents.domain.tunables import FREEBSD, LINUX, TUNABLES, number
 from agents.host.host import Host
-from agents.operations._tree import Unread, understood
+from agents.operations._tree import understood
+from agents.operations.base import Unread
 
 
 def tunable(host: Host, platform: str, name: str) -> str:

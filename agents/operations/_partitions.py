@@ -11,8 +11,9 @@ from typing import Any, Optional
 from agents.collectors.base import ask
 from agents.host.host import Host
 from agents.operations import _candidate
-from agents.operations._candidate import NONE, Candidate
-from agents.operations._tree import Member, Unread
+from agents.operations._candidate import Candidate
+from agents.operations._tree import Member
+from agents.operations.base import NONE, Unread
 
 TIMEOUT_SECONDS = 20.0
 NO_TABLE = "does not contain a recognized partition table"  # of sfdisk(8), with exit code 1

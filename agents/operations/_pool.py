@@ -13,10 +13,9 @@ from agents.collectors import kstat_pools, zpool_get, zpool_status
 from agents.collectors.base import Capture, Unparsed
 from agents.collectors.zpool_status import Pool
 from agents.host.host import Host
-from agents.operations._candidate import NONE, known
 from agents.operations._member import versions
-from agents.operations._tree import Unread, understood, value_of
-from agents.operations.base import check_guid
+from agents.operations._tree import understood, value_of
+from agents.operations.base import NONE, Unread, check_guid, known
 
 MMP, IO = "multihost", "I/O errors"
 FACTS = ("pool.guid", "pool.suspended", "pool.scan", "pool.lost", "zfs.userland", "zfs.module")

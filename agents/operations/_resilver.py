@@ -22,8 +22,8 @@ from agents.collectors import parameters, zpool_get
 from agents.collectors.base import Unparsed, decode
 from agents.collectors.node import module_version
 from agents.host.host import Host
-from agents.operations._candidate import NONE
-from agents.operations._tree import Member, PoolTree, Unread, value_of
+from agents.operations._tree import Member, PoolTree, value_of
+from agents.operations.base import NONE, Unread
 
 Outcome = Literal["pass", "refuse", "unknown"]
 REPAIRS = ("resilver", "rebuild")

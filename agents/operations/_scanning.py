@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from agents.host.host import Host
 from agents.operations import _pool, _released
-from agents.operations._candidate import NONE
 from agents.operations._member import Question, judge
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread
 
 
 def describe(pool: str, pre: Mapping[str, str], becomes: str) -> dict[str, object]:

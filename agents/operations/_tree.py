@@ -16,6 +16,7 @@ from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.zdb_label import Label
 from agents.collectors.zpool_status import Pool, Scan, Vdev
 from agents.host.host import Host
+from agents.operations.base import Unread
 
 Value = TypeVar("Value")
 LABELS_WANTED = 2
@@ -23,10 +24,6 @@ LABELS_TRIED_MAX = 8
 SPARE_STATES = ("AVAIL", "INUSE")
 ROLES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special", "dedup": "dedup"}  # heading of `zpool status` -> role
 _INTERIOR = re.compile(r"(mirror|raidz[123]?|draid[123]?(?::\w+)*|replacing|spare|indirect)-[0-9]+")
-
-
-class Unread(Exception):
-    """A fact could not be read; the message says why."""
 
 
 def value_of(capture: Capture, parse: Callable[[str], Value | Unparsed]) -> Value | Unparsed:

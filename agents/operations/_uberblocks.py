@@ -15,8 +15,8 @@ from typing import Any, Tuple
 from agents.collectors import _disks, dbgmsg, zdb_label, zdb_uberblocks
 from agents.collectors.zdb_uberblocks import Uberblock
 from agents.host.host import Host
-from agents.operations._candidate import NONE
-from agents.operations._tree import Unread, understood
+from agents.operations._tree import understood
+from agents.operations.base import NONE, Unread
 
 Ring = tuple[Uberblock, ...]  # of Uberblock, the newest first
 RingOf = Tuple[int, Ring]  # the guid of a member, and the ring of one partition that carries its label

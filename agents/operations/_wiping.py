@@ -15,11 +15,9 @@ from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
 from agents.operations import _areas, _candidate, _new_disk, _released, _tree
-from agents.operations._candidate import NONE, known
 from agents.operations._member import Question
 from agents.operations._new_disk import Scene
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, known
 
 PARAMS = ("pool", "pool_guid", "vdev_guid", "wwid")
 TIMEOUT_SECONDS = 120.0

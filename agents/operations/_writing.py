@@ -13,9 +13,7 @@ from agents.collectors import dbgmsg
 from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _importing, _member, _uberblocks
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
-from agents.operations.base import Probe
+from agents.operations.base import NONE, Probe, Unread, known
 
 PARAMS = ("pool", "pool_guid")
 TIMEOUT_SECONDS = 1800.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.collectors.base import Capture
 from agents.domain.disk_identity import NAMED_BY
@@ -23,6 +23,12 @@ GUID = re.compile(r"[1-9][0-9]{0,19}")
 GUID_MAX = 2**64 - 1
 POOL = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,254}")
 UNKNOWN = "unknown: "
+NONE = "none"
+Fact = TypeVar("Fact")
+
+
+class Unread(Exception):
+    """A fact could not be read; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -117,3 +123,33 @@ def unknowns(pre: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         if value.startswith(UNKNOWN) or not value.strip():
             by_reason.setdefault(value[len(UNKNOWN) :] or "it is empty", []).append(name)
     return tuple(("unknown", f"{', '.join(names)}: not known, because {reason}.") for reason, names in by_reason.items())
+
+
+def known(question: Callable[[], str]) -> str:
+    """The answer, or "unknown: " and why there is none."""
+    try:
+        return question()
+    except Unread as unread:
+        return f"{UNKNOWN}{unread}"
+
+
+def once(question: Callable[[], Fact]) -> Callable[[], Fact]:
+    """Asked now and once, however many facts rest on the answer: a sick disk makes every question slow, and a plan is waited for 90 s."""
+    try:
+        answer = question()
+    except Unread as unread:
+        why = str(unread)
+
+        def again() -> Fact:
+            raise Unread(why)
+
+        return again
+    return lambda: answer
+
+
+def concluded(question: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+    """The result of a probe and its reason; "cannot_tell" where a fact that it rests on cannot be read."""
+    try:
+        return question()
+    except Unread as unread:
+        return "cannot_tell", f"Whether it took place is not known: {unread}."

@@ -14,9 +14,9 @@ from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _member, _released, _tree
-from agents.operations._candidate import NONE, Candidate
-from agents.operations._tree import Unread, understood
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
+from agents.operations._candidate import Candidate
+from agents.operations._tree import understood
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, check_guid, check_names, check_pool, check_wwid, unknowns
 
 NAME = "disk_delete"
 EFFECT = "at_most_once"

@@ -12,9 +12,7 @@ from agents.collectors import block
 from agents.collectors.base import Capture
 from agents.host.host import Host, Ran
 from agents.operations import _importing, disk_delete, locate_led
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe, check_names, unknowns
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, check_names, known, unknowns
 
 NAME = "disk_rescan"
 EFFECT = "idempotent"

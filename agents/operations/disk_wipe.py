@@ -13,9 +13,9 @@ from agents.collectors import zdb_label
 from agents.collectors.base import Unparsed
 from agents.host.host import Host
 from agents.operations import _member, _new_disk, _released, _resilver, _tree, _wiping
-from agents.operations._candidate import NONE, known
 from agents.operations._new_disk import Scene
-from agents.operations._tree import PoolTree, Unread, value_of
+from agents.operations._tree import PoolTree, value_of
+from agents.operations.base import NONE, Unread, known
 
 NAME = "disk_wipe"
 EFFECT = "at_most_once"

@@ -17,9 +17,9 @@ from agents.collectors import zdb_label
 from agents.collectors.base import Unparsed
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _importing, _member, _new_disk, _released, _wiping
-from agents.operations._candidate import NONE, known
 from agents.operations._new_disk import Scene
-from agents.operations._tree import Unread, value_of
+from agents.operations._tree import value_of
+from agents.operations.base import NONE, Unread, known
 
 NAME = "disk_wipe_destroyed"
 EFFECT = "at_most_once"

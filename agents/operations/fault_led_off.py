@@ -14,9 +14,7 @@ from agents.collectors.base import Capture
 from agents.collectors.enclosure import SENSED, collect
 from agents.domain.wwid import normalise
 from agents.host.host import Host, Ran
-from agents.operations._candidate import known
-from agents.operations._tree import Unread
-from agents.operations.base import Probe, check_guid, check_names, check_pool, unknowns
+from agents.operations.base import Probe, Unread, check_guid, check_names, check_pool, known, unknowns
 from agents.operations.locate_led import Lamp, check_bay, disk_in, insist, lamps, status_of
 
 NAME = "fault_led_off"

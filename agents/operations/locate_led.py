@@ -25,9 +25,8 @@ from agents.collectors.base import Capture
 from agents.collectors.enclosure import PORT, PORTS, ROOT, Enclosure, Slot, collect, light_of, parse, port_above
 from agents.domain.wwid import normalise
 from agents.host.host import Host, Ran
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread, understood
-from agents.operations.base import Probe, check_guid, check_names, check_pool, unknowns
+from agents.operations._tree import understood
+from agents.operations.base import NONE, Probe, Unread, check_guid, check_names, check_pool, known, unknowns
 
 NAME = "locate_led"
 EFFECT = "idempotent"

@@ -14,11 +14,9 @@ from collections.abc import Mapping
 
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
-from agents.operations import _boot_member, _candidate, _member, _new_disk, _partitions, _released
+from agents.operations import _boot_member, _candidate, _member, _new_disk, _partitions, _released, base
 from agents.operations._boot_member import Scene
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
-from agents.operations.base import Probe
+from agents.operations.base import NONE, Probe, Unread, known
 
 NAME = "partition_copy"
 EFFECT = "at_most_once"
@@ -96,10 +94,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     scene = _boot_member.survey(host, params)
     evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]))
-    try:
-        result, reason = _concluded(scene)
-    except Unread as unread:
-        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
+    result, reason = base.concluded(lambda: _concluded(scene))
     return Probe(result, evidence, reason)
 
 

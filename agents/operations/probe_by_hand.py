@@ -11,7 +11,6 @@ from typing import Any
 
 from agents.collectors import by_hand, node
 from agents.collectors.base import Unparsed
-from agents.collectors.by_hand import Mark
 from agents.host import running_commands
 from agents.host.host import Host
 from agents.operations.base import Answer, Probe, check_names, good_ends
@@ -71,11 +70,7 @@ def _record(capture: Any, nonce: str, good: tuple[int, ...]) -> dict[str, str]:
         return {}
     ended = mark.exit_code is not None and mark.ended_at is not None
     how = ("well" if int(mark.exit_code or "1") in good else "badly") if ended else ""
-    return {"ended": how, **_texts(mark)}
-
-
-def _texts(mark: Mark) -> dict[str, str]:
-    return {name: value for name, value in vars(mark).items() if value is not None}
+    return {"ended": how, **{name: value for name, value in vars(mark).items() if value is not None}}
 
 
 def _identity(captures: tuple[Any, ...]) -> dict[str, str]:

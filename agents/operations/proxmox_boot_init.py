@@ -16,9 +16,8 @@ from agents.domain.wwid import by_id_path
 from agents.host.host import Host, Ran
 from agents.operations import _boot_member, _candidate, _member, _new_disk, _partitions, _released, _tree
 from agents.operations._boot_member import Scene
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread, value_of
-from agents.operations.base import Probe, check_wwid
+from agents.operations._tree import value_of
+from agents.operations.base import NONE, Probe, Unread, check_wwid, known
 
 NAME = "proxmox_boot_init"
 EFFECT = "at_most_once"

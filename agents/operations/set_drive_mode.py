@@ -15,9 +15,9 @@ from agents.collectors.drive_modes import Mode
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
-from agents.operations._candidate import NONE, Candidate, known
-from agents.operations._tree import Member, Unread, understood
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
+from agents.operations._candidate import Candidate
+from agents.operations._tree import Member, understood
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, check_guid, check_names, check_pool, check_wwid, known, unknowns
 
 NAME = "set_drive_mode"
 EFFECT = "at_most_once"

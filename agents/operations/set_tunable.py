@@ -13,9 +13,7 @@ from agents.collectors.base import Capture
 from agents.domain.tunables import FREEBSD, LINUX, TUNABLES, number, path_of
 from agents.host.host import Host, Ran
 from agents.operations import _member, _node, _released
-from agents.operations._candidate import known
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, unknowns, write_attribute
+from agents.operations.base import UNKNOWN, Probe, Unread, check_guid, check_names, check_pool, known, unknowns, write_attribute
 
 NAME = "set_tunable"
 EFFECT = "idempotent"

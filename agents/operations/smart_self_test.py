@@ -12,9 +12,8 @@ from agents.collectors.base import Capture
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
 from agents.operations import _candidate
-from agents.operations._candidate import known
-from agents.operations._tree import Unread, understood
-from agents.operations.base import UNKNOWN, Probe, check_guid, check_names, check_pool, check_wwid, unknowns
+from agents.operations._tree import understood
+from agents.operations.base import UNKNOWN, Probe, Unread, check_guid, check_names, check_pool, check_wwid, known, unknowns
 
 NAME = "smart_self_test"
 EFFECT = "idempotent"  # a second one finds the first running, or in the log, and is refused

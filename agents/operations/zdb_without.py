@@ -13,9 +13,7 @@ from agents.collectors import zpool_import, zpool_status
 from agents.collectors.base import Capture, decode
 from agents.host.host import Host, Ran
 from agents.operations import _candidate, _importing, _member, _released
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
-from agents.operations.base import Probe, check_guid, check_names, check_pool, check_wwid
+from agents.operations.base import NONE, Probe, Unread, check_guid, check_names, check_pool, check_wwid, known
 
 NAME = "zdb_without"
 EFFECT = "idempotent"

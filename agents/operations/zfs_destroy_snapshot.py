@@ -16,10 +16,8 @@ from agents.collectors.zfs_snapshots import Snapshot
 from agents.domain.times import iso
 from agents.host.host import Host
 from agents.operations import _member, _pool, _released
-from agents.operations._candidate import NONE, known
 from agents.operations._member import judge, versions
-from agents.operations._tree import Unread
-from agents.operations.base import GUID, GUID_MAX, Probe, check_guid
+from agents.operations.base import GUID, GUID_MAX, NONE, Probe, Unread, check_guid, known
 
 NAME = "zfs_destroy_snapshot"
 EFFECT = "at_most_once"

@@ -15,11 +15,9 @@ from collections.abc import Mapping
 
 from agents.collectors.base import Capture, ask
 from agents.host.host import Host
-from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _released, _tree
-from agents.operations._candidate import NONE, known
+from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _released, _tree, base
 from agents.operations._new_disk import Scene
-from agents.operations._tree import Unread
-from agents.operations.base import Probe
+from agents.operations.base import NONE, Probe, Unread, known
 
 NAME = "zpool_add"
 EFFECT = "at_most_once"
@@ -88,10 +86,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     scene = _new_disk.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
     evidence = (*scene.captures(), *_new_disk.labels_now(host, params), history)
-    try:
-        result, reason = _concluded(scene)
-    except Unread as unread:
-        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
+    result, reason = base.concluded(lambda: _concluded(scene))
     return Probe(result, evidence, f"{reason} {remembered}")
 
 

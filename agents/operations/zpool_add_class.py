@@ -24,11 +24,10 @@ from typing import Tuple
 from agents.collectors import zpool_get
 from agents.collectors.base import ask
 from agents.host.host import Host
-from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _new_disks, _released, _tree
-from agents.operations._candidate import NONE, known
+from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _new_disks, _released, _tree, base
 from agents.operations._new_disks import Scene
-from agents.operations._tree import Member, PoolTree, Unread, understood
-from agents.operations.base import Probe, check_guid, check_names, check_pool
+from agents.operations._tree import Member, PoolTree, understood
+from agents.operations.base import NONE, Probe, Unread, check_guid, check_names, check_pool, known
 
 NAME = "zpool_add_class"
 EFFECT = "at_most_once"
@@ -131,10 +130,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     scene = _new_disks.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
     evidence = (*scene.captures(), *_new_disks.evidence(host, params), history)
-    try:
-        result, reason = _concluded(scene)
-    except Unread as unread:
-        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
+    result, reason = base.concluded(lambda: _concluded(scene))
     return Probe(result, evidence, f"{reason} {remembered}")
 
 

@@ -12,9 +12,8 @@ from agents.collectors import zdb_label
 from agents.collectors.base import Unparsed
 from agents.host.host import Host
 from agents.operations import _member, _pool, _released, _tree
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Member, Unread, value_of
-from agents.operations.base import Probe, check_guid, check_names, check_pool
+from agents.operations._tree import Member, value_of
+from agents.operations.base import NONE, Probe, Unread, check_guid, check_names, check_pool, known
 
 NAME = "zpool_bring_back"
 EFFECT = "idempotent"

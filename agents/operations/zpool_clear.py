@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from agents.host.host import Host
 from agents.operations import _member, _pool, _released
-from agents.operations._candidate import NONE, known
 from agents.operations._member import judge
-from agents.operations._tree import Unread
-from agents.operations.base import Probe
+from agents.operations.base import NONE, Probe, Unread, known
 from agents.zfs_releases import MULTIHOST, State
 
 NAME = "zpool_clear"

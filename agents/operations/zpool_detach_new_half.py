@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from agents.host.host import Host
 from agents.operations import _detach, _member, _released
-from agents.operations._candidate import NONE, known
+from agents.operations.base import NONE, known
 
 NAME = "zpool_detach_new_half"
 EFFECT = "at_most_once"

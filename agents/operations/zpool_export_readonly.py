@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from agents.host.host import Host
-from agents.operations import _importing, _member, _released, _tree
-from agents.operations._candidate import NONE, known
-from agents.operations.base import Probe
+from agents.operations import _importing, _member, _released
+from agents.operations.base import NONE, Probe, Unread, known
 
 NAME = "zpool_export_readonly"
 EFFECT = "idempotent"
@@ -54,7 +53,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     try:
         here = _importing.imported(host, params)
-    except _tree.Unread as unread:
+    except Unread as unread:
         return Probe("cannot_tell", _importing.aftermath(host, params), f"Whether it took place is not known: {unread}.")
     result = "did" if here == NONE else "did_not"
     return Probe(

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from agents.collectors import mounts
 from agents.host.host import Host
 from agents.operations import _member, _released, zpool_export_readonly
-from agents.operations._candidate import NONE, known
 from agents.operations._tree import understood
+from agents.operations.base import NONE, known
 
 NAME = "zpool_export_unused"
 EFFECT = "idempotent"

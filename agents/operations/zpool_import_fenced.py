@@ -18,8 +18,7 @@ from collections.abc import Mapping
 
 from agents.host.host import Host
 from agents.operations import _importing, _member, _uberblocks, _writing
-from agents.operations._candidate import NONE, known, once
-from agents.operations.base import UNKNOWN
+from agents.operations.base import NONE, UNKNOWN, known, once
 
 NAME = "zpool_import_fenced"
 EFFECT = "at_most_once"

@@ -14,9 +14,7 @@ from agents.collectors import dbgmsg
 from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _importing, _member, _uberblocks
-from agents.operations._candidate import NONE, known, once
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, known, once
 
 NAME = "zpool_import_txg"
 EFFECT = "at_most_once"

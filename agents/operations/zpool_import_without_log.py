@@ -16,9 +16,7 @@ from functools import partial
 from agents.collectors.zpool_import import Importable
 from agents.host.host import Host
 from agents.operations import _importing, _member, _ordinary, _uberblocks, _writing
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN
+from agents.operations.base import NONE, UNKNOWN, Unread, known
 
 NAME = "zpool_import_without_log"
 EFFECT = "at_most_once"

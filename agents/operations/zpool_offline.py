@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from agents.host.host import Host
-from agents.operations import _member, _released, _tree
-from agents.operations._tree import Member, Unread
-from agents.operations.base import Probe
+from agents.operations import _member, _released, _tree, base
+from agents.operations._tree import Member
+from agents.operations.base import Probe, Unread
 
 NAME = "zpool_offline"
 EFFECT = "at_most_once"  # done again later, it would take out a member that was brought back meanwhile
@@ -59,10 +59,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
     scene = _member.survey(host, params)
-    try:
-        result, reason = _concluded(scene)
-    except Unread as unread:
-        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
+    result, reason = base.concluded(lambda: _concluded(scene))
     return Probe(result, scene.captures(), reason)
 
 

@@ -23,9 +23,8 @@ from functools import partial
 from agents.collectors.base import Capture
 from agents.host.host import Host
 from agents.operations import _member, _released, _tree
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import PoolTree, Unread
-from agents.operations.base import Probe
+from agents.operations._tree import PoolTree
+from agents.operations.base import NONE, Probe, Unread, known
 
 NAME = "zpool_remove_vdev"
 EFFECT = "at_most_once"

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 
 from agents.domain.wwid import by_id_path
 from agents.host.host import Host
-from agents.operations import _boot_member, _candidate, _history, _member, _new_disk, _partitions, _released, zpool_replace
+from agents.operations import _boot_member, _candidate, _history, _member, _new_disk, _partitions, _released, base, zpool_replace
 from agents.operations._boot_member import Scene
-from agents.operations._candidate import NONE, known
-from agents.operations._tree import Unread
-from agents.operations.base import Probe
+from agents.operations.base import NONE, Probe, known
 
 NAME = "zpool_replace_partition"
 EFFECT = "at_most_once"
@@ -62,10 +60,7 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
     scene = _boot_member.survey(host, params)
     history, remembered = _history.of(host, params["pool"], argv(params))
     evidence = (*scene.captures(), *_candidate.aftermath(host, params["wwid"]), history)
-    try:
-        result, reason = zpool_replace.concluded(scene)
-    except Unread as unread:
-        result, reason = "cannot_tell", f"Whether it took place is not known: {unread}."
+    result, reason = base.concluded(lambda: zpool_replace.concluded(scene))
     return Probe(result, evidence, f"{reason} {remembered}")
 
 

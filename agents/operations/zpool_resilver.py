@@ -19,8 +19,7 @@ from functools import partial
 
 from agents.host.host import Host
 from agents.operations import _member, _pool, _resilver, _scanning
-from agents.operations._candidate import NONE, known
-from agents.operations.base import Probe
+from agents.operations.base import NONE, Probe, known
 
 NAME = "zpool_resilver"
 EFFECT = "idempotent"

@@ -13,10 +13,10 @@ from agents.collectors import block, zdb_label
 from agents.collectors.base import Unparsed, ask
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _new_disk, _released, _tree
-from agents.operations._candidate import NONE, Candidate, known
+from agents.operations._candidate import Candidate
 from agents.operations._member import Scene
-from agents.operations._tree import Member, Unread, value_of
-from agents.operations.base import UNKNOWN, Probe
+from agents.operations._tree import Member, value_of
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, known
 
 NAME = "zpool_set_path"
 EFFECT = "idempotent"

@@ -171,9 +171,6 @@ class Executor:
     def _place(self, order_id: str) -> str:
         return os.path.join(self._folder, RUNNING, order_id)
 
-    def _left(self, entry: Entry) -> Left:
-        return Left(self._place(entry.order_id), entry.minder)
-
     def _check_facts(self, order: Order) -> None:
         operation = OPERATIONS[order.operation]
         pre = operation.preconditions(self._host, order.params)
@@ -265,7 +262,7 @@ class Executor:
 
     def _see_the_end(self, entry: Entry) -> Optional[str]:
         """Wait for the command an earlier agent started, and say how it ended; None when no process saw that."""
-        left = self._left(entry)
+        left = Left(self._place(entry.order_id), entry.minder)
         try:
             order = orders.read(entry.canonical, entry.digest)
             operation = OPERATIONS[order.operation]

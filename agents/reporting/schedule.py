@@ -24,8 +24,9 @@ from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture
 from agents.domain.times import iso, seconds_left
 from agents.host.host import Host
 from agents.host.worker_pool import Crew, Job
+from agents.reporting.capture_set import place
 from agents.reporting.change_detector import Noticed
-from agents.reporting.source_state import RecordingHost, Source, Trouble, failed, in_order, named, who_sleeps
+from agents.reporting.source_state import RecordingHost, Source, Trouble, failed, in_order, who_sleeps
 from agents.reporting.stored_capture import Kept
 
 FAST_SECONDS = 2.0  # while a short resilver runs, so that its bar moves; a long one moves it no faster than that
@@ -399,7 +400,7 @@ class Schedule:
         source = self._sources[job.source]
         job.given_up = True
         self._stuck[source.name, job.key] = job
-        reason = f"{named(source.name, job.key)} was asked at {self._wall(-seconds)} and has not answered. {why}"
+        reason = f"{place(source.name, job.key)} was asked at {self._wall(-seconds)} and has not answered. {why}"
         self._keep(source.name, job.key, (Kept(Capture(source.name, job.key, "failed", "", reason), self._clock()),))
         source.asking.discard(job.key)
         self._hold(source, job.key)
@@ -414,14 +415,14 @@ class Schedule:
         if hung == "held":
             trouble.next_try = math.inf  # until the one that hangs answers
             self._trouble[where] = trouble
-            return failed(captures, f"{named(*where)} needs a tool that hangs, and is asked again when that answers.")
+            return failed(captures, f"{place(*where)} needs a tool that hangs, and is asked again when that answers.")
         limit = RETRY_HELD_SECONDS_MAX if source.group else RETRY_SECONDS_MAX
         first = max(RETRY_SECONDS, source.module.EVERY_SECONDS) if hung == "stuck" else RETRY_SECONDS
         delay = min(limit, first * 2.0 ** min(trouble.tries - 1, 16))
         trouble.next_try = self._clock() + delay
         self._trouble[where] = trouble
         again = "next try" if trouble.tries > 1 else "second try"  # one may be chance: a node short of CPU does that, too
-        reason = f"{named(*where)} was asked at {trouble.since} and has not answered; {again} {self._wall(delay)}."
+        reason = f"{place(*where)} was asked at {trouble.since} and has not answered; {again} {self._wall(delay)}."
         if hung == "stuck":
             reason += " Its process is stuck in the kernel and cannot be killed."
         return failed(captures, reason)
@@ -433,12 +434,12 @@ class Schedule:
         if not source.group or source.group in self._held:
             return
         self._held[source.group] = source.name
-        reason = f"is not asked while {named(source.name, key)}, asked at {self._wall()}, has not answered."
+        reason = f"is not asked while {place(source.name, key)}, asked at {self._wall()}, has not answered."
         for other in self._order:
             if other.group == source.group and other is not source:
                 for key, captures in self._current.get(other.name, {"": ()}).items():
                     keys = [kept.key for kept in captures] or [key]
-                    unasked = (Capture(other.name, key, "failed", "", f"{named(other.name, key)} {reason}") for key in keys)
+                    unasked = (Capture(other.name, key, "failed", "", f"{place(other.name, key)} {reason}") for key in keys)
                     self._keep(other.name, key, tuple(Kept(capture, self._clock()) for capture in unasked))
 
     def _wall(self, seconds: float = 0.0) -> str:
@@ -473,7 +474,7 @@ class Schedule:
             del self._stamps[name, stamp]
 
     def _keep_own_state(self) -> None:
-        lines = [f"version:{VERSION}", *(f"hangs:{named(*where)}" for where in sorted(self._stuck))]
+        lines = [f"version:{VERSION}", *(f"hangs:{place(*where)}" for where in sorted(self._stuck))]
         left_behind: tuple[Any, ...] = getattr(self._host, "left_behind", tuple)()
         lines += [f"left_behind:{' '.join(argv)}" for argv in sorted(left_behind)]
         lines += [f"{name}:{text}" for name, text in sorted(self._notes.items()) if text]

@@ -99,7 +99,3 @@ def failed(captures: Sequence[Capture], reason: str) -> tuple[Capture, ...]:
         capture if capture.outcome != "failed" else Capture(capture.source, capture.key, "failed", capture.text, reason)
         for capture in captures
     )
-
-
-def named(source: str, key: str) -> str:
-    return f"{source}/{key}" if key else source

@@ -13,7 +13,7 @@ import pytest
 from agents.host.host import LocalHost
 from agents.operations import _areas
 from agents.operations import disk_wipe as operation
-from agents.operations._tree import Unread
+from agents.operations.base import Unread
 from twin import scenarios
 from twin.model import Partition
 

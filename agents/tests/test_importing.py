@@ -8,8 +8,7 @@ import pytest
 
 from agents.host.host import Ran
 from agents.operations import OPERATIONS, _importing, disk_rescan, zpool_import_readonly
-from agents.operations._tree import Unread
-from agents.operations.base import UNKNOWN
+from agents.operations.base import UNKNOWN, Unread
 from agents.tests.test_operations import GOOD
 from twin import scenarios
 from twin.scenarios import Clock

@@ -9,7 +9,8 @@ import pytest
 
 from agents.operations import _dry_run
 from agents.operations import zpool_add as operation
-from agents.operations._tree import Member, PoolTree, Unread
+from agents.operations._tree import Member, PoolTree
+from agents.operations.base import Unread
 from agents.zfs_releases import ruling
 from twin import scenarios
 from workflows.runbooks.remove_auxiliary import rehearsal

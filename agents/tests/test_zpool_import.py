@@ -8,7 +8,7 @@ from agents.collectors.zpool_import import Importable, parse
 from agents.host.host import Ran
 from agents.operations import zpool_import_without_log
 from agents.operations._importing import FORCE, status_of
-from agents.operations._tree import Unread
+from agents.operations.base import Unread
 from agents.tests.scenarios import step, texts
 
 CAPTURES = Path(__file__).parent / "captures" / "zpool_import"

@@ -13,6 +13,7 @@ from agents.collectors.base import Capture
 from agents.host.host import Ran
 from agents.operations import OPERATIONS, _candidate, _history, _tree
 from agents.operations import zpool_replace as op
+from agents.operations.base import Unread
 from agents.portal.wire import canonical
 from agents.tests import rig
 from agents.tests.scenarios import STEPS, step
@@ -208,16 +209,16 @@ def test_a_disk_that_joined_elsewhere_is_not_called_ours(host):
 
 def test_two_readings_that_differ_are_not_joined(host):
     named, guided = _tree.captures(host)
-    with pytest.raises(_tree.Unread, match="different"):
+    with pytest.raises(Unread, match="different"):
         _tree.read((named, dataclasses.replace(guided, text=guided.text.replace("ONLINE", "FAULTED", 2))))
-    with pytest.raises(_tree.Unread, match="different"):
+    with pytest.raises(Unread, match="different"):
         _tree.read((named, named))
 
 
 def test_a_link_that_leads_to_another_disk_is_refused(host, monkeypatch):
     real = host.link
     monkeypatch.setattr(host, "link", lambda path: real(path).replace("sdg", "sda") if path.endswith("206b") else real(path))
-    with pytest.raises(_tree.Unread, match=f"which is {MEMBER}"):
+    with pytest.raises(Unread, match=f"which is {MEMBER}"):
         _candidate.find(host, rig.BLANK)
     assert f"which is {MEMBER}" in against(host)
 

@@ -26,7 +26,7 @@ def by_token(token: Token, act: str, what: Callable[[], T], *, run: str = "", no
             refused = why
             _record(token, act, "refused", run, node)
         else:
-            _record(token, act, "done", run or _run_of(done), node)
+            _record(token, act, "done", run or str(getattr(done, "pk", "") or ""), node)
     if refused is not None:
         raise refused
     return done
@@ -41,7 +41,3 @@ def taken(token: Token, act: str, run: str, node: str = "") -> None:
 def _record(token: Token, act: str, outcome: str, run: str, node: str) -> None:
     body = {"token": token.prefix, "name": token.name, "act": act, "outcome": outcome}
     ledger.record("token.used", body, token.person.username, run=run, node=node)
-
-
-def _run_of(done: object) -> str:
-    return str(getattr(done, "pk", "") or "")

@@ -168,14 +168,10 @@ def _remember(name: str, known: Parsed) -> None:
         older = {which: one for which, one in _parsed.get(name, {}).items() if which != known.set}
         _parsed[name] = dict([*older.items(), (known.set, known)][-SETS_REMEMBERED:])
         _parsed.move_to_end(name)
-        _taken[name] = _size(known)
+        _taken[name] = (1 + FACTS_PER_BYTE) * sum(len(body.get("text", "")) for body in known.bodies.values())
         while len(_parsed) > 1 and sum(_taken.values()) > settings.SLOTLIGHT_FACTS_BYTES_MAX:
             gone, _ = _parsed.popitem(last=False)
             del _taken[gone]
-
-
-def _size(known: Parsed) -> int:
-    return (1 + FACTS_PER_BYTE) * sum(len(body.get("text", "")) for body in known.bodies.values())
 
 
 def _latest(node: str) -> Parsed | None:

@@ -112,7 +112,7 @@ def catch_up_after_migrating(plan: Sequence[tuple[object, bool]] = (), **_: obje
 
 def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = None) -> Settled:
     """Make the open situations, all or those of `open_`, the ones that `fleet` shows."""
-    seen = _seen(fleet)
+    seen = {situation.key: situation for situation in detect_all(fleet)}
     rows = {row.key: row for row in (_open() if open_ is None else open_)}
     nodes = {node.name: node for node in _nodes(list(fleet.nodes))}
     anew = fleet_rows.judged_anew(nodes.values())
@@ -133,10 +133,6 @@ def settle(fleet: FleetFacts, at: datetime, open_: Iterable[Situation] | None = 
 
 def _new(seen: Seen, nodes: Mapping[str, Node], at: datetime, fleet: FleetFacts) -> Situation:
     return Situation(key=seen.key, node=nodes[seen.node], opened_at=at, opened_as=seen.title, **_fields(seen, fleet))
-
-
-def _seen(fleet: FleetFacts) -> dict[str, Seen]:
-    return {situation.key: situation for situation in detect_all(fleet)}
 
 
 def _open() -> QuerySet[Situation]:

@@ -24,8 +24,7 @@ from app.fleet.severity import WORST_FIRST, worst_first
 from workflows.analysis import zfs_advice
 from workflows.analysis.judgement import Concern, Judgement, judge_disk, judge_node, judge_pool
 from workflows.analysis.pool_fate import fate
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.fleet.census import census, size
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, census, known, size
 from workflows.facts.fleet.findings import disks_of, findings, of_node, of_pool
 
 TOPICS_MAX = 10  # a shelf is seen by two nodes; a page that is rung by ten hears enough

@@ -4,8 +4,6 @@ A hit is exact when the whole name was given, and then it is the thing itself. W
 until when.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 A text may mean several things; each becomes a question, the surest first. Nothing here reads the database.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

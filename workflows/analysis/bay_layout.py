@@ -13,8 +13,6 @@ Sources, both read in November 2026:
   no source that we could read says. MD1220, MD1420 and DS424x: none at all.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -59,15 +57,11 @@ class Model:
     source: str = ""
 
 
-def _run(first: int, count: int) -> tuple[int, ...]:
-    return tuple(range(first, first + count))
-
-
 def _lines(first: int, counts: Iterable[int]) -> tuple[tuple[int, ...], ...]:
     """Lines of ascending numbers, one after the other."""
     found = []
     for count in counts:
-        found.append(_run(first, count))
+        found.append(tuple(range(first, first + count)))
         first += count
     return tuple(found)
 

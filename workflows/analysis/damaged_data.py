@@ -4,8 +4,6 @@ The list names a file by its path where its dataset is mounted, else by dataset 
 (lib/libzfs/libzfs_pool.c:zpool_obj_to_path, zfs-0.8.6 to zfs-2.4.0). A snapshot is written as DATASET@SNAPSHOT.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -3,12 +3,9 @@
 Shown before a disk is wiped and kept in the plan. Nothing here refuses the wipe: a disk that is sent back is wiped too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from workflows.facts import DiskFacts, NodeFacts, PoolFacts, known
-from workflows.facts.read.disk_condition import SelfTestFacts
+from workflows.facts import DiskFacts, NodeFacts, PoolFacts, SelfTestFacts, known
 
 PLAIN_BLOCKS = (512, 4096)  # others carry checksums of a RAID controller, and only sg_format takes them off
 LOG_HOURS_MAX = 65535  # the self-test logs of SCSI and of ATA disks keep the hours in 16 bits

@@ -198,24 +198,20 @@ def moment(entry: Entry) -> datetime | None:
 # --- which disk sets the pace
 
 
+@derived
 def _limiting(pool: PoolFacts) -> Known[str]:
     """The disk that all others wait for, where one stands out; else that none does."""
-    if not known(pool.latency):
-        return Unknown(f"Which disk sets the pace is not known: {pool.latency.reason}")
+    latency = need(pool.latency, "Which disk sets the pace is not known")
     filled = {id(top) for _, top in pool.tops if any(map(_is_filled, top.leaves()))} if known(pool.tops) else set()
-    busy = [(one, wait) for one in pool.latency.leaves if id(one.top) in filled and (wait := _wait(one)) is not None]
+    busy = [(one, wait) for one in latency.leaves if id(one.top) in filled and (wait := _wait(one)) is not None]
     if len(busy) < 2:
         return Unknown("Which disk sets the pace is not known: the disks of the vdev were not seen at work.")
     (slowest, wait), (_, other) = sorted(busy, key=lambda pair: -pair[1])[:2]
-    name = _short(slowest)
+    name = slowest.leaf.short
     role = ", which is being filled," if _is_filled(slowest.leaf) else ""
     if wait < PACE_FACTOR * max(1, other):
         return f"No disk sets the pace alone: the slowest, {name}{role} waits {duration(wait)}, the next {duration(other)}."
     return f"{name}{role} sets the pace: it waits {duration(wait)} for each I/O, the next slowest of {slowest.top.name} {duration(other)}."
-
-
-def _short(one: LeafLatency) -> str:
-    return one.leaf.short
 
 
 def _wait(one: LeafLatency) -> int | None:

@@ -3,8 +3,6 @@
 Only a pre-selection, so that a situation offers no runbook for which there is no disk; the run asks everything of the disk that is chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.facts import DiskFacts, NodeFacts, VdevFacts, known, lookup

@@ -5,15 +5,13 @@ It listens twice, each time for as long: when it looks at the pool and when it t
 OpenZFS's spa_activity_check_duration, and when not at all in spa_activity_check_required.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 from agents.collectors.zdb_uberblocks import Uberblock
 from agents.zfs_releases import CHECKED, asks
 from workflows.engine.core import Params
-from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
+from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 from workflows.facts.fleet.divergence import rows
 
 INTERVAL, TIMES = "zfs_multihost_interval", "zfs_multihost_import_intervals"
@@ -126,11 +124,11 @@ def _by_own_settings(node: NodeFacts) -> Known[float]:
     return max(settings[0] * settings[1] / 1000, 1.0) if known(settings) else settings
 
 
+@derived
 def _settings(node: NodeFacts) -> Known[tuple[int, int]]:
     """Milliseconds, and how many times."""
-    if not known(node.tunables):
-        return node.tunables
-    interval, times = (node.tunables.get(name) for name in (INTERVAL, TIMES))
+    tunables = need(node.tunables)
+    interval, times = (tunables.get(name) for name in (INTERVAL, TIMES))
     if interval is None or times is None or not (interval.value.isdigit() and times.value.isdigit()):
         return Unknown(f"{node.node} does not say {INTERVAL} and {TIMES}.")
     return int(interval.value), int(times.value)

@@ -1,7 +1,5 @@
 """When a pool was last read through: by its scan line, and by its own history where a resilver came after the scrub."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -11,7 +9,7 @@ from datetime import UTC, datetime
 from agents.collectors.zpool_history import History
 from workflows.analysis.eta import moment
 from workflows.analysis.scan_history import past
-from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, known
+from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, derived, known, need
 
 DAY = 86400.0
 WARN_DAYS = 35
@@ -41,16 +39,16 @@ class LastScrub:
         return f"ended {when}" if self.found else f"none since {when}, where its history begins"
 
 
+@derived
 def last_scrub_of(facts: FleetFacts, node: NodeFacts, pool: PoolFacts) -> Known[LastScrub]:
     """The last scrub of `pool` that came to its end, by its scan line and its history; `Unknown` without a clock, or where neither has one."""
-    if not known(facts.at):
-        return facts.at
+    at = need(facts.at)
     history = node.histories.get(pool.name, Unknown(f"The history of {pool.name} was not read."))
     ended = max((*printed(pool), *_remembered(history)), default=None)
     since = ended if ended is not None else _begins(history, pool)
     if isinstance(since, Unknown):
         return since
-    age = facts.at - since.timestamp()
+    age = at - since.timestamp()
     if age < -AHEAD_SECONDS:
         return Unknown(f"{node.node} dates it {since:%Y-%m-%d %H:%M} UTC, which is yet to come. Check the clock of {node.node}.")
     return LastScrub(since, ended is not None, max(0.0, age))
@@ -87,9 +85,8 @@ def _remembered(history: Known[History]) -> Iterator[datetime]:
             yield scan.ended
 
 
+@derived
 def _begins(history: Known[History], pool: PoolFacts) -> Known[datetime]:
     """Since when a scrub that ended would be in the history. The command in the history does not show how the scrub ended."""
-    if not known(history):
-        return history
-    moments = [at for entry in history.entries if entry.kind == "internal" and (at := moment(entry)) is not None]
+    moments = [at for entry in need(history).entries if entry.kind == "internal" and (at := moment(entry)) is not None]
     return min(moments) if moments else Unknown(f"The history of {pool.name} was read without what the pool did by itself.")

@@ -3,14 +3,12 @@
 Only what grows counts. The same small number on every lane of a wide port is one event, a cable put in or an HBA reset, long over.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workflows.facts import DiskFacts, FabricFacts, Known, NodeFacts, PhyFacts, Unknown, known
+from workflows.facts import DiskFacts, FabricFacts, Known, NodeFacts, PhyFacts, Unknown, derived, known, need
 from workflows.situations import phy_errors
 
 
@@ -62,22 +60,21 @@ def _is_ill(phy: PhyFacts) -> bool:
     return known(phy.growth) and phy_errors.is_growing(phy.growth)
 
 
+@derived
 def links(node: NodeFacts) -> Known[tuple[Link, ...]]:
     """The weakest first."""
-    if not known(node.fabric):
-        return Unknown(f"The SAS fabric of {node.node} is not known: {node.fabric.reason}")
+    fabric = need(node.fabric, f"The SAS fabric of {node.node} is not known")
     by_port: dict[str, list[PhyFacts]] = {}
-    for phy in node.fabric.phys:
+    for phy in fabric.phys:
         by_port.setdefault(phy.port or phy.name, []).append(phy)
-    found = [Link(node, node.fabric, tuple(phys)) for phys in by_port.values()]
+    found = [Link(node, fabric, tuple(phys)) for phys in by_port.values()]
     return tuple(sorted(found, key=lambda link: (not link.grows, -link.per_hour, link.name)))
 
 
+@derived
 def watched_seconds(node: NodeFacts) -> Known[float]:
     """Over how long growth is measured."""
-    if not known(node.fabric):
-        return node.fabric
-    growths = [phy.growth for phy in node.fabric.phys if known(phy.growth)]
+    growths = [phy.growth for phy in need(node.fabric).phys if known(phy.growth)]
     return min(g.seconds for g in growths) if growths else Unknown(f"{node.node} was looked at once only; growth needs a second look.")
 
 

@@ -4,8 +4,6 @@ Every parameter comes from the facts of this moment; none is typed. What is aske
 says beforehand why a runbook would not get far. The run asks it again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 

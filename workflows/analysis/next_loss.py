@@ -5,14 +5,12 @@ never contradicts the verdict or the margin beside it. Guards count by `workflow
 serve, or of which that is not known, nothing is said: its tree does not show what another loss would do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workflows.analysis.pool_fate import GATING, Fate, losses, losses_without
 from workflows.analysis.redundancy import COUNTED_CLASSES, leaf_counts
-from workflows.facts import Known, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts import Known, PoolFacts, Unknown, VdevFacts, derived, known, need
 from workflows.facts.lookup import serves_nothing
 
 SHORT = {
@@ -65,14 +63,14 @@ class TopLoss:
         return self.top.name.removeprefix("/dev/disk/by-id/").removeprefix("/dev/")
 
 
+@derived
 def of_pool(pool: PoolFacts, verdict: Fate) -> Known[tuple[TopLoss, ...]]:
     """Every top-level vdev, then spares and caches. Unknown when the tree or its scans are, and where the pool's `verdict` forbids to count."""
     if verdict.verdict in GATING:
         return Unknown(verdict.reason)
     if not known(pool.tops):
         return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    if not known(pool.scans):
-        return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
+    need(pool.scans, f"The scan lines of {pool.name} are not known")
     tops = [_top(pool, role, top) for role, top in pool.tops if top.kind != "indirect"]  # what was removed has no disk
     return (*tops, *(_stand_in(pool, v, "spare") for v in pool.spares), *(_stand_in(pool, v, "cache") for v in pool.caches))
 

@@ -4,8 +4,6 @@ A number alone says nothing, so none is given without the median of the peers an
 the rules that detect slow disks and judge them (`workflows.facts.read.latency`, `workflows.analysis.slowness`) say so too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median

@@ -13,8 +13,6 @@ While the verdict gates, no member of the pool is to be replaced: what is wrong 
 read each vdev as ZFS does; guards go by `workflows.analysis.redundancy`, which counts less.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +20,7 @@ from typing import Literal
 
 from workflows.analysis import redundancy
 from workflows.analysis.redundancy import CANNOT_SERVE, COUNTED_CLASSES
-from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
+from workflows.facts import FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
 from workflows.facts.lookup import LOST_STATES
 
 Verdict = Literal["serving", "reduced", "hung", "suspended", "down", "held", "moved", "unknown"]
@@ -84,7 +82,7 @@ def _of_a_pool_that_serves(pool: PoolFacts) -> tuple[Verdict, str]:
         return "serving", f"{pool.name} serves, and every member{shown} is in service."
     of_data = [leaf for role, leaf in away if role in COUNTED_CLASSES]
     if away and not of_data:
-        names = ", ".join(f"{short(leaf)} ({leaf.state})" for _, leaf in away)
+        names = ", ".join(f"{leaf.short} ({leaf.state})" for _, leaf in away)
         return "reduced", f"{pool.name} serves, and its data is whole; the log device {names} is out of service."
     left = pool_losses(pool)
     if not known(left):
@@ -96,11 +94,10 @@ def is_suspended(pool: PoolFacts) -> bool:
     return pool.state == "SUSPENDED" or (known(pool.suspended) and pool.suspended)
 
 
+@derived
 def is_read_only(pool: PoolFacts) -> Known[bool]:
     """By `zpool get readonly`."""
-    if not known(pool.properties):
-        return pool.properties
-    readonly = pool.properties.get("readonly")
+    readonly = need(pool.properties).get("readonly")
     return Unknown(f"zpool get does not say whether {pool.name} is imported read-only.") if readonly is None else readonly == "on"
 
 
@@ -206,14 +203,14 @@ def _serves(vdev: VdevFacts) -> bool:
     return any(_serves(child) for child in vdev.children) if vdev.children else vdev.state in SERVES
 
 
+@derived
 def losses(pool: PoolFacts, top: VdevFacts) -> Known[int]:
     """How many more losses the top-level vdev `top` survives, for showing: as ZFS counts, never for a guard. -1: it cannot serve.
 
     A DEGRADED leaf still serves. A dRAID that rebuilds marks every child it reads and writes, which takes none of them away. A vdev that
     serves while it fills disks has lost nothing: it survives 0 or more. Unknown where its row and its leaves contradict each other.
     """
-    if not known(pool.scans):
-        return Unknown(f"The scan lines are not known: {pool.scans.reason}")
+    need(pool.scans, "The scan lines are not known")
     if shared := sorted(pool.used_twice & {leaf.name for leaf in top.leaves()}):
         return Unknown(f"{shared[0]} is called in service in two places, and what {top.name} survives is not known while it is.")
     by_states = _left_by_states(top)
@@ -240,7 +237,7 @@ def losses_without(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Known[in
     less = _without(top, leaf)
     left, before, after = _left_by_states(less), _counted(pool, top), _counted(pool, less)
     if not known(left) or not known(before) or not known(after):
-        return Unknown(f"How many losses {top.name} survives without {short(leaf)} is not known: it is a vdev of the kind {top.kind}.")
+        return Unknown(f"How many losses {top.name} survives without {leaf.short} is not known: it is a vdev of the kind {top.kind}.")
     return -1 if left < 0 or before < 0 else now - (before - after)
 
 
@@ -276,10 +273,6 @@ def pool_losses(pool: PoolFacts) -> Known[int]:
 def role_of(pool: PoolFacts, top: VdevFacts) -> str:
     """The class of a top-level vdev: "data", "special", "dedup", "log"; "" when it is none of this pool's."""
     return next((role for role, one in pool.tops_read if one is top or one == top), "")
-
-
-def short(vdev: VdevFacts) -> str:
-    return vdev.short
 
 
 def _does_not_return(node: NodeFacts) -> bool:

@@ -5,8 +5,6 @@ registers the name (`zfeature_register()`; module/zfs/ up to 0.7, module/zcommon
 that is missing here. Release candidates and the development tags (x.y.99) were left out. A release series means its first release.
 """
 
-from __future__ import annotations
-
 import re
 
 SINCE: dict[str, tuple[str, ...]] = {

@@ -5,8 +5,6 @@ falls into: buckets double, so "at most 8 ms" may have been 5 ms. The queue of s
 of their own (cmd/zpool/zpool_main.c: print_iostat_histos, and module/zfs/vdev.c: vdev_stat_update, zfs-2.2.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ The state of the vdev itself may lower the count and never raises it.
 A margin of 0 means one more loss destroys the pool, and a negative one that data is already out of reach.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -30,14 +28,13 @@ def margin(vdev: VdevFacts, scans: Scans, trust_degraded: bool = False) -> Known
     return _of_top(vdev, scans, unsettled(scans) and not being_rebuilt(vdev, scans), trust_degraded)
 
 
+@derived
 def class_margins(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts, Known[int]], ...]]:
     """Each top-level vdev with its class and margin. A resilver that names its leaf elsewhere costs nothing here."""
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    if not known(pool.scans):
-        return Unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    blip = _blip(pool.tops, pool.scans)
-    return tuple((kind, top, _of_top(top, pool.scans, blip, False)) for kind, top in pool.tops)
+    tops = need(pool.tops, f"The vdevs of {pool.name} are not known")
+    scans = need(pool.scans, f"The scan lines of {pool.name} are not known")
+    blip = _blip(tops, scans)
+    return tuple((kind, top, _of_top(top, scans, blip, False)) for kind, top in tops)
 
 
 def _blip(tops: tuple[tuple[str, VdevFacts], ...], scans: tuple[ScanFacts, ...]) -> bool:

@@ -7,16 +7,26 @@
 A ring holds 32 points at ashift 12, minutes on a busy pool, and every import for writing takes the oldest away.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workflows.facts import FleetFacts, ImportableFacts, Known, NodeFacts, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import (
+    DiskTimeline,
+    FleetFacts,
+    ImportableFacts,
+    Known,
+    NodeFacts,
+    PoolTimeline,
+    Unknown,
+    VdevFacts,
+    derived,
+    known,
+    lookup,
+    need,
+)
 from workflows.facts.fleet.divergence import rows
-from workflows.facts.read.uberblocks import DiskTimeline, PoolTimeline
 
 YEAR_10000 = 253402300800
 DEFERRED_TXGS = 2  # TXG_DEFER_SIZE: so long nothing that was freed is given to anybody else
@@ -55,10 +65,9 @@ class Timeline:
 @derived
 def timeline(facts: FleetFacts, node_name: str, guid: int) -> Known[Timeline]:
     node = need(lookup.node(facts, node_name))
-    if not known(node.importable):
-        return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
+    importable = need(node.importable, f"What {node.node} can import is not known")
     timelines = need(node.timelines, "The uberblocks of its disks are not known")
-    listed = [pool for pool in node.importable if pool.guid == guid]
+    listed = [pool for pool in importable if pool.guid == guid]
     found = next((t for t in timelines if t.pool_guid == guid), None)
     if len(listed) != 1 or found is None:
         return Unknown(f"{node.node} does not list the pool once, or no uberblock of it was read. Have the node look again.")

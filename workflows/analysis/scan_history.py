@@ -1,7 +1,5 @@
 """The scans in a pool's own history: what was begun when, how it ended, and how long it took."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -61,25 +61,21 @@ def take(pool: PoolFacts) -> Known[Measure]:
     return Measure((rate.low + rate.high) // 2, int(median(waits)), max(waits))
 
 
+@derived
 def rate_of(pool: PoolFacts) -> Known[Amount]:
-    if not known(pool.progress):
-        return pool.progress
-    if not pool.progress:
+    progress = need(pool.progress)
+    if not progress:
         return Unknown(f"No scan runs on {pool.name}.")
-    advance = pool.progress[0].advance
-    if not known(advance):
-        return Unknown(f"How fast the {pool.progress[0].function} of {pool.name} goes takes a second look: {advance.reason}")
+    advance = need(progress[0].advance, f"How fast the {progress[0].function} of {pool.name} goes takes a second look")
     if advance.restarted or advance.seconds < LOOK_SECONDS_MIN:
-        return Unknown(
-            f"The {pool.progress[0].function} of {pool.name} was looked at {advance.seconds:.0f} s ago only, or began anew. Wait."
-        )
+        return Unknown(f"The {progress[0].function} of {pool.name} was looked at {advance.seconds:.0f} s ago only, or began anew. Wait.")
     return advance.bytes_per_second
 
 
+@derived
 def waits_of(pool: PoolFacts) -> Known[list[int]]:
     """How long the members that serve let a read wait now; those that are being filled are not read."""
-    if not known(pool.latency):
-        return Unknown(f"How long I/O waits on {pool.name} is not known: {pool.latency.reason}")
+    need(pool.latency, f"How long I/O waits on {pool.name} is not known")
     found = list(_waits(pool))
     return found or Unknown(f"{pool.name} had no reads in the last look, so how long they wait is not known.")
 

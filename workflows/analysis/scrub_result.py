@@ -3,8 +3,6 @@
 The counters of the members are compared with those from before the scrub. `zpool clear` sets them back, and then nothing can be told by them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Params

@@ -3,8 +3,6 @@
 An old scrub refuses nothing. It is a warning: the blocks that went bad meanwhile show when a new disk is filled from the others.
 """
 
-from __future__ import annotations
-
 from workflows.analysis.last_scrub import DAY, WARN_DAYS, LastScrub, last_scrub_of
 from workflows.engine.core import Params
 from workflows.facts import FleetFacts, Known, known

@@ -5,8 +5,6 @@ disks of the same model. A count that is a vendor's habit (errors corrected on t
 convicts by itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

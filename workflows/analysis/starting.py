@@ -4,8 +4,6 @@ In the order in which it works: keys, mounts, shares, Lustre targets; then what 
 with the commands a person gives on the node. Nothing of it is done by the portal, and no key or passphrase goes through it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from agents.collectors.zfs_get import Datasets

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workflows.engine.core import Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, known
+from workflows.facts import FleetFacts, NodeFacts, imported_pools, known
 from workflows.facts import source_names as words
-from workflows.facts.fleet.census import imported_pools
 from workflows.vocabulary import notes, sentences
 from workflows.vocabulary.tokens import WORDS_SHOWN_MAX, Token, tokens
 

@@ -3,8 +3,6 @@
 This is not written down beside a guard, where it would be forgotten: the guard is asked with facts that note which of them it reads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 OpenZFS advises to make a pool anew from backup also where one bad disk, or the last seconds, is all that is wrong.
 """
 
-from __future__ import annotations
-
 import re
 
 LEFT_OUT = "ZFS advises to make the pool anew from a backup. That is not shown as advice here: it is said of pools that can be saved, too."

@@ -4,8 +4,6 @@ The sentences are those of OpenZFS: libzfs_error_description and zpool_standard_
 lib/libzfs/*.c, vdev_error in cmd/zpool/zpool_vdev.c and os/linux/zpool_vdev_os.c, labelclear in cmd/zpool/zpool_main.c.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

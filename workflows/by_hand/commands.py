@@ -4,8 +4,6 @@ An operation that writes attributes has no argv that a tool would take. Here sta
 WWID and the bay by its enclosure's id in that very moment, never by a kernel name.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence

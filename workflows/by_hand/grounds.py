@@ -14,7 +14,7 @@ from typing import Any
 from agents.domain.multipath_maps import path_of
 from agents.domain.wwid import by_id_path
 from agents.operations._new_disks import numbered
-from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
+from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 
 IN_PLAN = "by_hand"  # the part of a plan that makes it one to be carried out by hand
 ANY, NONE = "any", "none"
@@ -65,11 +65,10 @@ class Grounds:
         return cls(kept["hostid"], kept["boot_id"], kept["imported"] == "yes", members, tuple(Disk(*each) for each in kept["disks"]))
 
 
+@derived
 def of(facts: FleetFacts, node_name: str, plan: Mapping[str, Any]) -> Known[Grounds]:
     """What this plan rests on at its node; Unknown with the reason where that is not known, and then nothing is shown."""
-    node = lookup.node(facts, node_name)
-    if not known(node):
-        return node
+    node = need(lookup.node(facts, node_name))
     for value, pattern, what in ((node.hostid, _HOSTID, "hostid"), (node.boot_id, _BOOT_ID, "boot id")):
         if not known(value):
             return Unknown(f"The {what} of {node.node} is not known: {value.reason}")

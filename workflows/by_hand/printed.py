@@ -1,7 +1,5 @@
 """What a snippet printed, as a person pasted it: read for people. It proves nothing, as anybody can type it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -10,8 +10,6 @@ arrived: a paste that was cut runs nothing. It is POSIX, so dash, bash, busybox 
 made with `mkdir`, which is made or is not; what it did is recorded there, where the agent reads it.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Whether it is allowed at all the portal asks first; here stands only what it does to a run.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workflows.engine import events as ev

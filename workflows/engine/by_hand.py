@@ -4,8 +4,6 @@ From the showing on the outcome is UNKNOWN, as of an order whose node fell silen
 node settles it by a look that was taken later and shows three things: the nonce of this showing, the very boot of the very host, and the effect.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
@@ -18,7 +16,7 @@ from workflows.engine import order_outcomes, plan_losses
 from workflows.engine.core import ExecuteStep, Params, PlanStep, Runbook, Verdict
 from workflows.engine.state import Asked, OrderSeen, RunState, Shown
 from workflows.engine.transitions import NOT_TAKEN, RING_SECONDS, Decision, Refused, blocked, command_of, lines
-from workflows.facts import FleetFacts, Known, known
+from workflows.facts import FleetFacts, Known, derived, need
 
 IN_PLAN = grounds.IN_PLAN
 PROBE = "probe_by_hand"
@@ -26,11 +24,10 @@ PROBE = "probe_by_hand"
 Outcome = Decision | Refused
 
 
+@derived
 def grounds_of(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Known[dict[str, Any]]:
     """What a plan by hand has more than one for an order; Unknown where it is not known, or where there is no command for a person."""
-    found = grounds.of(facts, params.get("node", ""), plan)
-    if not known(found):
-        return found
+    found = need(grounds.of(facts, params.get("node", ""), plan))
     return {IN_PLAN: found.to_plan()}
 
 

@@ -1,7 +1,5 @@
 """The vocabulary of situations and runbooks. Pure: no Django, no clock, no subprocess."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps

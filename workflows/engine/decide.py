@@ -5,8 +5,6 @@ Pure and total: the same three values always give the same answer, and an event 
 one order, for ever. An outcome that is not known stays UNKNOWN until the node shows evidence or two people agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Turning from the way forward: a person ends a run or goes back a step, and what was left open is closed later."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workflows.engine import events as ev

@@ -1,7 +1,5 @@
 """What a runbook must be before it is loaded. A definition that breaks a rule is refused, not warned about."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Ways lead forward only, so a run ends. No way leads into the middle of an order 
 and what a run switches on has a step of the way back that switches it off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import END, ExecuteStep, ManualStep, Runbook, Step, WaitStep

@@ -1,7 +1,5 @@
 """What a run holds while it changes a node, as its runbook names it."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Runbook
 from workflows.engine.manual_answers import bad_param
 from workflows.engine.state import RunState

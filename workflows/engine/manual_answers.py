@@ -1,7 +1,5 @@
 """What a person at the rack answers to a MANUAL step, and how an answer is corrected while no command rests on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar

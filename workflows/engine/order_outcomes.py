@@ -3,8 +3,6 @@
 An outcome that is not known stays UNKNOWN until the node shows evidence or two people agree.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workflows.by_hand.snippet import CLOCK_SECONDS

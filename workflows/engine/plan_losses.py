@@ -3,8 +3,6 @@
 The facts are bound into the plan when it is made, so that what was accepted is what was shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -55,7 +53,7 @@ def _called(leaf: VdevFacts, node: NodeFacts) -> str:
 
 def lost(plan: Plan) -> tuple[str, ...]:
     """The worst first; empty when the plan takes nothing away."""
-    return tuple(filter(None, (to_accept(plan) or _nothing_left(plan), _first(plan), _rewound(plan), _given_up(plan))))
+    return tuple(filter(None, (to_accept(plan) or _nothing_left(plan), _first(plan), _rewound(plan), str(plan.get("given_up", "")))))
 
 
 def to_accept(plan: Plan) -> str:
@@ -109,10 +107,6 @@ def _rewound(plan: Plan) -> str:
     rewind = plan.get("rewind") if plan.get("operation") == FOR_GOOD else None
     left_out = rewind.get("left_out") if isinstance(rewind, Mapping) else ""
     return f"What was written last is lost for good: {left_out}" if left_out else ""
-
-
-def _given_up(plan: Plan) -> str:
-    return str(plan.get("given_up", ""))
 
 
 def _margins(plan: Plan) -> Mapping[str, str]:

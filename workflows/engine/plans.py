@@ -1,7 +1,5 @@
 """What a node's plan must be before a person is asked to judge it, its digest, and how two plans differ."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Moving a run from step to step: what is kept, what is forgotten, what the next step asks of the node at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from workflows.engine import events as ev

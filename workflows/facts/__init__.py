@@ -1,6 +1,7 @@
 """What we know about nodes, pools and disks, joined from captures. Pure: no Django, no clock, no network."""
 
 from agents.collectors.base import UnreadLine
+from workflows.facts.fleet.census import LABEL_STATES, candidate_case, census, imported_pools, size, title
 from workflows.facts.fleet.divergence import Suspect, suspects
 from workflows.facts.fleet.identity import Identity, Remembered, identify
 from workflows.facts.join import node_facts
@@ -37,9 +38,12 @@ from workflows.facts.read.slots import BayWitness
 from workflows.facts.read.smart_reports import ReportFacts
 from workflows.facts.read.tunables import TunableFacts, TunablesFacts
 from workflows.facts.read.uberblocks import DiskTimeline, Moment, PoolTimeline
+from workflows.facts.read.versions import release, release_numbers
+from workflows.facts.status_reasons import StatusReason, message_id, reason_of
 from workflows.facts.unknown import Known, NotKnown, Unknown, derived, known, need
 
 __all__ = [
+    "LABEL_STATES",
     "REPAIRS",
     "Advance",
     "Amount",
@@ -85,6 +89,7 @@ __all__ = [
     "ScanProgress",
     "SelfTestFacts",
     "ServiceFacts",
+    "StatusReason",
     "Suspect",
     "Switch",
     "TunableFacts",
@@ -92,10 +97,19 @@ __all__ = [
     "Unknown",
     "UnreadLine",
     "VdevFacts",
+    "candidate_case",
+    "census",
     "derived",
     "identify",
+    "imported_pools",
     "known",
+    "message_id",
     "need",
     "node_facts",
+    "reason_of",
+    "release",
+    "release_numbers",
+    "size",
     "suspects",
+    "title",
 ]

@@ -74,12 +74,12 @@ def trees_known(here: NodeFacts) -> bool:
     return not why_trees_unknown(here)
 
 
+@derived
 def trees(here: NodeFacts) -> Known[tuple[tuple[PoolFacts, tuple[tuple[str, VdevFacts], ...]], ...]]:
     """Every imported pool with the roles and top-level vdevs of its tree; Unknown where the tree of one is not known."""
-    if not known(here.pools):
-        return here.pools
+    pools = need(here.pools)
     found = []
-    for pool in here.pools:
+    for pool in pools:
         if not known(pool.tops):
             return pool.tops
         found.append((pool, pool.tops))
@@ -107,21 +107,20 @@ def vdev(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> K
     return line[-1] if known(line) and line is not None else line
 
 
+@derived
 def lineage(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[tuple[VdevFacts, ...] | None]:
     """From the top-level vdev down to the vdev itself."""
     here = pool(fleet, node_name, pool_guid)
     if not known(here) or here is None:
         return here
-    if not known(here.tops):
-        return Unknown(f"The vdevs of {here.name} are not known: {here.tops.reason}")
+    need(here.tops, f"The vdevs of {here.name} are not known")
     return pool_lineage(here, vdev_guid)
 
 
+@derived
 def pool_lineage(pool: PoolFacts, vdev_guid: int) -> Known[tuple[VdevFacts, ...] | None]:
     """From the top-level vdev down to the vdev itself. Unknown when the guid occurs twice or some guid is not known."""
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    lines = [line for _, top in pool.tops for line in lineages(top)]
+    lines = [line for _, top in need(pool.tops, f"The vdevs of {pool.name} are not known") for line in lineages(top)]
     for *_, vdev in lines:
         if not known(vdev.guid):
             return Unknown(f"The guid of {vdev.name} in {pool.name} is not known: {vdev.guid.reason}")
@@ -162,10 +161,10 @@ def _sits_on(here: NodeFacts, member: Member, wwid: str) -> bool:
     return member.vdev.state in IN_SERVICE and is_called(here, member.vdev.name, wwid)
 
 
+@derived
 def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
     """The disk a name leads to now on this node. A name is a place to look, never an identity."""
-    if not known(here.disks):
-        return Unknown(f"The disks of {here.node} are not known: {here.disks.reason}")
+    disks = need(here.disks, f"The disks of {here.node} are not known")
     base, _ = strip_partition(path)
     kernel, links, others = here.places_by_name
     found = [kernel.get(base.rsplit("/", 1)[-1])]
@@ -174,7 +173,7 @@ def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
     if path.startswith("/dev/"):  # a by-vdev name may be that of a disk or of its partition; what is mapped onto it has a name of its own
         found += [others.get(base), others.get(path)]
     places = [place for place in found if place is not None]
-    return here.disks[min(places)] if places else None
+    return disks[min(places)] if places else None
 
 
 def is_called(here: NodeFacts, name: str, wwid: str) -> bool:

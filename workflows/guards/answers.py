@@ -1,12 +1,9 @@
 """Judging what a person at the rack types or scans. The answer must be right, and a wrong one says what to do with it."""
 
-from __future__ import annotations
-
 import re
 
 from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import DiskFacts, Ever, FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, Ever, FleetFacts, known, lookup, title
 from workflows.guards.bay import has_no_bay, words
 from workflows.guards.scanned import bay_of, names, same_serial, serial_of, wwid_of
 

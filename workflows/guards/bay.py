@@ -1,7 +1,5 @@
 """Questions about one bay: who sits in it, what is lit, what was pulled. A bay is a place, and what is in it is asked each time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.enclosure import PORTS
@@ -23,8 +21,8 @@ from workflows.facts import (
     known,
     lookup,
     need,
+    title,
 )
-from workflows.facts.fleet.census import title
 from workflows.facts.lookup import NO_BAY
 from workflows.guards.scanned import names
 
@@ -87,6 +85,7 @@ def the_old_one(params: Params) -> str:
     return f"the disk with the serial number {serial}" if serial else params.get("old_wwid", "")
 
 
+@guard
 def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict:
     disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
     if not known(disk) or disk is None:
@@ -97,14 +96,13 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
         return _not_at_the_port(disk, params)
     if has_no_bay(params):
         return _by_its_serial_number(disk, params)
-    if not known(disk.bay):
-        return unknown(f"The bay of {title(disk)} is not known: {disk.bay.reason}")
-    if disk.bay.conflict:
-        return unknown(f"The bay of {title(disk)} is in dispute: {disk.bay.conflict}. Settle that at the rack first.")
-    if disk.bay.evidence > lookup.BAY_EVIDENCE_TO_LIGHT:
+    bay = need(disk.bay, f"The bay of {title(disk)} is not known")
+    if bay.conflict:
+        return unknown(f"The bay of {title(disk)} is in dispute: {bay.conflict}. Settle that at the rack first.")
+    if bay.evidence > lookup.BAY_EVIDENCE_TO_LIGHT:
         return unknown(f"The bay of {title(disk)} is only guessed. A guess lights no LED; find the disk by its serial number.")
-    if (disk.bay.enclosure_id, str(disk.bay.slot)) != (params.get("enclosure", ""), params.get("slot", "")):
-        return refuse(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}, not in {words(params)}. Begin again.")
+    if (bay.enclosure_id, str(bay.slot)) != (params.get("enclosure", ""), params.get("slot", "")):
+        return refuse(f"{title(disk)} sits in bay {bay.slot} of {bay.enclosure_id}, not in {words(params)}. Begin again.")
     return ok(f"{title(disk)} sits in {words(params)}.")
 
 
@@ -349,33 +347,29 @@ def _old_one_seen(facts: FleetFacts, params: Params) -> Known[DiskFacts | None]:
     return need(lookup.disk(facts, params.get("node", ""), params["old_wwid"]))
 
 
+@guard
 def _is_gone(facts: FleetFacts, params: Params) -> Verdict:
     """Without a bay, the node itself says which disk went: every disk is listed, and this one is not among them."""
-    seen = _old_one_seen(facts, params)
-    if not known(seen):
-        return unknown(seen.reason)
+    seen = need(_old_one_seen(facts, params))
     if seen is not None:
         return refuse(f"{params.get('node', '')} still sees {the_old_one(params)}. Pull it.")
     return ok(f"{params.get('node', '')} sees {the_old_one(params)} no more.")
 
 
+@guard
 def _is_seen(facts: FleetFacts, params: Params) -> Verdict:
-    seen = _old_one_seen(facts, params)
-    if not known(seen):
-        return unknown(seen.reason)
+    seen = need(_old_one_seen(facts, params))
     if seen is None:
         return refuse(f"{params.get('node', '')} does not see {the_old_one(params)}. Put it back into its place.")
     return ok(f"{params.get('node', '')} sees {the_old_one(params)}.")
 
 
+@guard
 def _the_planned_one_is_seen(facts: FleetFacts, params: Params) -> Verdict:
-    node = lookup.node(facts, params.get("node", ""))
-    if not known(node):
-        return unknown(node.reason)
-    if not known(node.disks):
-        return unknown(node.disks.reason)
+    node = need(lookup.node(facts, params.get("node", "")))
+    disks = need(node.disks)
     planned = params.get("spare_serial", "")
-    found = [disk for disk in node.disks if names(planned, disk)]
+    found = [disk for disk in disks if names(planned, disk)]
     if not found:
         return refuse(f"{node.node} sees no disk with the serial number {planned}. Put it into the place of the old disk.")
     if len(found) > 1:

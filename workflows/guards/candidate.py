@@ -1,13 +1,23 @@
 """Questions about the disk that was chosen: is it free, fit, healthy, and where we think it is?"""
 
-from __future__ import annotations
-
 from agents.collectors.block import RUNNING
 from agents.domain.disk_uses import way_on, ways_on
 from agents.domain.multipath_maps import path_of
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, MapFacts, NodeFacts, Unknown, identify, known, lookup, need
-from workflows.facts.fleet.census import candidate_case
+from workflows.facts import (
+    DiskFacts,
+    FleetFacts,
+    Known,
+    MapFacts,
+    NodeFacts,
+    Unknown,
+    candidate_case,
+    derived,
+    identify,
+    known,
+    lookup,
+    need,
+)
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fast_as_others
 from workflows.guards.scanned import names
@@ -262,12 +272,12 @@ def _use_on(facts: FleetFacts, node: NodeFacts, wwid: str) -> Verdict:
     return ok(f"{node.node} does not use it.")
 
 
+@derived
 def _smallest_sibling(target: Target) -> Known[int]:
     sizes = []
-    if not known(target.node.disks):
-        return Unknown(f"The disks of {target.node.node} are not known: {target.node.disks.reason}")
+    disks = need(target.node.disks, f"The disks of {target.node.node} are not known")
     alone = len(target.top.leaves()) == 1  # then the old disk itself is what the new one must hold
     for leaf in target.top.leaves():
         if (alone or leaf.guid != target.leaf.guid) and known(leaf.wwid):
-            sizes += [d.size_bytes for d in target.node.disks if d.wwid == leaf.wwid and known(d.size_bytes)]
+            sizes += [d.size_bytes for d in disks if d.wwid == leaf.wwid and known(d.size_bytes)]
     return min(sizes, default=Unknown(f"The size of no other disk of {target.top.name} is known."))

@@ -1,7 +1,5 @@
 """Whether the fate of the pool comes before any change of its disks."""
 
-from __future__ import annotations
-
 from workflows.analysis import pool_fate
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, need

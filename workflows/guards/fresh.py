@@ -1,7 +1,5 @@
 """How old facts may be. A report gives the time of the node's last report; a guard uses the time when its sources were read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.collectors import COLLECTORS

@@ -1,7 +1,5 @@
 """Is the chosen disk well: by its own verdict, its self-tests, the errors it could not mend, and the rate of its link?"""
 
-from __future__ import annotations
-
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known, need
 from workflows.facts.read.disk_health import pending

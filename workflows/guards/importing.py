@@ -3,8 +3,6 @@
 What `zpool import` advises is never repeated. It advises to make pools anew that are whole on most of their disks.
 """
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import ACTIVE
 from agents.operations._importing import OF_HOSTID_0
 from workflows.analysis.rewind_points import spare
@@ -236,9 +234,7 @@ IMPORT_GUARDS = (
 @derived
 def listed_pool(facts: FleetFacts, params: Params) -> Known[ImportableFacts]:
     node, guid = need(lookup.node(facts, params.get("node", ""))), need(number(params, "pool_guid"))
-    if not known(node.importable):
-        return Unknown(f"What {node.node} can import is not known: {node.importable.reason}")
-    found = [pool for pool in node.importable if pool.guid == guid]
+    found = [pool for pool in need(node.importable, f"What {node.node} can import is not known") if pool.guid == guid]
     if len(found) == 1:
         return found[0]
     times = f"lists it {len(found)} times" if found else "does not list it"

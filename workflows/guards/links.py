@@ -1,7 +1,5 @@
 """Questions about SAS links: are their counters watched, which is the weakest, what hangs on it, and have they been quiet?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.analysis.links import Link, behind, fingerprint, links, phy_texts, read_quiet, watched_seconds
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown

@@ -4,8 +4,6 @@ A new disk that is taken as it is would hold what ZFS writes to it without the e
 has the key. No order writes to a container.
 """
 
-from __future__ import annotations
-
 import re
 
 from agents.domain.wwid import by_id_path

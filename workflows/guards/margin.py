@@ -1,7 +1,5 @@
 """What redundancy is left, as a verdict: with none left nothing is forbidden by it, and it is no good news either."""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Verdict, at_a_cost, ok
 

@@ -1,7 +1,5 @@
 """Questions about members that were lost together: by what, are their disks back, is everything quiet, does the pool serve again?"""
 
-from __future__ import annotations
-
 from agents.collectors.block import RUNNING
 from workflows.analysis import redundancy
 from workflows.analysis.links import fingerprint, paths_and_phys, read_quiet
@@ -106,9 +104,8 @@ def the_disks_are_back_and_everything_is_quiet(facts: FleetFacts, params: Params
 @guard
 def the_pool_is_suspended(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.suspended):
-        return unknown(pool.suspended.reason)
-    return ok(f"{pool.name} is suspended.") if pool.suspended else refuse(f"{pool.name} is not suspended, so nothing has to be cleared.")
+    suspended = need(pool.suspended)
+    return ok(f"{pool.name} is suspended.") if suspended else refuse(f"{pool.name} is not suspended, so nothing has to be cleared.")
 
 
 @guard
@@ -203,9 +200,7 @@ def no_vdev_is_beyond_rebuilding(facts: FleetFacts, params: Params) -> Verdict:
 def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
     """Asked for as long as it runs: disks that were lost together may miss writes of that moment, and only a scrub finds those."""
     pool = need(the_pool(facts, params))
-    if not known(pool.scans):
-        return unknown(pool.scans.reason)
-    bad = [s for s in pool.scans if s.function == "scrub" and ((s.errors or 0) > 0 or s.state == "canceled")]
+    bad = [s for s in need(pool.scans) if s.function == "scrub" and ((s.errors or 0) > 0 or s.state == "canceled")]
     if bad and bad[0].state == "canceled":
         return refuse(f"The scrub of {pool.name} was canceled. Nothing is proven; begin it again.")
     if bad:
@@ -218,9 +213,7 @@ def the_scrub_goes_well(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_scrub_found_nothing(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.scans):
-        return unknown(pool.scans.reason)
-    scrubs = [s for s in pool.scans if s.function == "scrub"]
+    scrubs = [s for s in need(pool.scans) if s.function == "scrub"]
     if not scrubs:
         return refuse(f"{pool.name} shows no scrub.")
     if scrubs[0].state != "finished" or scrubs[0].errors is None:

@@ -1,11 +1,8 @@
 """Questions about a member that is to leave service, or did, and about its coming back."""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, known, lookup, need
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, known, lookup, need, title
 from workflows.guards.margin import left
 from workflows.guards.subject import the_pool, the_target
 

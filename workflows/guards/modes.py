@@ -1,7 +1,5 @@
 """Questions about a mode of one disk: may it be switched, does the disk serve nothing meanwhile, is it what and where we think?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
@@ -184,14 +182,13 @@ def the_member_has_caught_up(facts: FleetFacts, params: Params) -> Verdict:
 def the_kernel_flushes_what_the_disk_caches(facts: FleetFacts, params: Params) -> Verdict:
     disk = need(the_disk_meant(facts, params))
     modes = need(disk.modes, f"The modes of {name_of(disk)} are not known")
-    if not known(modes.kernel_believes):
-        return unknown(modes.kernel_believes.reason)
+    kernel_believes = need(modes.kernel_believes)
     need(modes.write_cache, f"Whether {name_of(disk)} caches writes is not known")
     if modes.is_never_flushed:
         return refuse(
             f"{name_of(disk)} caches writes and the kernel assumes it does not. Switch the cache off before the disk serves again."
         )
-    return ok(f"The kernel assumes: {modes.kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
+    return ok(f"The kernel assumes: {kernel_believes}. Nothing that {name_of(disk)} caches stays without a flush.")
 
 
 def _on(value: bool) -> str:

@@ -4,8 +4,6 @@ A whole disk in its place would hold the data and not what was beside it. `repla
 and has the way by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agents.domain.wwid import by_id_path, strip_partition
@@ -28,9 +26,7 @@ def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
     own = _partitions.partition(target.leaf) or _partitions.by_devid(target.leaf)
     if own is not None:
         return refuse(f"{_beside(target, own[1])} {_way(target, own[1], params)}")
-    disks = target.node.disks
-    if not known(disks):
-        return unknown(f"Whether {target.leaf.guid} shares its disk with other partitions is not known: {disks.reason}")
+    disks = need(target.node.disks, f"Whether {target.leaf.guid} shares its disk with other partitions is not known")
     for disk in _of(target.leaf, target, disks):
         if others := _others(disk):
             number = _number(disk, target, target.leaf)

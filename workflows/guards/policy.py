@@ -1,7 +1,5 @@
 """Does the node's own policy file let the order run? Asked before anybody plans, confirms and approves what the node would then refuse."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
@@ -9,8 +7,8 @@ from types import ModuleType
 from agents.operations.base import needs_approval
 from agents.orders.policy import Policy
 from workflows.by_hand.commands import can_be_given
-from workflows.engine.core import Guard, Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, NodeFacts, known, lookup
+from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
 from workflows.facts.read.policies import OLDER
 
 REHEARSE = "Rehearsed from its situation, this runbook shows every command."
@@ -20,11 +18,10 @@ REHEARSE = "Rehearsed from its situation, this runbook shows every command."
 def allowed(*operations: ModuleType) -> Guard:
     """Of these operations. The rule is the node's own: `agents/orders/policy.py`."""
 
+    @guard
     def the_policy_of_the_node_allows_it(facts: FleetFacts, params: Params) -> Verdict:
         """An agent that does not report its policy passes with a remark: the node applies its policy itself before anything runs."""
-        node = lookup.node(facts, params.get("node", ""))
-        if not known(node):
-            return unknown(node.reason)
+        node = need(lookup.node(facts, params.get("node", "")))
         if not params.get("pool_guid"):
             return unknown("The run names no pool guid, so whether the node's policy allows it is not known.")
         if node.brought:

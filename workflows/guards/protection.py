@@ -1,7 +1,5 @@
 """Has the new disk the protection information its siblings have? A disk formatted otherwise answers, and fails in use."""
 
-from __future__ import annotations
-
 from workflows.analysis.disk_reuse import PLAIN_BLOCKS
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, known, need

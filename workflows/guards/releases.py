@@ -1,7 +1,5 @@
 """May this be ordered on the node's release of OpenZFS, of this pool? The table is the node's own: `agents/zfs_releases.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -10,8 +8,8 @@ from types import ModuleType
 from agents.zfs_releases import CHECKED, MULTIHOST, ON_ANY, PREPARES, SLOT_POWER, TABLE, WARNED, Ruling, State, asks, numbers, ruling
 from workflows.analysis import import_wait
 from workflows.by_hand.commands import can_be_given
-from workflows.engine.core import Guard, Params, Verdict, Warns, ask, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup
+from workflows.engine.core import Guard, Params, Verdict, Warns, ask, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, known, lookup, need
 from workflows.guards.policy import REHEARSE, allowed
 from workflows.guards.subject import number, the_pool
 from workflows.situations import pool_suspended
@@ -32,15 +30,12 @@ def tellings(operation: ModuleType) -> tuple[Warns, ...]:
 def released(*operations: ModuleType) -> Guard:
     """Of these operations."""
 
+    @guard
     def it_may_be_ordered_on_this_release_of_openzfs(facts: FleetFacts, params: Params) -> Verdict:
         """What a command does and prints differs by release: docs/releases.md lists the differences and their sources."""
-        node = lookup.node(facts, params.get("node", ""))
-        if not known(node):
-            return unknown(node.reason)
+        node = need(lookup.node(facts, params.get("node", "")))
         for operation in operations:
-            judged = _ruling(facts, node, params, operation)
-            if not known(judged):
-                return unknown(judged.reason)
+            judged = need(_ruling(facts, node, params, operation))
             if judged.outcome == "unknown":
                 return unknown(f"Whether {node.node} is given this order is not known. {judged.reason}")
             if judged.outcome != "pass":

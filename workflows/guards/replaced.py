@@ -1,10 +1,8 @@
 """Questions after a replacement: is the old member gone, does the new disk serve, is the vdev whole again?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
+from workflows.facts import REPAIRS, FleetFacts, Known, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.margin import left
 from workflows.guards.subject import number, the_pool
 
@@ -47,9 +45,7 @@ def the_new_disk_is_in_service(facts: FleetFacts, params: Params) -> Verdict:
 @guard
 def the_resilver_ended_without_errors(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    if not known(pool.scans):
-        return unknown(f"The scan lines of {pool.name} are not known: {pool.scans.reason}")
-    scans = [scan for scan in pool.scans if scan.function in REPAIRS_AND_SCRUB]
+    scans = [scan for scan in need(pool.scans, f"The scan lines of {pool.name} are not known") if scan.function in REPAIRS_AND_SCRUB]
     if not scans:
         return unknown(f"{pool.name} shows no scan, so how the resilver ended is not known.")
     for scan in scans:
@@ -124,11 +120,7 @@ def the_new_line(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, ..
     found = [line for _, top in tops for line in lines_to(top, wwid)]
     if len(found) > 1:
         return Unknown(f"{wwid} is {len(found)} members of {pool.name} at once. Look at the labels before anything else.")
-    return found[0] if found else Unknown(_not_seen(pool, wwid))
-
-
-def _not_seen(pool: PoolFacts, wwid: str) -> str:
-    return f"No member of {pool.name} is known to sit on {wwid}. Have the node look again."
+    return found[0] if found else Unknown(f"No member of {pool.name} is known to sit on {wwid}. Have the node look again.")
 
 
 def lines_to(vdev: VdevFacts, wwid: str, above: tuple[VdevFacts, ...] = ()) -> list[tuple[VdevFacts, ...]]:

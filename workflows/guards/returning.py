@@ -1,11 +1,8 @@
 """Questions about a lost member whose own disk is there again: is it really that disk, may it serve, and has it caught up?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, known, need
-from workflows.facts.fleet.census import candidate_case, census
+from workflows.facts import REPAIRS, FleetFacts, candidate_case, census, known, need
 from workflows.guards.member import SERVING, the_member_serves_again
 from workflows.guards.subject import name_of, number, the_disk, the_target
 
@@ -48,14 +45,13 @@ def the_member_is_still_away(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"{target.leaf.guid} is still {target.leaf.state}.")
 
 
+@guard
 def the_member_holds_its_share(facts: FleetFacts, params: Params) -> Verdict:
     """ONLINE is not enough: it must have been resilvered, and the resilver begins only after a pause."""
     again, target = the_member_serves_again(facts, params), the_target(facts, params)
     if again.outcome != "pass" or not known(target):
         return again
-    if not known(target.pool.scans):
-        return unknown(f"The scan lines of {target.pool.name} are not known: {target.pool.scans.reason}")
-    repairs = [scan for scan in target.pool.scans if scan.function in REPAIRS]
+    repairs = [scan for scan in need(target.pool.scans, f"The scan lines of {target.pool.name} are not known") if scan.function in REPAIRS]
     if not redundancy.leaf_counts(target.leaf) or any(scan.state in ("running", "paused") for scan in repairs):
         return refuse(f"{target.leaf.guid} is {target.leaf.state} and still catches up.")
     since, _, until = params.get("serving", "").partition(":")

@@ -4,16 +4,13 @@ A rewind for writing discards for ever. What can be had by reading only is had t
 what it freed is for writing a person's or the vendor's act, never done from here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from agents.collectors.kstat_txgs import Txg
 from workflows.analysis.rewind_points import DEFERRED_TXGS, Point, Timeline, timeline
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, derived, known, lookup, need
+from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, derived, known, lookup, need, release_numbers
 from workflows.facts.fleet.divergence import rows
-from workflows.facts.read.versions import release_numbers
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     last_used_elsewhere,
@@ -269,13 +266,12 @@ def _taken(facts: FleetFacts, params: Params) -> Known[int]:
     return loads.get(pool.name, Unknown(f"ZFS's own log does not say any more from which txg {pool.name} came in."))
 
 
+@derived
 def _writes(facts: FleetFacts, params: Params) -> Known[tuple[Txg, ...]]:
     pool: Known[PoolFacts] = the_pool(facts, params)
     if not known(pool):
         return pool
-    kstats = facts.nodes[params["node"]].kstats
-    if not known(kstats):
-        return Unknown(f"What {pool.name} writes is not known: {kstats.reason}")
+    kstats = need(facts.nodes[params["node"]].kstats, f"What {pool.name} writes is not known")
     writes = kstats.writes.get(pool.name, Unknown(f"What {pool.name} writes was not read."))
     if not known(writes) or writes.txgs is None:
         return writes if not known(writes) else Unknown("The kernel keeps no history of transaction groups: zfs_txg_history is 0.")

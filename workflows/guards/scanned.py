@@ -4,8 +4,6 @@ Nothing is guessed off a scan: the check character of a Code 39 label and the da
 beside the serial number that they belong to, so a scan is compared with a serial number and never shortened by itself.
 """
 
-from __future__ import annotations
-
 import re
 
 from agents.domain.wwid import normalise

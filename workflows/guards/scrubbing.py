@@ -1,7 +1,5 @@
 """What is asked of a scrub: whether it may begin or go on, whether it runs, and how it ended."""
 
-from __future__ import annotations
-
 from workflows.analysis import scrub_result
 from workflows.engine.core import Params, Verdict, guard, ok, refuse
 from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, lookup, need

@@ -1,7 +1,5 @@
 """Questions about one chosen disk, asked of several: the first is the run parameter `wwid`, those after it are `wwid_2`, `wwid_3` and so on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 

@@ -1,7 +1,5 @@
 """Questions about a slow member: is there enough to judge by, may its disk be tested, and what do the numbers say?"""
 
-from __future__ import annotations
-
 from workflows.analysis import slowness
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, derived, known, lookup, need
@@ -49,9 +47,7 @@ def the_member_serves_and_has_peers(facts: FleetFacts, params: Params) -> Verdic
 @guard
 def the_pool_answers(facts: FleetFacts, params: Params) -> Verdict:
     found = need(the_leaf(facts, params))
-    if not known(found[0].suspended):
-        return unknown(found[0].suspended.reason)
-    if found[0].suspended:
+    if need(found[0].suspended):
         return refuse(f"{found[0].name} is suspended. Look into that first; nothing can be measured meanwhile.")
     return ok(f"{found[0].name} is not suspended.")
 

@@ -1,7 +1,5 @@
 """Questions about the disk that comes into the bay of the one that went."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Params, Verdict, guard, ok, refuse
 from workflows.facts import DiskFacts, FleetFacts, known, need
 from workflows.guards.bay import NOT_LIT, disks_in, has_no_bay, words

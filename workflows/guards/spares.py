@@ -1,7 +1,5 @@
 """Questions about a hot spare that stands in for a member: which of the two goes, and is the other one whole?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need

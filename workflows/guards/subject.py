@@ -1,13 +1,10 @@
 """What guards ask about: the lost member and the chosen disk, found from a run's parameters or not known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 
 from workflows.engine.core import Params
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need, title
 
 T = TypeVar("T")
 

@@ -1,14 +1,11 @@
 """Questions about the one disk that blocks an import: does it stand out alone, by more than one kind of evidence, and can it be spared?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agents.operations import zdb_without
 from workflows.analysis.rewind_points import duration, spare
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need, title
 from workflows.facts.fleet.divergence import Suspect, apart, rows
 from workflows.guards.bay import disks_in, the_bay_is_empty, words
 from workflows.guards.candidate import behind_a_map
@@ -89,14 +86,14 @@ def its_vdev_can_do_without_it(facts: FleetFacts, params: Params) -> Verdict:
     return left(spare(top) - absent - 1, f"Without this disk {top.name}")
 
 
+@derived
 def _members_by_label(node: NodeFacts, pool_guid: int, siblings: set[str]) -> Known[int]:
     """How many leaves the labels give the top-level vdev of these disks. The disk in question is not asked where it belongs."""
-    if not known(node.expected):
-        return node.expected
+    expected = need(node.expected)
     tops = {row.label.top_guid for row in rows(node, pool_guid) if siblings & names_of(row.disk)}
     if len(tops) != 1:
         return Unknown("The labels of its other disks do not agree on which vdev they are of.")
-    return len({leaf.guid for leaf in node.expected if leaf.pool_guid == pool_guid and leaf.top_guid in tops})
+    return len({leaf.guid for leaf in expected if leaf.pool_guid == pool_guid and leaf.top_guid in tops})
 
 
 @guard

@@ -1,7 +1,5 @@
 """Questions about a pool that multihost suspended: which disk began it, who else may have the pool, what lives on the node, is it steady?"""
 
-from __future__ import annotations
-
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, derived, known, lookup, need
@@ -198,15 +196,15 @@ def the_other_pools_are_named(facts: FleetFacts, params: Params, answer: str) ->
 @guard
 def the_node_has_rebooted(facts: FleetFacts, params: Params) -> Verdict:
     node = need(lookup.node(facts, params.get("node", "")))
-    if not known(node.boot_id):
-        return unknown(node.boot_id.reason)
+    boot_id = need(node.boot_id)
     if not params.get("boot_id"):
         return unknown("In which boot the pool was suspended was not written down, so whether this is a new boot is not known.")
-    if node.boot_id == params.get("boot_id"):
+    if boot_id == params.get("boot_id"):
         return refuse(f"{node.node} still runs the boot in which {params.get('pool')} was suspended.")
     return ok(f"{node.node} has booted anew.")
 
 
+@guard
 def the_pool_is_imported_and_runs(facts: FleetFacts, params: Params) -> Verdict:
     pool = the_pool(facts, params)
     if not known(pool) and not params.get("pool_guid"):
@@ -214,9 +212,7 @@ def the_pool_is_imported_and_runs(facts: FleetFacts, params: Params) -> Verdict:
     if not known(pool):
         how = f"`zpool import -N -o cachefile=none -d /dev/disk/by-id {params['pool_guid']}`"
         return refuse(f"{pool.reason} Import it without its sick disk: {how}.")
-    if not known(pool.suspended):
-        return unknown(pool.suspended.reason)
-    if pool.suspended:
+    if need(pool.suspended):
         return refuse(f"{pool.name} is suspended.")
     return ok(f"{pool.name} is {pool.state} and takes writes.")
 
@@ -225,9 +221,7 @@ def the_pool_is_imported_and_runs(facts: FleetFacts, params: Params) -> Verdict:
 def it_is_not_suspended_again(facts: FleetFacts, params: Params) -> Verdict:
     """A second suspension means that the disk that stalls is still present. Clearing it again does not help."""
     pool = need(the_pool(facts, params))
-    if not known(pool.suspended):
-        return unknown(pool.suspended.reason)
-    if pool.suspended:
+    if need(pool.suspended):
         return refuse(f"{pool.name} is suspended again. Stop here: find what stalls before anything is tried once more.")
     return ok(f"{pool.name} is not suspended.")
 

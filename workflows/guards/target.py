@@ -1,14 +1,10 @@
 """Questions about the lost member, its vdev and its pool: may anything be attached there now?"""
 
-from __future__ import annotations
-
 from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, PoolFacts, known, lookup, need
-from workflows.facts.fleet.census import title
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import FleetFacts, PoolFacts, known, lookup, need, release_numbers, title
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.fresh import OF_OTHERS, facts_are_fresh, stale, stale_elsewhere
 from workflows.guards.mapped import the_pool_is_not_encrypted_below
@@ -43,8 +39,7 @@ def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params
 @guard
 def the_pool_is_not_suspended(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
-    suspended = need(pool.suspended, f"Whether {pool.name} is suspended is not known")
-    if suspended:
+    if need(pool.suspended, f"Whether {pool.name} is suspended is not known"):
         return refuse(f"{pool.name} is suspended; a command to it would hang. Find out why its I/O stopped first.")
     return ok(f"{pool.name} is not suspended.")
 
@@ -168,15 +163,14 @@ def the_running_resilver_begins_anew(facts: FleetFacts, params: Params) -> str:
     return f"{target.pool.name} is resilvering, and that begins anew when the member is back: {why}." if why else ""
 
 
+@guard
 def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
     """ZFS refuses to attach a disk while a removal or a checkpoint stands. An expansion of a raidz waits for a lost member instead, so its
     replacement is what ends the wait (spa_vdev_attach, module/zfs/spa.c)."""
     removal, pool = no_removal_is_under_way(facts, params), the_pool(facts, params)
     if removal.outcome != "pass" or not known(pool):
         return removal
-    if not known(pool.checkpoint):
-        return unknown(f"Whether {pool.name} has a checkpoint is not known: {pool.checkpoint.reason}")
-    if pool.checkpoint:
+    if need(pool.checkpoint, f"Whether {pool.name} has a checkpoint is not known"):
         return refuse(
             f"{pool.name} has a checkpoint, and ZFS attaches no disk while it stands. Whoever made it decides: `zpool checkpoint -d {pool.name}` gives it up."
         )
@@ -187,8 +181,7 @@ def nothing_blocks_attaching(facts: FleetFacts, params: Params) -> Verdict:
 def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """ZFS copies one vdev onto the others: meanwhile no member of those is taken out and none is added."""
     pool = need(the_pool(facts, params))
-    removing = need(pool.removing, f"Whether {pool.name} has a device removal is not known")
-    if removing:
+    if need(pool.removing, f"Whether {pool.name} has a device removal is not known"):
         return refuse(f"{pool.name} has a device removal under way. Wait until it ends; `zpool remove -s {pool.name}` calls it off.")
     return ok(f"No vdev is being removed from {pool.name}.")
 
@@ -197,8 +190,7 @@ def no_removal_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
 def no_expansion_is_under_way(facts: FleetFacts, params: Params) -> Verdict:
     """An expansion pauses while a member is out of service, so none is taken out. A lost member may be replaced."""
     pool = need(the_pool(facts, params))
-    expanding = need(pool.expanding, f"Whether a raidz of {pool.name} is being expanded is not known")
-    if expanding:
+    if need(pool.expanding, f"Whether a raidz of {pool.name} is being expanded is not known"):
         return refuse(f"A raidz of {pool.name} is being expanded, and stands still while a member is out. Wait until it ends.")
     return ok(f"No raidz of {pool.name} is being expanded.")
 

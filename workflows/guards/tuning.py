@@ -4,16 +4,13 @@ Which tunables there are, since when, how far and at what cost is in `agents/dom
 "NAME BEFORE VALUE", so that the value to put back is on record.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, SCAN_KNOBS, SEQUENTIAL, TUNABLES, Tunable, by_hand_on_illumos, number
 from workflows.analysis import scan_speed
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, derived, known, lookup, need
+from workflows.facts import FleetFacts, Known, NodeFacts, TunablesFacts, Unknown, derived, known, lookup, need, release_numbers
 from workflows.facts.read.latency import duration
-from workflows.facts.read.versions import release_numbers
 from workflows.guards.fresh import stale
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_not_suspended

@@ -1,7 +1,5 @@
 """Write a scenario's nodes for the twin to play: python -m workflows.rehearsal --make DIR --scenario NAME"""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -4,8 +4,6 @@ The points are those that the disks of the report hold. Which of them can be loa
 supposed, or one further back, or none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 A twin that differs is not played silently: where the pool of the run is concerned nothing is played at all, elsewhere it is said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

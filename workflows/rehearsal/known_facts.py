@@ -4,8 +4,6 @@ As long as nothing was done, facts are exactly those of the report. A text of th
 something else than the same twin said at the beginning. A source that the node does not have, or that failed, stays so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Only its own disks carry its part of the tree, and the labels of the others do n
 configuration in the pool (spa_tryimport in module/zfs/spa.c): its name, its shape and its state, and no guid. Its guid and size are supposed, and said.
 """
 
-from __future__ import annotations
-
 from twin import build, model
 from twin.vdevs import part_path
 from workflows.facts import ImportableFacts, VdevFacts

@@ -4,8 +4,6 @@ What an agent asks before it runs an order is asked here too: the same argv, the
 or a second person are needed, the rehearsal says so and takes it for done. Where a person has to choose and has not, it ends and asks.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

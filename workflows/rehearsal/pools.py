@@ -1,7 +1,5 @@
 """The pools of a twin, from the tree that `zpool status` printed and from what the labels on the disks say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

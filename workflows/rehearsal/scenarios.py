@@ -1,7 +1,5 @@
 """The scenarios of `./run demo --scenario NAME`, one at least for each runbook: those of the twin, and those in the runbooks' folders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from twin import stories

@@ -1,7 +1,5 @@
 """The record of a rehearsal: every step with its answers and commands, how the pool stands afterwards, and where it ended. Values only."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal

@@ -4,8 +4,6 @@ The scenarios share their disks and guids, because tests play one at a time; in 
 needs a partner at the same shelf has a second node.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict

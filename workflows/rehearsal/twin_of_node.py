@@ -4,8 +4,6 @@ Everything comes from the report. Where it does not say enough, the twin has som
 never something comfortable (a blank disk), and `gaps` says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

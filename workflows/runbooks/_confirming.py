@@ -1,7 +1,5 @@
 """What a person types before an order that names a vdev by its guid: the end of the guid, and the pool's name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every runbook that imports a pool read-only shares: the open loop that it is, how it is let go of, and the way back."""
 
-from __future__ import annotations
-
 from agents.operations import zpool_export_readonly
 from workflows.engine.core import Guard, Loop, Params, Step, Verdict, ok, refuse
 from workflows.facts import FleetFacts

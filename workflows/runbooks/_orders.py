@@ -1,7 +1,5 @@
 """An order as steps: PLAN, what people say to it, EXECUTE. And a VERIFY that has the node look again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
@@ -128,3 +126,8 @@ def named(*names: str) -> Build:
         return {name: params.get(name, "") for name in names}
 
     return by_name
+
+
+def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
+    """For `Runbook.locks` where the pool is all that a run touches."""
+    return (f"pool:{params['pool_guid']}",)

@@ -5,8 +5,6 @@ No order is made of them, as what most of them switch on cannot be read back. `l
 guide. storcli: drive commands of its reference manual. Each names a disk by enclosure and slot as its own list shows them beside the serial number.
 """
 
-from __future__ import annotations
-
 from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params
 from workflows.facts import FleetFacts, known, lookup

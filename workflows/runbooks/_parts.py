@@ -5,8 +5,6 @@ tests/stories.py  STORIES: walks from the situation to the end
 tests/bad.py      REFUSED, UNSURE, NEVER, ANSWERS: what makes each of its own guards refuse or not know
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Pulling a disk to whose bay no light leads: a person scans it in its place before, and once more in the hand."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Guard, ManualStep
 from workflows.guards.answers import the_disk_meant_in_its_place, the_serial_that_was_pulled
 

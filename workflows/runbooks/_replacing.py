@@ -1,7 +1,5 @@
 """What every runbook that puts a new disk into a pool shares: the choice of it, the node's plan, and how the resilver gets on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import ModuleType
@@ -12,8 +10,7 @@ from agents.operations._new_disk import MAP
 from workflows.analysis import eta, redundancy
 from workflows.engine import plan_losses
 from workflows.engine.core import Guard, ManualStep, OperationParams, Option, Params, Progress, Verdict, ask, blockers, ok, refuse, unknown
-from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup
-from workflows.facts.fleet.census import size, title
+from workflows.facts import REPAIRS, DiskFacts, FleetFacts, known, lookup, size, title
 from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
 from workflows.guards.answers import the_chosen_disk
 from workflows.guards.candidate import the_bay_of_the_disk_is_not_known, the_disk_is_seen_and_running

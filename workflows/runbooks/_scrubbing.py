@@ -1,7 +1,5 @@
 """A scrub as steps, for the runbooks that begin one: the order, the wait, and the way back, which pauses it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Setting one tunable and putting it back, as runbooks carry it: "NAME BEFORE VALUE" in the run parameter `setting`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

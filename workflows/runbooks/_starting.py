@@ -1,7 +1,5 @@
 """The end of every runbook that leaves a pool imported and nothing of it mounted: people start what is to be started."""
 
-from __future__ import annotations
-
 from agents.operations import zpool_export_unused
 from workflows.analysis import starting
 from workflows.engine.core import CheckStep, Loop, ManualStep, Params, Step, Verdict, ok, refuse

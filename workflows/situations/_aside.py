@@ -1,7 +1,5 @@
 """What answers a log, a cache device or a spare that serves nothing: the runbooks that take it out of its pool, and that add another one."""
 
-from __future__ import annotations
-
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known

@@ -9,8 +9,6 @@ zfs-import-cache.service runs `zpool import -c FILE -aN` after systemd-udev-sett
 it is told to. A pasted journal has its lines.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agents.collectors.kernel_log import KernelEvent, KernelLog

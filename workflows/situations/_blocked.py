@@ -4,8 +4,6 @@ In this order: a disk whose label contradicts the others, features, the hostid, 
 vdevs that are missing, and last the note of the pool itself. `import_blocked` puts it in words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +11,7 @@ from typing import Literal
 
 from agents.collectors.zdb_label import ACTIVE, DESTROYED
 from agents.operations._importing import OF_HOSTID_0
-from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, known, suspects
-from workflows.facts.fleet.census import imported_pools
+from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, Suspect, VdevFacts, imported_pools, known, suspects
 from workflows.facts.fleet.divergence import Row, rows
 
 Why = Literal[
@@ -98,7 +95,7 @@ def _why_not_yet(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...])
         return NONE
     if _was_here(node, pool, table):
         return "waiting"
-    return "incomplete" if _is_incomplete(pool) else "marked" if marked_of(pool) else NONE
+    return "incomplete" if any(lost_of(top) for _, top in pool.tops) else "marked" if marked_of(pool) else NONE
 
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> Why | Literal[""]:
@@ -145,10 +142,6 @@ def lost_of(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
     lost = tuple(leaf for child in vdev.children for leaf in lost_of(child))
     here = any(not lost_of(child) for child in vdev.children)
     return () if vdev.kind in ("spare", "replacing") and here else lost
-
-
-def _is_incomplete(pool: ImportableFacts) -> bool:
-    return any(lost_of(top) for _, top in pool.tops)
 
 
 def marked_of(pool: ImportableFacts) -> tuple[VdevFacts, ...]:

@@ -3,8 +3,6 @@
 A command names its member by guid; where the guid is not known the cure has no command, and says how to learn it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from workflows.engine.core import Cure, CureKind

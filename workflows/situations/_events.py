@@ -3,8 +3,6 @@
 An old event of a pool whose tree was read is judged by the tree: what is ONLINE there today is no trouble, and what is lost there is reported there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

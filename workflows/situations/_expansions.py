@@ -1,7 +1,5 @@
 """What an `expand:` entry says: a raidz that takes in one more disk moves all its data. OpenZFS 2.3 and newer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,7 +53,7 @@ class Expansion:
 
     def replacing(self) -> Iterator[Cure]:
         if self.lost:
-            names = ", ".join(map(_pools.short, self.lost))
+            names = ", ".join(one.short for one in self.lost)
             yield _pools.cure(
                 "replace",
                 f"Bring back or replace {names}, and let the resilver end: the expansion waits for that and goes on by itself. ZFS replaces a "

@@ -4,8 +4,6 @@ What gates is a situation with `gate`, or the verdict on the pool itself. Of eve
 the cures that do, with what else that gate holds back; the situation says what comes first, and where that stands.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

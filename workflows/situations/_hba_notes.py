@@ -4,8 +4,6 @@ The number is made of bytes: 3 is SAS, the next digit the part of the HBA that s
 of its own below that. Codes of the protocol layer by Linux drivers/message/fusion/mptbase.c, pl_code_str.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

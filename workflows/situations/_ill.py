@@ -1,8 +1,6 @@
 """Disks that say something of their health, and what each of them is to a pool. What the numbers mean is in
 `workflows.facts.read.disk_health`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What lines of the kernel's log that are of no single disk amount to: what ZFS, the node's other parts and its daemons say."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Cure
 
 # kinds of lines, a name, what it is called, what it means, what helps

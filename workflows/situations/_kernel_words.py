@@ -1,7 +1,5 @@
 """What lines of the kernel's log about one disk amount to, what that means, and what helps."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Cure
 
 ERROR_NUMBERS = {

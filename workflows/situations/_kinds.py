@@ -3,8 +3,6 @@
 So no situation is without advice: it says what to do first, or why nothing is to be done. docs/situations.md is made from these tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 

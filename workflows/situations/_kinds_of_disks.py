@@ -1,7 +1,5 @@
 """What decides a situation of one disk or of several, and what is advised of it."""
 
-from __future__ import annotations
-
 from workflows.situations._cures import BESIDE_IT, BY_GUID, COUNTERS, IN_ITS_BAY
 from workflows.situations._kinds import Kind, Kinds, advice
 

@@ -1,7 +1,5 @@
 """What decides a situation of a node, of its HBAs, enclosures and settings, or of a text alone, and what is advised of it."""
 
-from __future__ import annotations
-
 from workflows.situations._kinds import Kind, Kinds, advice
 
 KINDS: Kinds = {

@@ -1,7 +1,5 @@
 """What decides a situation of a whole pool or of one of its vdevs, and what is advised of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workflows.situations._kinds import Kind, Kinds, advice

@@ -1,7 +1,5 @@
 """From which age, fill or count on a pool is worth a word, each with its source. The only place for these numbers."""
 
-from __future__ import annotations
-
 from workflows.analysis import last_scrub
 
 # Scrubs. Distributions begin one each month (Debian's zfsutils: second Sunday; TrueNAS: every 35 days), so 35 days are one missed.

@@ -1,7 +1,5 @@
 """What situations that come of the kernel's log have in common: how old a line is, whether the pools are well today, and whose name it bears."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

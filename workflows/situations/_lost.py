@@ -1,7 +1,5 @@
 """Lost members: the leaves that serve nothing, read from the tree. The status line hides them while a resilver runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,10 +7,8 @@ from dataclasses import dataclass
 from agents.collectors.enclosure import PORTS
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure, Evidence
-from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, release_numbers, title
 from workflows.facts.lookup import wwid_of
-from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _partitions, _replacements, _words
 
 RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss

@@ -5,8 +5,6 @@ and the boot loader first, else it holds data and cannot boot. TrueNAS, and othe
 tool prints beside a serial number unless it is asked to.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,15 +1,12 @@
 """What situations about whole pools share: each pool with its node, how a command names a vdev, and how a person finds it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workflows.engine.core import Answer, Cure, CureKind, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, title
 from workflows.situations import _words
 
 GUID = "GUID"  # stands in a command for a number that this text does not give
@@ -82,12 +79,7 @@ def guid_needed(vdev: VdevFacts) -> str:
     """For `Cure.needs`: where the guid comes from that the command leaves open; "" where it is known."""
     if handle(vdev) != GUID:
         return ""
-    return f"Put in for {GUID} what `zpool status -g` prints in the line of {short(vdev)}: that name can lead to another disk after a boot."
-
-
-def short(vdev: VdevFacts) -> str:
-    """The last part of its name."""
-    return vdev.short
+    return f"Put in for {GUID} what `zpool status -g` prints in the line of {vdev.short}: that name can lead to another disk after a boot."
 
 
 def key_of(vdev: VdevFacts) -> str:
@@ -104,7 +96,7 @@ def called(node: NodeFacts, vdev: VdevFacts) -> str:
         lines += [f"bay {disk.bay.slot} of enclosure {disk.bay.enclosure_id}"] if known(disk.bay) else []
     elif vdev.was:
         lines.append(f"was {vdev.was}")
-    return f"{short(vdev)} ({', '.join(lines)})" if lines else short(vdev)
+    return f"{vdev.short} ({', '.join(lines)})" if lines else vdev.short
 
 
 def row(node: NodeFacts, vdev: VdevFacts) -> Evidence:

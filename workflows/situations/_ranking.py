@@ -4,8 +4,6 @@ An explained situation keeps its evidence, points at its cause, is never more ur
 no replacement: acting on a consequence makes an outage worse. Only what stands still for people stays urgent for them: a suspended pool, whatever suspended it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 

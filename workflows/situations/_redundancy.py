@@ -1,7 +1,5 @@
 """How much redundancy a top-level vdev was made with, by its kind alone, and how one without any is cured or taken out again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,9 +9,7 @@ from agents.operations.zpool_add_class import ROLES as CLASSES_OF_MIRRORS
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure
-from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need
-from workflows.facts.fleet.census import size
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, need, release_numbers, size
 from workflows.situations import _cures, _pools, _words
 from workflows.situations._pools import NEW_DISK, cure
 
@@ -176,7 +172,7 @@ def forbidden_now(pool: PoolFacts, top: VdevFacts) -> str:
         return f"a replacement in {held.name} is not over; let it end first."
     ill = next((leaf for leaf in top.leaves() if leaf.state != "ONLINE" or leaf.resilvering or leaf.awaiting_resilver), None)
     if ill is not None:
-        return f"{_pools.short(ill)} has to be ONLINE and to miss nothing, and is {'being filled' if ill.state == 'ONLINE' else ill.state}."
+        return f"{ill.short} has to be ONLINE and to miss nothing, and is {'being filled' if ill.state == 'ONLINE' else ill.state}."
     alike, names = of_one_ashift(pool, top)
     shifts = sorted({one.ashift for one in alike if known(one.ashift)})
     if len(shifts) > 1:
@@ -200,10 +196,9 @@ class Room:
     free_bytes: int  # on the other data vdevs, which take what it holds
 
 
+@derived
 def room_elsewhere(pool: PoolFacts, top: VdevFacts) -> Known[Room]:
-    if not known(pool.space):
-        return pool.space
-    rows = {row.name: row for row in pool.space.vdevs}
+    rows = {row.name: row for row in need(pool.space).vdevs}
     own = rows.get(str(top.guid))
     free = [rows[str(one.guid)].free_bytes for one in data_tops(pool) if one is not top and str(one.guid) in rows]
     others = sum(one is not top for one in data_tops(pool))

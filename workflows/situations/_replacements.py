@@ -1,7 +1,5 @@
 """What answers a replacement that does not end, or several spares in one place: the runbooks about the vdev that holds them."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Answer
 from workflows.facts import NodeFacts, PoolFacts, VdevFacts, known
 from workflows.situations import _cures, _words

@@ -1,7 +1,5 @@
 """Resilvers and rebuilds that run, with how far and how fast they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Which system it is, the names of a pool's members show. Where they do not, or do not agree, nothing is changed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

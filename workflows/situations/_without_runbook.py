@@ -1,7 +1,5 @@
 """Why a situation has no runbook: each that names none stands here, with what ends it instead. docs/situations.md prints it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 LOOK_FIRST = "it is not known yet what is wrong; what the look shows has a situation of its own"

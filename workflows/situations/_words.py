@@ -1,11 +1,8 @@
 """Sentences and evidence that several situations need."""
 
-from __future__ import annotations
-
 from workflows.analysis import pool_fate
 from workflows.engine.core import Answer, Evidence
-from workflows.facts import DiskFacts, Known, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, Known, NodeFacts, PoolFacts, VdevFacts, known, lookup, title
 
 
 def evidence(node: NodeFacts, source: str, line: str) -> Evidence:

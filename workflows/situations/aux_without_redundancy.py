@@ -3,8 +3,6 @@
 These vdevs hold what finds the data (metadata, small blocks, the table of duplicates): losing one loses the whole pool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Severity, Situation

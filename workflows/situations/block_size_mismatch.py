@@ -4,13 +4,10 @@ ZFS says so itself since 0.8 (`ZPOOL_STATUS_NON_NATIVE_ASHIFT`, and "block size:
 does not, the labels hold the ashift and the kernel reports the physical sectors. The ashift of a vdev is fixed when it is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.status_reasons import reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, reason_of
 from workflows.situations import _pools
 from workflows.situations._pools import Wording, cure
 

@@ -1,7 +1,5 @@
 """A cache device serves nothing. It only ever held copies: no data is at stake, reads are slower."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
@@ -25,7 +23,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 def _situation(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
     wording = Wording(
         "watch",
-        f"{pool.name}: the cache device {_pools.short(cache)} is {cache.state}",
+        f"{pool.name}: the cache device {cache.short} is {cache.state}",
         " ".join(_meaning(node, pool, cache)),
         (_pools.row(node, cache),),
         tuple(_cures_of(pool, cache)),

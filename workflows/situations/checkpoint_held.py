@@ -1,7 +1,5 @@
 """The pool has a checkpoint: a state to go back to, which keeps every block of that time and blocks changes of its vdevs. OpenZFS 0.8 and newer."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
 from workflows.situations import _pools

@@ -4,8 +4,6 @@ Nothing is lost by that, and what was written there stays there when the class h
 last quarter for metadata (zfs_special_class_metadata_reserve_pct, spa_preferred_class in module/zfs/spa_misc.c, zfs-2.1.11 and zfs-2.4.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.operations.zpool_add_class import ROLES

@@ -4,8 +4,6 @@ Replacing a disk does not bring data back. Where members are out of service, the
 where every member serves, all copies are wrong, and only a restore or the removal of what is damaged ends it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,9 +11,8 @@ from agents.collectors.zpool_status import NAMELESS
 from agents.collectors.zpool_status_errors import snapshots
 from workflows.analysis import pool_fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, reason_of
 from workflows.facts.read.data_errors import DataErrors, counted, data_errors
-from workflows.facts.status_reasons import reason_of
 from workflows.situations import _words, errors_everywhere
 from workflows.situations.vdev_degraded import counts_alone
 

@@ -4,14 +4,11 @@
 (include/sys/fs/zfs.h:POOL_STATE_DESTROYED; cmd/zpool/zpool_main.c:import_pools, zfs-2.4.4). One situation for each disk, of the first node that sees it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zdb_label import DESTROYED
 from workflows.engine.core import Answer, Situation
-from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, known
-from workflows.facts.fleet.census import census, imported_pools
+from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, census, imported_pools, known
 from workflows.situations import _pools, _words
 from workflows.situations._pools import cure
 

@@ -3,8 +3,6 @@
 While it runs, ZFS refuses to replace, attach, and make a checkpoint, and does not start a second removal.
 """
 
-from __future__ import annotations
-
 import re
 
 from workflows.engine.core import Cure, Situation
@@ -34,17 +32,17 @@ def _by_rows(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
     leaving = next((top for top in tops if "(removing)" in top.note), None)
     if leaving is not None:
         meaning = (
-            f"{_pools.short(leaving)} is being removed from {pool.name} on {node.node}; how far that is, this text does not show. Until it is over replace, attach "
+            f"{leaving.short} is being removed from {pool.name} on {node.node}; how far that is, this text does not show. Until it is over replace, attach "
             "and checkpoint are refused, and its disks still hold data: pull none."
         )
         wording = Wording(
-            "info", f"{pool.name}: {_pools.short(leaving)} is being removed", meaning, (_pools.row(node, leaving),), _while_it_runs(pool)
+            "info", f"{pool.name}: {leaving.short} is being removed", meaning, (_pools.row(node, leaving),), _while_it_runs(pool)
         )
         return "running", wording
     idle = [top for top in tops if "(non-allocating)" in top.note]
     if not idle:
         return None
-    named = ", ".join(map(_pools.short, idle))
+    named = ", ".join(one.short for one in idle)
     meaning = (
         f"Nothing new is written to {named} of {pool.name} on {node.node}: its property `allocating` is off, by hand or because a removal was begun and stopped. What "
         "it holds is read and protected as before, and the pool has less room for new data."
@@ -80,7 +78,13 @@ def _by_text(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
             f"A data vdev was removed from {pool.name} on {node.node}, and all its data is on the others. A table of what was moved stays, on disk and in "
             "memory, for as long as such blocks live; the line stays as well. The copying checks no checksums, so scrub the pool once. The disks of the removed vdev are free."
         )
-        return "finished", Wording("info", f"{pool.name}: a vdev was removed", meaning, lines, _afterwards(pool))
+        return "finished", Wording(
+            "info",
+            f"{pool.name}: a vdev was removed",
+            meaning,
+            lines,
+            (cure("scrub", "Scrub it, if that was not done since.", ("zpool", "scrub", pool.name)),),
+        )
     if _RUNS.search(text):
         done = _PERCENT.search(text)
         slow = "copy is slow" in text
@@ -96,10 +100,6 @@ def _by_text(node: NodeFacts, pool: PoolFacts) -> tuple[str, Wording] | None:
         title = f"{pool.name}: a vdev is being removed{f', {done.group(1)} % done' if done else ''}"
         return "running", Wording("watch" if slow else "info", title, meaning, lines, _while_it_runs(pool))
     return None
-
-
-def _afterwards(pool: PoolFacts) -> tuple[Cure, ...]:
-    return (cure("scrub", "Scrub it, if that was not done since.", ("zpool", "scrub", pool.name)),)
 
 
 def _again() -> tuple[Cure, ...]:

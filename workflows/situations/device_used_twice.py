@@ -4,8 +4,6 @@ It is as well that the texts are not of one moment or not of one node, or that a
 is printed for either is not to be relied on, and nothing of the pools is replaced.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Such a write fails with EIO and is not stored; such a read is done again through
 `zfs_vdev_direct_write_verify` in man/man4/zfs.4, zfs-2.3.4). No disk is at fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation

@@ -4,15 +4,12 @@ A disk that ZFS gave up is `disk-faulted`; errors of all disks of a vdev are `er
 so they show that something was, not that it is. A cache device holds copies only: what it counted costs reads and no data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zpool_status import NAMELESS
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, reason_of
 from workflows.facts.read.data_errors import counted
-from workflows.facts.status_reasons import reason_of
 from workflows.situations import _cures, _pools, _words, errors_everywhere
 from workflows.situations._lost import Lost
 

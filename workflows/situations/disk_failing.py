@@ -3,8 +3,6 @@
 Its own prediction, a failed self-test and an NVMe warning are certain. Numbers are weighed by `workflows.facts.read.thresholds`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 A member that is away is a `disk-missing`, one whose name leads to another disk a `wwid-mismatch`: no leaf is two of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Situation
@@ -47,7 +45,7 @@ def _situation(lost: Lost) -> Situation:
         key=lost.key(SLUG),
         node=lost.node.node,
         severity="act" if out and not lost.replacement_serves() else "watch",
-        title=f"{lost.pool.name}: the disk of {_short(lost)} is {lost.leaf.state}{lost.title_end()}",
+        title=f"{lost.pool.name}: the disk of {lost.leaf.short} is {lost.leaf.state}{lost.title_end()}",
         meaning=_meaning(lost, out),
         evidence=tuple(_evidence(lost)),
         answers=(
@@ -116,7 +114,3 @@ def _evidence(lost: Lost) -> Iterator[Evidence]:
         yield lost.evidence(f"zdb_label/{label.partition}", f"{label.pool_name}: guid {label.guid}, txg {label.txg}")
     if disk is not None and known(disk.health):
         yield lost.evidence(f"smart/{disk.names[0]}", disk.health.text)
-
-
-def _short(lost: Lost) -> str:
-    return lost.leaf.short

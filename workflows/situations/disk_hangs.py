@@ -6,8 +6,6 @@
 A disk that answers late is `slow-disk`. One that ZFS has given up already is said by `disk-faulted` and `disk-missing`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

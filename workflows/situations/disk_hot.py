@@ -1,7 +1,5 @@
 """A disk is hotter than it may be, or nearly. Fans, filters and the air around it come before the disk."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _ill

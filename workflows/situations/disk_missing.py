@@ -4,14 +4,11 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 `disk-faulted`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.analysis.pool_fate import why_down
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known, lookup
-from workflows.facts.status_reasons import StatusReason, reason_of
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, StatusReason, known, lookup, reason_of
 from workflows.situations import _partitions, _words
 from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, lost_members, seat_of
@@ -83,7 +80,7 @@ def _situation(lost: Lost) -> Situation:
         key=lost.key(SLUG),
         node=lost.node.node,
         severity=_severity(lost),
-        title=f"{lost.pool.name}: the {'log device' if lost.role == 'log' else 'member'} {_short(lost)} is {lost.leaf.state}{lost.title_end()}",
+        title=f"{lost.pool.name}: the {'log device' if lost.role == 'log' else 'member'} {lost.leaf.short} is {lost.leaf.state}{lost.title_end()}",
         meaning=_meaning(lost),
         evidence=tuple(_evidence(lost)),
         answers=lost.answers("It replaces a lost member by its guid; for a disk that is gone for good it is the same walk."),
@@ -153,7 +150,3 @@ def _subject(lost: Lost) -> dict[str, str]:
     subject = {"node": lost.node.node, "pool": lost.pool.name, "vdev_guid": lost.guid, "was": lost.path, "top": lost.top.name}
     subject |= {"pool_guid": str(lost.pool.guid)} if known(lost.pool.guid) else {}
     return subject | ({"wwid": lost.leaf.wwid} if known(lost.leaf.wwid) else {})
-
-
-def _short(lost: Lost) -> str:
-    return lost.leaf.short

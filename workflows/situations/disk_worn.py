@@ -4,8 +4,6 @@ By its percentage used (NVMe, SCSI), by what is left of its life (SATA), or by s
 in `workflows.facts.read.thresholds`. Below that threshold an NVMe disk raises its critical warning, and is a `disk-failing`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

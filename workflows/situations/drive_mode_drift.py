@@ -4,8 +4,6 @@ A write cache that the kernel does not know of is worse than another habit: it i
 is safe.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.domain.wwid import by_id_path

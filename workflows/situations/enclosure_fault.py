@@ -4,8 +4,6 @@ Status words by SES-4 (table 71). "Not installed", "Unsupported", "Unknown" and 
 module say the first, and many parts are never read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.ses import SesElement

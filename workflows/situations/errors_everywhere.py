@@ -4,8 +4,6 @@ Wrong checksums on all of them were made before the data was written, or on the 
 writes on all of them are the way. Where data is damaged as well, `data-errors` says the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Of a pool that is known to be suspended, `pool-suspended` reports all of it, and damage that is counted is `data-errors`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A raidz takes in one more disk and moves its data. It goes on after a reboot; nothing to do but wait."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts
 from workflows.situations import _pools

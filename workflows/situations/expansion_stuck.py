@@ -3,8 +3,6 @@
 Above 100 % it has moved more than there was when it began; it goes on while data is written, and ends when it has caught up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
@@ -41,7 +39,7 @@ def _how(one: Expansion) -> str:
 
 def _why(one: Expansion) -> str:
     if one.waits and one.lost:
-        return f"It waits for {', '.join(map(_pools.short, one.lost))}, out of service: it moves nothing while a member misses data, so it does not end before that is back or replaced."
+        return f"It waits for {', '.join(vdev.short for vdev in one.lost)}, out of service: it moves nothing while a member misses data, so it does not end before that is back or replaced."
     if one.waits:
         return "It waits until a resilver has ended, or until the errors of a member were cleared, because it moves nothing while a member misses data."
     if one.too_far:

@@ -3,11 +3,8 @@
 Said only where `status:` says so. `zpool upgrade` cannot be taken back, and a boot loader or another host may not know the new features.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts
-from workflows.facts.status_reasons import StatusReason, reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, StatusReason, reason_of
 from workflows.situations import _pools
 from workflows.situations._pools import Wording, cure
 

@@ -4,8 +4,6 @@ Importing it here too destroys it; `-f` is exactly how. Nothing needs repair: th
 prove before anybody does it. Only a pool imported on two nodes at once is an emergency.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from dataclasses import dataclass
 from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, LabelFacts, NodeFacts, known
+from workflows.situations import _words
 
 SLUG = "foreign-pool-imported-elsewhere"
 MANUALS: tuple[str, ...] = ("take-over", "import-pool")
@@ -134,7 +133,9 @@ def _twice(fleet: FleetFacts) -> Iterator[Situation]:
                 title=f"{pool.name} is imported on {where} at once",
                 meaning=f"{where} both say that they have {pool.name} imported. Two hosts that write to one pool destroy it within minutes. Power one of them "
                 f"off now, through its management controller; do not wait for a clean export. {_ages(nodes)}",
-                evidence=tuple(_evidence(node, "zpool_status", f"pool: {pool.name}  state: {pool.state}  (guid {guid})") for node in nodes),
+                evidence=tuple(
+                    _words.evidence(node, "zpool_status", f"pool: {pool.name}  state: {pool.state}  (guid {guid})") for node in nodes
+                ),
                 subject={"node": nodes[0].node, "pool": pool.name, "pool_guid": str(guid), "other_node": nodes[1].node},
                 sure=all(node.age_seconds <= AGE_SECONDS_MAX for node in nodes),
                 cures=_of_two(pool.name, where),
@@ -153,7 +154,7 @@ def _taken_over(pool: str, guid: int, nodes: list[NodeFacts], silent: list[NodeF
         title=f"{here.node} has {pool} imported, and {gone} had it when it reported last",
         meaning=f"{_ages(silent)} If {gone} has power, two hosts write to {pool} and destroy it. If it has none, {here.node} took the pool over, and {gone} must not "
         "import it when its power returns. Which of them is so is not known here.",
-        evidence=tuple(_evidence(node, "zpool_status", f"pool: {pool}  (guid {guid})") for node in (here, *silent)),
+        evidence=tuple(_words.evidence(node, "zpool_status", f"pool: {pool}  (guid {guid})") for node in (here, *silent)),
         subject={"node": here.node, "pool": pool, "pool_guid": str(guid), "other_node": silent[0].node},
         sure=False,
         cures=(
@@ -342,18 +343,14 @@ def _ages(nodes: Iterable[NodeFacts]) -> str:
 def _lines(foreign: Foreign) -> Iterator[Evidence]:
     if foreign.listed is not None:
         text = " ".join(f"{foreign.listed.state}  {foreign.listed.status} {foreign.listed.action}".split())
-        yield _evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {text}")
+        yield _words.evidence(foreign.node, "zpool_import", f"{foreign.name} (id {foreign.guid}): {text}")
     if foreign.label is not None:
         label = foreign.label
         line = f"{label.pool_name}: state {label.state}, txg {label.txg}, hostid {label.hostid or 0:x}, hostname {label.hostname}"
-        yield _evidence(foreign.node, f"zdb_label/{label.partition}", line)
+        yield _words.evidence(foreign.node, f"zdb_label/{label.partition}", line)
     for holder in foreign.holders:
         pool = next(p for p in holder.pools_read if p.guid == foreign.guid)
-        yield _evidence(holder, "zpool_status", f"pool: {pool.name}  state: {pool.state}")
-
-
-def _evidence(node: NodeFacts, source: str, line: str) -> Evidence:
-    return Evidence(node.node, source, node.digests.get(source, ""), line)
+        yield _words.evidence(holder, "zpool_status", f"pool: {pool.name}  state: {pool.state}")
 
 
 def _subject(foreign: Foreign) -> dict[str, str]:

@@ -13,17 +13,14 @@ What the cache file holds, and what `zpool import -c` makes of it, read at 2.1.1
 A file that came with another host's image, or from before a takeover, is such a one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors.zdb_config import CACHE_FILE, CachedPool
 from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, LabelFacts, NodeFacts, known
+from workflows.facts import FleetFacts, LabelFacts, NodeFacts, known, release_numbers
 from workflows.facts.fleet.divergence import rows
-from workflows.facts.read.versions import release_numbers
 from workflows.situations import _words, kernel_names
 
 SLUG = "foreign-pool-in-cachefile"

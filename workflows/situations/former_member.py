@@ -3,8 +3,6 @@
 A member that is only missing is still listed by its pool, so it is none of these; nor is any disk of a pool that is not imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zdb_label import ACTIVE

@@ -8,8 +8,6 @@
 Lines of the first minute after boot say nothing: drivers reset their adapters when they start. But that one gave an adapter up counts.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left as bisect
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Each thing that needs a person is a situation of its own; this one says that the status line cannot be trusted to show it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Evidence, Situation

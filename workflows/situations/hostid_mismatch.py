@@ -7,13 +7,10 @@ What ends it is an export and an import. `rename-members` does both where member
 `import-pool` begins at the node then: while the pool is imported it refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.status_reasons import message_id, reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known, message_id, reason_of
 from workflows.situations import _pools, _words, kernel_names
 from workflows.situations._cures import IMPORT, THEN_IMPORT
 from workflows.situations._pools import Wording, cure

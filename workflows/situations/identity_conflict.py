@@ -4,14 +4,11 @@ Every guard that names a disk refuses while its sources disagree. A technician a
 bay: both must mean one disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Evidence, Situation
-from workflows.facts import FleetFacts, known
+from workflows.facts import FleetFacts, Identity, known
 from workflows.facts.fleet.conflicts import Conflict, conflicts
-from workflows.facts.fleet.identity import Identity
 
 SLUG = "identity-conflict"
 MANUALS: tuple[str, ...] = ()

@@ -8,15 +8,12 @@ The cause is decided in `_blocked`. Going back in time is spoken of only where e
 damaged, and is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from workflows.analysis import pool_features
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, VdevFacts, known
-from workflows.facts.read.uberblocks import PoolTimeline
+from workflows.facts import FleetFacts, PoolTimeline, VdevFacts, known
 from workflows.situations import _at_boot, _words
 from workflows.situations._blocked import Blocked, Why, blocked, lost_of, marked_of, tolerates
 

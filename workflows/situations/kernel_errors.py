@@ -4,8 +4,6 @@ Lines of the last 24 hours count, by the log's own newest stamp where no clock i
 error counted they are watched; a pool that repaired a block has no need of a new disk at night.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ member UNAVAIL until the pool is imported by a scan. An import with `-d` of a di
 lib/libzutil/zutil_import.c: a name that equals the stored path is preferred, and with `-d` the stored one is not among those looked at).
 """
 
-from __future__ import annotations
-
 from agents.operations import _ordinary
 from workflows.engine.core import Answer, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
@@ -46,7 +44,7 @@ def _is_so(pool: PoolFacts) -> bool:
 
 def _situation(node: NodeFacts, pool: PoolFacts) -> Situation:
     leaves = moving(pool)
-    names = ", ".join(_pools.short(leaf) for leaf in leaves[:NAMES_SHOWN])
+    names = ", ".join(leaf.short for leaf in leaves[:NAMES_SHOWN])
     more = f" and {len(leaves) - NAMES_SHOWN} more" if len(leaves) > NAMES_SHOWN else ""
     meaning = (
         f"{len(leaves)} members of {pool.name} on {node.node} stand under kernel names ({names}{more}). The kernel gives those anew at each boot and when a "

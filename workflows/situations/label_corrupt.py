@@ -4,13 +4,10 @@ A running pool does not mind; the next import does. A copy or two can be missing
 again with its next change of the configuration; a member without any label is lost to the import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, known, lookup, title
 from workflows.facts.fleet.label_damage import Damage, damages
 from workflows.situations import _cures
 from workflows.situations.labels_missing import lost_their_end

@@ -4,8 +4,6 @@ ZFS keeps two copies in the first 512 KiB and two in the last (vdev_label.c). Wh
 partition or disk became shorter or longer, its end is hidden (HPA, DCO, a RAID adapter's own notes), or something wrote there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Situation

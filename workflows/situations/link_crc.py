@@ -3,8 +3,6 @@
 The counter is never set back: it shows that something was. A member that counts errors in its pool besides is looked at from the first one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation

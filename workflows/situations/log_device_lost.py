@@ -4,8 +4,6 @@ What matters is a crash: records that only the lost device had are gone, and the
 not replayed yet. Nothing else of the pool was on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Situation
@@ -37,7 +35,7 @@ def _lost(fleet: FleetFacts, node: NodeFacts, pool: PoolFacts, top: VdevFacts) -
 def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, members: tuple[Lost, ...]) -> Situation:
     lost = tuple(member.leaf for member in members)
     left = [leaf for leaf in top.leaves() if not lookup.serves_nothing(leaf)]
-    names = ", ".join(_pools.short(leaf) for leaf in lost)
+    names = ", ".join(leaf.short for leaf in lost)
     wording = Wording(
         "watch",
         f"{pool.name}: the log {'mirror lost' if left else 'device'} {names}{'' if left else f' is {lost[0].state}'}",
@@ -65,7 +63,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevF
         return
     if left:
         yield (
-            f"{', '.join(map(_pools.short, left))} still {'holds' if len(left) == 1 else 'hold'} the log alone: when it is lost too and the node crashes, "
+            f"{', '.join(one.short for one in left)} still {'holds' if len(left) == 1 else 'hold'} the log alone: when it is lost too and the node crashes, "
             "the last seconds of synchronous writes are lost."
         )
         return
@@ -79,7 +77,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevF
 
 def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: list[VdevFacts]) -> Iterator[Cure]:
     still = _pools.pool_is_there(pool)
-    yield _cures.reseat(f"the log device {', '.join(map(_pools.short, lost))}")
+    yield _cures.reseat(f"the log device {', '.join(one.short for one in lost)}")
     for leaf in lost:
         needs = " ".join(part for part in (_pools.guid_needed(leaf), still) if part)
         if leaf.state in ("OFFLINE", "REMOVED", "UNAVAIL"):

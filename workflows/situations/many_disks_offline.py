@@ -4,8 +4,6 @@ They belong together when everything behind one thing is lost, when they went wi
 side. Sharing the node's only HBA is no sign by itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 One that says why ("too many errors", "too many slow I/Os") is a `disk-faulted`.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, known, lookup
 from workflows.situations import _words, disk_faulted

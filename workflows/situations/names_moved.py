@@ -7,8 +7,6 @@ an import by stable names looks for every member by its label. A pool whose labe
 names, and that ends the kernel names too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate

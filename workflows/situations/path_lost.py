@@ -3,8 +3,6 @@
 The pool serves as before. What is lost is the reserve: the next cable, module or HBA that fails takes disks away.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

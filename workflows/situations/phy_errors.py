@@ -4,13 +4,10 @@ Only growth counts. Counters keep their numbers until a reset, and the same smal
 cable put in or an HBA reset, long over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known
-from workflows.facts.fleet.census import title
+from workflows.facts import FabricFacts, FleetFacts, Growth, NodeFacts, PhyFacts, known, title
 
 SLUG = "phy-errors"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)

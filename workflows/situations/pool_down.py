@@ -12,8 +12,6 @@ A suspended pool is `pool-suspended`, one whose disks bear no label under their 
 multihost suspended is printed with the id of a bad log, so the words decide and not the id (`zpool_get_status`, lib/libzfs).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,14 +4,10 @@ The numbers: 1 the scrub of ZoL #2094, 2 its asynchronous destroy (such a pool i
 4 encrypted snapshots and bookmarks (#8308) (include/sys/fs/zfs.h, zpool_errata_t).
 """
 
-from __future__ import annotations
-
 import re
 
 from workflows.engine.core import Cure, Situation
-from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, PoolFacts
-from workflows.facts.fleet.census import imported_pools
-from workflows.facts.status_reasons import reason_of
+from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, PoolFacts, imported_pools, reason_of
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Wording, cure
 

@@ -1,7 +1,5 @@
 """The pool fills: from which percentage on it gets slow, and from which nothing can be written any more. The numbers stand in `_limits`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation

@@ -1,7 +1,5 @@
 """A pool is imported read-only. That was chosen, most often to copy away what can still be read; nothing can be repaired meanwhile."""
 
-from __future__ import annotations
-
 from workflows.analysis import pool_fate
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known

@@ -7,8 +7,6 @@ The kernel's own state shows it when `zpool` hangs; the text of `zpool status`, 
 What `zpool clear` does to a multihost suspension differs by release, and in one of them it can destroy the pool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,10 +14,8 @@ from agents.collectors.kernel_log import KernelEvent
 from agents.domain.wwid import normalise, strip_partition
 from agents.zfs_releases import BLIND, LOOKS, REFUSES, clear_of_multihost
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, Unknown, known, lookup, release, release_numbers, title
 from workflows.facts.read.past import SECOND, Place, disks_in_trouble, last_suspension, places
-from workflows.facts.read.versions import release, release_numbers
 from workflows.situations import _cures, _words
 from workflows.vocabulary.happenings import RESUMED
 

@@ -3,11 +3,8 @@
 Since 2.1 a scrub begins by itself after a rebuild (`zfs_rebuild_scrub_enabled`); where it does not, a person has to begin it.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Answer, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts
-from workflows.facts.status_reasons import reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, reason_of
 from workflows.situations import _pools, _words
 from workflows.situations._pools import Wording, cure
 

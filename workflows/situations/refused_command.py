@@ -1,7 +1,5 @@
 """A command that zpool, zfs or zdb refused: what its sentence means, what to do next, and what -f would do. Only a paste has it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ lost, the new one goes first all the same: what never was filled holds nothing. 
 go only while the others hold everything it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,11 +3,8 @@
 Where a replacement stays over it, that is `resilver-stuck`. Here everything looks in service.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
-from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts, known, release_numbers
 from workflows.situations import _pools, _replacements
 from workflows.situations._pools import Wording, cure
 

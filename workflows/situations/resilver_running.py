@@ -4,8 +4,6 @@ Where the scan: line is not there, "(resilvering)" behind a row says so too: `pr
 this vdev (cmd/zpool/zpool_main.c).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Situation

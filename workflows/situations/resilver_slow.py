@@ -1,7 +1,5 @@
 """A resilver moves, but so slowly that the pool stays exposed for days. How slow is measured between two looks, not read off the page."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, known
 from workflows.situations import _words

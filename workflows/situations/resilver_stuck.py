@@ -3,8 +3,6 @@
 That it stands still, or never came, is known only from an earlier look; that it ended badly is seen at once, from a replacement that stays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation

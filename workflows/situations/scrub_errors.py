@@ -3,8 +3,6 @@
 Where damaged data is listed or counted, that is `data-errors`. Where a replacement stays over it, it is `resilver-stuck`.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import REPAIRS, FleetFacts, NodeFacts, PoolFacts, ScanFacts
 from workflows.facts.read.data_errors import data_errors

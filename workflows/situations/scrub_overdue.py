@@ -4,14 +4,11 @@ A node with an agent has a clock and a history. A pasted text has neither: its a
 names, or else from when it is read, as the text may be of any day before; so it is no more than a hint there.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from workflows.analysis import last_scrub
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known
-from workflows.facts.status_reasons import reason_of
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, known, reason_of
 from workflows.situations import _pools, _words
 from workflows.situations._limits import SCRUB_DAYS
 from workflows.situations._pools import Wording, cure

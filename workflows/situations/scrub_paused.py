@@ -1,7 +1,5 @@
 """A scrub was paused and waits: it never goes on by itself, only when `zpool scrub` is given again. OpenZFS 0.7 and newer."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, known
 from workflows.situations import _pools, _words

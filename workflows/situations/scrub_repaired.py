@@ -3,8 +3,6 @@
 Which disk it was is shown by the counters of the members until they are cleared, else by the events of ZFS.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ Both checks compare hostids alone, alike in 2.1.11, 2.3.2 and 2.4.0: `zpool impo
 (module/zfs/spa.c: spa_activity_check_required). Mostly a system was installed from an image of another that had /etc/hostid in it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -5,17 +5,14 @@ agree (waits, slow I/Os, delay events, task aborts) are a finding. In a mirror o
 is as usual: such a disk is watched, whatever the numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agents.zfs_releases import HAS_SIT_OUT, has
 from workflows.analysis.pool_fate import losses
 from workflows.engine.core import Answer, Cure, Evidence, Situation
-from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup
+from workflows.facts import FleetFacts, Known, LeafLatency, NodeFacts, PoolFacts, PoolLatency, known, lookup, release_numbers
 from workflows.facts.read.latency import Gap, duration
-from workflows.facts.read.versions import release_numbers
 from workflows.situations import _cures, _words
 from workflows.situations._lost import Lost
 

@@ -3,8 +3,6 @@
 A good disk answers in milliseconds. One in standby answers without spinning up, too (SPC-4, 6.6: INQUIRY is answered in any power condition).
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts
 from workflows.facts.read.inquiries import Inquiry

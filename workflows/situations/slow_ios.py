@@ -4,8 +4,6 @@ A slow I/O took longer than `zio_slow_io_ms`, half a minute unless it was change
 cleared, so they show that something was, not that it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation

@@ -3,8 +3,6 @@
 It is over when the lost member is replaced by a new disk (the spare goes back), or detached (the spare stays for good).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -76,16 +74,16 @@ def _situation(one: StandIn) -> Situation:
     dead = not one.spare_serves
     return Situation(
         slug=SLUG,
-        key=f"{SLUG}:{one.node.node}:{_guid(original)}",
+        key=f"{SLUG}:{one.node.node}:{_cures.guid(original)}",
         node=one.node.node,
         severity="watch",
-        title=f"{one.pool.name}: the spare {_short(spare)} {'that stands in' if dead else 'stands in'} for {_short(original)}{f' is {spare.state}' if dead else ''}",
+        title=f"{one.pool.name}: the spare {spare.short} {'that stands in' if dead else 'stands in'} for {original.short}{f' is {spare.state}' if dead else ''}",
         meaning=_meaning(one),
         evidence=tuple(_evidence(one.node, one.pool, one.line[-1])),
         answers=_answers(one),
-        subject=_words.subject(one.node, one.pool, one.top, original) | {"spare_guid": _guid(spare)},
+        subject=_words.subject(one.node, one.pool, one.top, original) | {"spare_guid": _cures.guid(spare)},
         cures=tuple(_cures_of(one)),
-        vdevs=tuple(_guid(vdev) for vdev in (original, spare, *one.dead)),
+        vdevs=tuple(_cures.guid(vdev) for vdev in (original, spare, *one.dead)),
     )
 
 
@@ -108,7 +106,7 @@ def _meaning(one: StandIn) -> str:
     pool, original, spare = one.pool, one.original, one.spare
     free = [s for s in pool.spares if s.state == "AVAIL"]
     sentences = [
-        f"In {one.top.name} of {pool.name} the spare {_short(spare)} stands in for the member {_guid(original)} ({original.state})."
+        f"In {one.top.name} of {pool.name} the spare {spare.short} stands in for the member {_cures.guid(original)} ({original.state})."
     ]
     if not one.spare_serves:
         sentences.append(f"The spare itself is {spare.state}: it does not help.")
@@ -118,13 +116,13 @@ def _meaning(one: StandIn) -> str:
         sentences.append("The member is back in service. When it is resilvered and trusted, detaching the spare makes it free again.")
     else:
         sentences.append(f"It serves in the member's place{how_filled(pool)}")
-    others = [_short(vdev) for vdev in one.dead if vdev is not spare]
+    others = [vdev.short for vdev in one.dead if vdev is not spare]
     if others:
         sentences.append(
             f"{', '.join(others)}, which stood in before, {'is' if len(others) == 1 else 'are'} lost too; that asks for no further disk."
         )
     if is_distributed(spare):
-        sentences.append(f"{_short(spare)} is no disk: it is space kept free on the disks of {one.top.name}.")
+        sentences.append(f"{spare.short} is no disk: it is space kept free on the disks of {one.top.name}.")
     sentences.append(f"{_words.plural(len(free), 'spare')} of {pool.name} {'is' if len(free) == 1 else 'are'} free for the next failure.")
     sentences.append(_words.margin_sentence(pool, one.top))
     return " ".join(sentences)
@@ -133,31 +131,25 @@ def _meaning(one: StandIn) -> str:
 def _cures_of(one: StandIn) -> Iterator[Cure]:
     pool, original, spare = one.pool, one.original, one.spare
     if one.filling and one.spare_serves:
-        yield _cures.wait(f"Wait until {_short(spare)} is filled; `zpool status` says how far it is. Detach neither of the two before.")
+        yield _cures.wait(f"Wait until {spare.short} is filled; `zpool status` says how far it is. Detach neither of the two before.")
         return
     for dead in one.dead if one.member_serves or one.spare_serves else ():
-        text = f"Detach the spare {_guid(dead)}, which serves nothing. Another half of {one.line[-1].name} holds the data."
+        text = f"Detach the spare {_cures.guid(dead)}, which serves nothing. Another half of {one.line[-1].name} holds the data."
         yield _cures.detach(pool, dead, text, f"Another half of {one.line[-1].name} is ONLINE.")
     if one.member_serves and original.state == "ONLINE" and one.spare_serves:
-        needs = f"A resilver ended with 0 errors after {_guid(original)} came back, and it counts no errors since."
-        yield _cures.detach(pool, spare, f"Give the spare back: detach {_guid(spare)}. It is AVAIL again then.", needs)
+        needs = f"A resilver ended with 0 errors after {_cures.guid(original)} came back, and it counts no errors since."
+        yield _cures.detach(pool, spare, f"Give the spare back: detach {_cures.guid(spare)}. It is AVAIL again then.", needs)
     elif not original.children and not one.member_serves:
-        yield _cures.reseat(f"the disk of {_guid(original)}")
-        text = f"Replace the member {_guid(original)} by its guid with a new disk; when that is filled, the spare goes back by itself."
+        yield _cures.reseat(f"the disk of {_cures.guid(original)}")
+        text = (
+            f"Replace the member {_cures.guid(original)} by its guid with a new disk; when that is filled, the spare goes back by itself."
+        )
         yield _cures.replace(pool, original, _cures.BY_GUID, text)
         if one.spare_serves and not is_distributed(spare):
-            text = f"Or let the spare stay for good: detach the lost member {_guid(original)}. {_short(spare)} is a member then, and a spare no more."
-            yield _cures.detach(pool, original, text, f"{_short(spare)} is ONLINE and was filled with 0 errors.")
+            text = f"Or let the spare stay for good: detach the lost member {_cures.guid(original)}. {spare.short} is a member then, and a spare no more."
+            yield _cures.detach(pool, original, text, f"{spare.short} is ONLINE and was filled with 0 errors.")
 
 
 def _evidence(node: NodeFacts, pool: PoolFacts, vdev: VdevFacts) -> Iterator[Evidence]:
     for row in (vdev, *vdev.children, *pool.spares):
         yield _words.evidence(node, "zpool_status", "  ".join(part for part in (row.name, row.state, row.note) if part))
-
-
-def _guid(vdev: VdevFacts) -> str:
-    return str(vdev.guid) if known(vdev.guid) else vdev.name
-
-
-def _short(vdev: VdevFacts) -> str:
-    return vdev.short

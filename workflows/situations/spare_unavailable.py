@@ -1,7 +1,5 @@
 """A hot spare cannot stand in: it cannot be opened, carries something else, or serves another pool. The next failure has one spare less."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -48,7 +46,7 @@ def holds(pool: PoolFacts, spare: VdevFacts) -> bool:
 def _broken(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
     wording = Wording(
         "watch",
-        f"{pool.name}: the spare {_pools.short(spare)} is {spare.state}",
+        f"{pool.name}: the spare {spare.short} is {spare.state}",
         " ".join(_meaning(node, pool, spare)),
         (_pools.row(node, spare),),
         tuple(_cures_of(pool, spare)),
@@ -74,7 +72,7 @@ def _lent(node: NodeFacts, pool: PoolFacts, spare: VdevFacts, other: str) -> Sit
         f"Nothing is to be done in {pool.name}: the spare comes back when the member of {other} is replaced by its guid. Do not detach it there before.",
         ("zpool", "status", "-g", other),
     )
-    wording = Wording("info", f"{pool.name}: its spare {_pools.short(spare)} serves {other}", meaning, (_pools.row(node, spare),), (back,))
+    wording = Wording("info", f"{pool.name}: its spare {spare.short} serves {other}", meaning, (_pools.row(node, spare),), (back,))
     return _make(node, pool, spare, wording)
 
 

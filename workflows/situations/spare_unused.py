@@ -3,8 +3,6 @@
 The tree has to be known in full for that: a row that was not understood may be the one that holds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
@@ -36,7 +34,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation:
     )
     wording = Wording(
         "watch",
-        f"{pool.name}: the spare {_pools.short(spare)} is in use, and no vdev holds it",
+        f"{pool.name}: the spare {spare.short} is in use, and no vdev holds it",
         meaning,
         (_pools.row(node, spare),),
         tuple(_cures_of(node, pool, spare)),

@@ -4,8 +4,6 @@ Mostly `zpool add -f` was typed for `zpool attach` or `zpool add ... spare`, or 
 disks only was made so on purpose, and is no such thing.
 """
 
-from __future__ import annotations
-
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _cures, _pools
@@ -37,7 +35,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, beside: tuple[V
     )
     wording = Wording(
         "act",
-        f"{pool.name}: {_pools.short(top)} stands alone, and its loss loses the pool",
+        f"{pool.name}: {top.short} stands alone, and its loss loses the pool",
         meaning,
         (*(_pools.row(node, other) for other in beside[:2]), _pools.row(node, top)),
         tuple(cures_of_single(node, pool, top, max(_survives(other) for other in beside))),

@@ -4,8 +4,6 @@ Whoever measures or repairs on that node later measures something else than they
 Some values do worse: they stop scans or blind them. Those are named even where they are meant to stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES

@@ -7,15 +7,12 @@
 A pool or vdev that cannot be opened at all is `pool-down`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workflows.analysis import pool_fate
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, reason_of
 from workflows.facts.read.data_errors import data_errors
-from workflows.facts.status_reasons import reason_of
 from workflows.situations import _cures, _redundancy, _words
 
 SLUG = "vdev-degraded"

@@ -3,14 +3,11 @@
 Mostly the packages were upgraded without a reboot: the old module still runs, and the new tools call it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.zfs_releases import TRIED, is_read, not_ordered, read, tried
 from workflows.engine.core import Cure, Evidence, Severity, Situation
-from workflows.facts import FleetFacts, NodeFacts, known
-from workflows.facts.read.versions import release, release_numbers
+from workflows.facts import FleetFacts, NodeFacts, known, release, release_numbers
 
 SLUG = "version-mismatch"
 MANUALS: tuple[str, ...] = ()

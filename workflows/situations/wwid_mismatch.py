@@ -3,15 +3,12 @@
 Whoever trusts the name replaces, or pulls, a healthy disk. What is lost is known only by its vdev guid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.domain.wwid import normalise, strip_partition
 from workflows.engine.core import Cure, Evidence, Situation
-from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, FleetFacts, LabelFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, title
 from workflows.facts.lookup import Member
 from workflows.facts.read.fragments import Child, Row
 from workflows.situations import _cures
@@ -155,9 +152,7 @@ def _clues(
     if namesake is not None and member is None:
         yield lost.evidence("zpool_status", f"{namesake.leaf.name}  {namesake.leaf.state}")
     for other in same:
-        text = (
-            f"The member {_guid(other)} has the same stored device id, {lost.leaf.devid}. It does not show which of the two disks is lost."
-        )
+        text = f"The member {_cures.guid(other)} has the same stored device id, {lost.leaf.devid}. It does not show which of the two disks is lost."
         yield lost.evidence(_label_source(lost, other), text)
     if now is not None and member is None and lost.wrong_label() and _labels_of_others(now, lost):
         yield lost.evidence("block", f"{title(now)} answers under {lost.path} and carries the label of another vdev.")
@@ -197,7 +192,7 @@ def _meaning(found: Mismatch) -> str:
     elif found.namesake is not None:
         sentences.append(f"Today that name is {found.namesake.title}, which serves. Neither pull that disk nor replace anything with it.")
     if found.same_devid:
-        others = ", ".join(_guid(other) for other in found.same_devid)
+        others = ", ".join(_cures.guid(other) for other in found.same_devid)
         sentences.append(f"The stored device id does not help either: the member {others} has the same one.")
     sentences.append(lost.back_sentence() or _advice(found))
     sentences.append(lost.margin_sentence())
@@ -259,9 +254,9 @@ def _subject(found: Mismatch) -> dict[str, str]:
         subject |= {"now": " ".join(now.names)} | ({"now_wwid": now.wwid} if known(now.wwid) else {})
     if member is None and found.namesake is not None:
         other = found.namesake
-        subject |= {"now_pool": other.pool.name, "now_vdev_guid": _guid(other.leaf), "now_vdev_name": other.leaf.name}
+        subject |= {"now_pool": other.pool.name, "now_vdev_guid": _cures.guid(other.leaf), "now_vdev_name": other.leaf.name}
     if member is not None:
-        subject |= {"now_pool": member.pool, "now_vdev_guid": _guid(member.vdev), "now_vdev_name": member.vdev.name}
+        subject |= {"now_pool": member.pool, "now_vdev_guid": _cures.guid(member.vdev), "now_vdev_name": member.vdev.name}
     return subject
 
 
@@ -305,7 +300,3 @@ def _labels_of_others(disk: DiskFacts, lost: Lost) -> bool:
 
 def _labels(disk: DiskFacts) -> tuple[LabelFacts, ...]:
     return disk.labels if known(disk.labels) else ()
-
-
-def _guid(vdev: VdevFacts) -> str:
-    return str(vdev.guid) if known(vdev.guid) else vdev.name

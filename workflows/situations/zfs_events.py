@@ -1,7 +1,5 @@
 """Errors that ZFS's own events report of a pool whose tree was not read. Where it was, the tree's states and counters are newer."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A question to a node without an agent, answered from its archive by the agent's own operation. It runs in a process with limits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What kind of archive this is, which of its files are read, and under which command each of them stands."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

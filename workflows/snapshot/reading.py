@@ -1,7 +1,5 @@
 """An archive becomes the captures of one host, with what it holds and lacks. Pure; it runs in a process with limits (`confined/`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ So script and agent cannot ask different things unseen: what a collector asks an
 makes the source fail with that reason, and never "there is nothing".
 """
 
-from __future__ import annotations
-
 import errno
 import fnmatch
 import re

@@ -1,7 +1,5 @@
 """The captures that the agent would have made on the host of an archive: its own collectors, asked in the order of its schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ Whoever sends it may have made it to do harm. So its size, its entries, their de
 written to a disk, no link is followed, and what points out of the archive makes the whole of it refused.
 """
 
-from __future__ import annotations
-
 import bz2
 import io
 import lzma

@@ -1,7 +1,5 @@
 """Groups of situations that explain the same words."""
 
-from __future__ import annotations
-
 LOSS = frozenset(
     ("disk-missing", "disk-faulted", "wwid-mismatch", "many-disks-offline", "hidden-by-resilver", "replacing-dead", "names-moved", "disk-hangs")
 )  # fmt: skip

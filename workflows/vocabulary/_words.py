@@ -1,7 +1,5 @@
 """What one word of a source means: good, neutral, or explained by a situation. What is in no table is none of these."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

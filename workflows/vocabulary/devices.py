@@ -1,7 +1,5 @@
 """What disks, paths and enclosures say of themselves in words. Numbers have thresholds and stand with the situations that judge them."""
 
-from __future__ import annotations
-
 from workflows.vocabulary._slugs import DISK, DOWN, LABELS, LINKS, LOSS
 from workflows.vocabulary._words import GOOD, NEUTRAL, Vocabulary, by
 

@@ -3,8 +3,6 @@
 The classes are those of `sys/fm/fs/zfs.h` and `sys/sysevent/eventdefs.h` of OpenZFS.
 """
 
-from __future__ import annotations
-
 from workflows.vocabulary._slugs import DAMAGE, DISK, DOWN, ERRORS, FILLING, IMPORT, LABELS, LINKS, LOSS
 from workflows.vocabulary._words import GOOD, NEUTRAL, Vocabulary, by
 

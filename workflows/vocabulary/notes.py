@@ -3,8 +3,6 @@
 From `print_status_config` and `print_import_config` of zpool. A row may have several, two blanks apart.
 """
 
-from __future__ import annotations
-
 from workflows.vocabulary._slugs import AUXILIARY, DISK, DOWN, ERRORS, FILLING, IMPORT, LABELS, LOSS
 from workflows.vocabulary._words import GOOD, NEUTRAL, Vocabulary, by, form
 

@@ -1,7 +1,5 @@
 """docs/vocabulary.md: every word of every source with its meaning, written from the tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

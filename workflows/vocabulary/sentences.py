@@ -3,8 +3,6 @@
 The sentences of `status:` stand in `workflows.facts.status_reasons`, and here is what explains each. Blanks are single here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

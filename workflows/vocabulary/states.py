@@ -3,8 +3,6 @@
 The words come from `zpool_state_to_name` of libzfs; AVAIL and INUSE are printed for spares alone, SUSPENDED for pools alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from workflows.vocabulary._slugs import DOWN, FILLING, IMPORT, LOSS

@@ -3,8 +3,6 @@
 Words that are good or neutral are passed over where they are met, so that a healthy node costs one look a row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -118,7 +118,7 @@ def _pools_now(nodes: RawSQL) -> QuerySet[PoolNow]:
 
 def _keep_pools_of(node: Node, have: list[PoolNow], pools: list[tuple[str, ...]]) -> bool:
     """Whether there was anything to write."""
-    differ = [(row, one) for row, one in zip(have, pools, strict=False) if _shown(row) != one]
+    differ = [(row, one) for row, one in zip(have, pools, strict=False) if tuple(getattr(row, name) for name in POOL_SHOWN) != one]
     for row, one in differ:
         _write(row, **dict(zip(POOL_SHOWN, one, strict=True)))
     gone, more = have[len(pools) :], pools[len(have) :]
@@ -133,10 +133,6 @@ def _write(row: Standing | PoolNow, **values: object) -> None:
     for name, value in values.items():
         setattr(row, name, value)
     save(row, *values)
-
-
-def _shown(row: PoolNow) -> tuple[str, ...]:
-    return tuple(getattr(row, name) for name in POOL_SHOWN)
 
 
 def _above_the_leaves(pool: PoolFacts) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """What a disk's page says beyond its names: what went wrong with it and when, how it stands beside its peers, and its life as bars."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,14 +1,11 @@
 """Who a disk is and where it has been, for its page: the witnesses in words, and everything it was ever called in order of time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.fleet.models import Disk, LabelSeen, Sighting
-from workflows.facts import DiskFacts, FleetFacts, NodeFacts, Remembered, Unknown, identify
-from workflows.facts.fleet.census import LABEL_STATES
+from workflows.facts import LABEL_STATES, DiskFacts, FleetFacts, NodeFacts, Remembered, Unknown, identify
 from workflows.facts.fleet.identity import Statement, Witness
 
 TONES = {"agreed": "good", "disagree": "bad", "unknown": "watch"}

@@ -1,7 +1,5 @@
 """The enclosure as shapes with places: the template only writes them down. A shape, a mark or a word stands beside every colour."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

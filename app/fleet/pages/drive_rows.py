@@ -3,8 +3,6 @@
 Each list holds (name, words, tone); pure, so that the words are tested without a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The figures of a pool for its page: how full it is, how far and fast a scan is, and which disks wait longest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workflows.analysis import eta

@@ -116,7 +116,7 @@ def page(query: QueryDict, now: datetime) -> dict[str, Any]:
             troubles.cut(roots.select_related("node").order_by(*_reviewed_last(narrowed, seen), *WORST_FIRST)), repairs, folded
         ),
         "listed": listed,
-        "nodes": _node_lines(listed.cut(nodes), now),
+        "nodes": [{"node": node, **line(node, now), "pools": list(node.pools_now.all())} for node in listed.cut(nodes)],
         "severities": list(SEVERITY_WORDS.items()),
         "kinds": [(slug, slug.replace("-", " ")) for slug in sorted(SITUATIONS)],
         "repairs": list(REPAIR.items()),
@@ -264,10 +264,6 @@ def _nodes(filters: Filters, now: datetime) -> QuerySet[Node]:
         about = Filters(severity=filters.severity, kind=filters.kind, word=filters.word)
         found = found.filter(Exists(_narrowed(about, {}).filter(node=OuterRef("pk"))))
     return found.order_by(worst, left, "name").select_related("standing").prefetch_related("pools_now")
-
-
-def _node_lines(nodes: list[Node], now: datetime) -> list[dict[str, Any]]:
-    return [{"node": node, **line(node, now), "pools": list(node.pools_now.all())} for node in nodes]
 
 
 def line(node: Node, now: datetime) -> dict[str, Any]:

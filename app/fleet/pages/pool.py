@@ -1,7 +1,5 @@
 """What a pool's page says beyond its tree: what the next loss would do, its earlier scans, what happened to it, and who carries its labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,8 +11,7 @@ from app.fleet.pages.judging import OfDisks
 from workflows.analysis import next_loss, scan_history
 from workflows.analysis.eta import moment
 from workflows.analysis.pool_fate import Fate
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.fleet.census import census
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, census, known
 from workflows.facts.fleet.label_roll import roll
 
 EVENTS_SHOWN, DEEDS_SHOWN, SCANS_SHOWN, LOSSES_SHOWN = 30, 15, 12, 8

@@ -3,8 +3,6 @@
 A tone is one of `judging.TONES`. Pure functions, so that a page's words are tested without a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,8 +12,7 @@ from workflows.analysis.judgement import Concern, Judgement, judge_pool
 from workflows.analysis.pool_fate import Verdict as FateVerdict
 from workflows.analysis.pool_fate import losses, pool_losses
 from workflows.analysis.redundancy import CANNOT_SERVE
-from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known
-from workflows.facts.fleet.census import size
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, size
 from workflows.facts.read.source_states import SILENT_SECONDS, source_states
 
 TONES = {

@@ -3,8 +3,6 @@
 Counters stand since their phy's last reset, so an old number proves nothing; what was added lately is said beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

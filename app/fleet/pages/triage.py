@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -55,11 +54,7 @@ class TriageForm(forms.Form):
     def texts(self) -> list[tuple[str, bytes]]:
         pasted = self.cleaned_data.get("text") or ""
         typed = [("what was pasted", pasted.encode("utf-8", "backslashreplace"))] if pasted.strip() else []
-        return typed + [_of_file(file) for file in self.files.getlist("files")]
-
-
-def _of_file(file: "UploadedFile[Any]") -> tuple[str, bytes]:
-    return file.name or "a file", file.read()
+        return typed + [(file.name or "a file", file.read()) for file in self.files.getlist("files")]
 
 
 @login_required

@@ -1,7 +1,5 @@
 """Words that nothing explains, as lines of the fleet's list: one for each word of a source, however many nodes say it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 

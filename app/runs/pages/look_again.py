@@ -3,8 +3,6 @@
 Each source is a question of its own and the node answers them one after the other, so a source that hangs is seen to hang, by its name.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

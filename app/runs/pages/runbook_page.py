@@ -1,7 +1,6 @@
 """A runbook as a page: everything it asks, in which order, with the exact commands. Made from the definition that is walked."""
 
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import OPERATIONS
@@ -81,7 +80,7 @@ def argv(runbook: Runbook, step: Step) -> str:
     if not isinstance(step, ExecuteStep | PlanStep):
         return ""
     operation = OPERATIONS[step.operation]
-    asked = {name: value for name, value in _asked(runbook, step).items() if value}
+    asked = {name: value for name, value in step.params(NO_NODES, _names(runbook)).items() if value}
     params = {name: asked.get(name) or (WWID if "wwid" in name else f"<{name}>") for name in operation.PARAMS}
     words = [_named(word) for word in operation.argv(params)]
     return " ".join(word if "<" in word else shlex.quote(word) for word in words)
@@ -89,10 +88,6 @@ def argv(runbook: Runbook, step: Step) -> str:
 
 def _named(text: str) -> str:
     return text.replace(WWID, "<wwid>").replace(WWID[4:], "<wwid>")
-
-
-def _asked(runbook: Runbook, step: ExecuteStep | PlanStep) -> Mapping[str, str]:
-    return step.params(NO_NODES, _names(runbook))
 
 
 def _names(runbook: Runbook) -> dict[str, str]:

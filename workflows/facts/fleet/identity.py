@@ -15,7 +15,7 @@ from typing import Literal
 
 from workflows.facts import lookup
 from workflows.facts.model import DiskFacts, FleetFacts
-from workflows.facts.unknown import Known, known
+from workflows.facts.unknown import Known, derived, known, need
 
 KINDS = {
     "wwid": "WWID",
@@ -172,15 +172,15 @@ def _sentence(statement: Statement) -> str:
     return f"{by} says {statement.value}{f' on {statement.node}' if statement.node else ''}."
 
 
+@derived
 def identify(fleet: FleetFacts, node: str, disk: DiskFacts, remembered: Remembered | None = None) -> Known[Identity]:
     """What this node, the other nodes, the pools and the portal's history say together of one disk."""
-    if not known(disk.identity):
-        return disk.identity
+    identity = need(disk.identity)
     if not known(disk.wwid):
-        return disk.identity
+        return identity
     remembered = remembered if remembered is not None else fleet.remembered.get(disk.wwid)
     beside = [*_by_pools(fleet, node, disk.wwid), *_by_others(fleet, node, disk.wwid), *_by_history(remembered)]
-    return weigh((*disk.identity.statements, *beside)) if beside else disk.identity
+    return weigh((*identity.statements, *beside)) if beside else identity
 
 
 def _by_pools(fleet: FleetFacts, node: str, wwid: str) -> Iterable[Statement]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts
 from workflows.facts.read.disk_modes import Switch
-from workflows.facts.unknown import Known, Unknown, known
+from workflows.facts.unknown import Known, derived, known, need
 
 LIKE_MIN = 3  # of two that differ, which is right is not known
 Kind = tuple[str, str, str]  # vendor, model, firmware
@@ -53,10 +53,10 @@ class Deviation:
         return self.switch.saved is not None and self.switch.saved != self.switch.on
 
 
+@derived
 def switch_of(disk: DiskFacts, mode: str) -> Known[Switch]:
-    if not known(disk.modes):
-        return disk.modes
-    return disk.modes.write_cache if mode == "WCE" else disk.modes.background_scan
+    modes = need(disk.modes)
+    return modes.write_cache if mode == "WCE" else modes.background_scan
 
 
 def kind(disk: DiskFacts) -> Kind:
@@ -72,10 +72,9 @@ def usual(node: NodeFacts, mode: str) -> dict[Kind, Usual]:
     return {alike: Usual(sum(on), len(on) - sum(on)) for alike, on in by_kind.items()}
 
 
+@derived
 def deviation(node: NodeFacts, disk: DiskFacts, mode: str) -> Known[Deviation]:
-    switch = switch_of(disk, mode)
-    if not known(switch):
-        return Unknown(f"The {MODES[mode]} of {' '.join(disk.names)} is not known: {switch.reason}")
+    switch = need(switch_of(disk, mode), f"The {MODES[mode]} of {' '.join(disk.names)} is not known")
     return Deviation(node, disk, mode, switch, usual(node, mode)[kind(disk)])
 
 

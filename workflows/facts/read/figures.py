@@ -14,12 +14,11 @@ from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 
+@derived
 def with_figures(
     pools: Known[tuple[PoolFacts, ...]], sources: Sources, disks: Known[tuple[DiskFacts, ...]]
 ) -> Known[tuple[PoolFacts, ...]]:
     """The same pools with their figures."""
-    if not known(pools):
-        return pools
     return tuple(
         replace(
             pool,
@@ -33,7 +32,7 @@ def with_figures(
             partial_progress=() if known(pool.scans) else _progress(sources, pool),
             idle=_idle(sources, pool.name),
         )
-        for pool in pools
+        for pool in need(pools)
     )
 
 

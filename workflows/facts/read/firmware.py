@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workflows.facts.read.sources import Sources
-from workflows.facts.unknown import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, derived, need
 
 SERIAL_LENGTH_MIN = 4
 # What vendors leave in the field, in small letters and without blanks and points.
@@ -39,10 +39,9 @@ def is_genuine(serial: str) -> bool:
     return len(text) >= SERIAL_LENGTH_MIN and len(set(text)) > 1 and text not in PLACEHOLDERS and not counted
 
 
+@derived
 def read_firmware(sources: Sources) -> Known[FirmwareFacts]:
-    reading = sources.read("node")
-    if not known(reading):
-        return reading
+    reading = need(sources.read("node"))
     serials = {kind: getattr(reading, f"{kind}_serial") for kind in ("chassis", "product", "board")}
     if not any(serials.values()):
         return Unknown("Its firmware shows no serial number, or the agent may not read it: only root may.")

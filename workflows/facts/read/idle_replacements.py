@@ -10,16 +10,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workflows.facts.model import REPAIRS
-from workflows.facts.unknown import Known, known
+from workflows.facts.unknown import Known, derived, need
 
 Halves = tuple[str, ...]  # the names of what stands in one `replacing`, the old first
 
 
+@derived
 def read_idle(now: Any, earlier: Known[tuple[Any, float]]) -> Known[Mapping[Halves, float]]:
     """Halves -> for how many seconds at least nothing has filled the new one. `now` and `earlier` are one pool as `zpool status` had it."""
-    if not known(earlier):
-        return earlier
-    then, seconds = earlier
+    then, seconds = need(earlier)
     if any(_repairs_now(pool) for pool in (now, then)) or not _repairs(now) <= _repairs(then):
         return {}
     before = set(_standing(then))

@@ -95,7 +95,7 @@ def _labels(key: str, reading: Known[Any]) -> Known[tuple[tuple[LabelFacts, Any]
 
 
 def _facts(partition: str, label: Any) -> LabelFacts:
-    own = next((vdev for vdev in (_walk(label.tree) if label.tree is not None else ()) if vdev.guid == label.guid), None)
+    own = next((vdev for vdev in (walk(label.tree) if label.tree is not None else ()) if vdev.guid == label.guid), None)
     return LabelFacts(
         partition=partition,
         copies=tuple(label.copies),
@@ -118,7 +118,7 @@ def _facts(partition: str, label: Any) -> LabelFacts:
 
 def _fingerprint(tree: Any) -> str:
     """Equal for two labels that describe one top-level vdev alike. What every disk writes of itself is left out."""
-    lines = (f"{vdev.type} {vdev.guid} {vdev.nparity} {vdev.ashift} {len(vdev.children)}" for vdev in _walk(tree))
+    lines = (f"{vdev.type} {vdev.guid} {vdev.nparity} {vdev.ashift} {len(vdev.children)}" for vdev in walk(tree))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
@@ -173,7 +173,7 @@ def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
             if pool is not None and tree is not None and (label.txg or 0) >= freshest.get((pool, top), (-1, None, None))[0]:
                 freshest[pool, top] = (label.txg or 0, tree, label)
     for (pool_guid, _), (_, tree, _) in freshest.items():
-        result.written.update({(pool_guid, vdev.guid): _written(vdev) for vdev in _walk(tree)})
+        result.written.update({(pool_guid, vdev.guid): _written(vdev) for vdev in walk(tree)})
     result.expected = tuple(leaf for (pool, _), (_, tree, label) in freshest.items() for leaf in _expected(pool, tree, label))
     result.unread = tuple(unread)
     return result
@@ -185,7 +185,7 @@ def _written(vdev: Any) -> Written:
 
 
 def _expected(pool_guid: int, tree: Any, label: LabelFacts) -> Iterator[Expected]:
-    for vdev in _walk(tree):
+    for vdev in walk(tree):
         if not vdev.children and vdev.type == "disk":
             yield Expected(
                 pool_guid=pool_guid,
@@ -200,7 +200,7 @@ def _expected(pool_guid: int, tree: Any, label: LabelFacts) -> Iterator[Expected
             )
 
 
-def _walk(vdev: Any) -> Iterator[Any]:
+def walk(vdev: Any) -> Iterator[Any]:
     yield vdev
     for child in vdev.children:
-        yield from _walk(child)
+        yield from walk(child)

@@ -96,11 +96,11 @@ class PoolLatency:
         return one.slow, int(median(counts))
 
 
+@derived
 def read_latency(sources: Sources, pool: PoolFacts, disks: Known[tuple[DiskFacts, ...]]) -> Known[PoolLatency]:
     """Joined from `zpool iostat`, `zpool status -s`, events and kernel log. Unknown only when neither of the first two was read."""
     waits, counted = sources.read("zpool_iostat"), sources.read("zpool_status_slow")
-    if not known(pool.tops):
-        return pool.tops
+    tops = need(pool.tops)
     if not known(waits) and not known(counted):
         return waits
     since = _rows(waits.since_import, pool) if known(waits) else {}
@@ -112,7 +112,7 @@ def read_latency(sources: Sources, pool: PoolFacts, disks: Known[tuple[DiskFacts
         more = _count(slow, names), _at(delays, leaf.guid), _at(aborted, leaf.wwid)
         return LeafLatency(leaf, top, _of(since, names), _of(now, names), *more)
 
-    return PoolLatency(tuple(latency_of(leaf, top) for _, top in pool.tops for leaf in top.leaves()))
+    return PoolLatency(tuple(latency_of(leaf, top) for _, top in tops for leaf in top.leaves()))
 
 
 _WAITS = (("read", True), ("write", True), ("read", False), ("write", False))
@@ -187,10 +187,9 @@ def _names(leaf: VdevFacts) -> tuple[str, ...]:
     return (str(leaf.guid) if known(leaf.guid) else "", leaf.name, base, whole)
 
 
+@derived
 def _count(slow: dict[str, Any] | Unknown, names: tuple[str, ...]) -> Known[int]:
-    if not known(slow):
-        return slow
-    row = _of(slow, names)
+    row = _of(need(slow), names)
     return Unknown("zpool status -s does not count it.") if row is None or row.slow is None else row.slow
 
 
@@ -209,9 +208,7 @@ def _delays(sources: Sources) -> Known[dict[int, int]]:
 def _aborts(sources: Sources, disks: Known[tuple[DiskFacts, ...]]) -> Known[dict[str, int]]:
     """Task aborts by WWID. The log names H:C:T:L addresses, which lead to the disks that have them today."""
     log = need(sources.read("kernel_log"))
-    if not known(disks):
-        return disks
-    owners = {path.hctl: disk.wwid for disk in disks for path in disk.paths if path.hctl and known(disk.wwid)}
+    owners = {path.hctl: disk.wwid for disk in need(disks) for path in disk.paths if path.hctl and known(disk.wwid)}
     counts: dict[str, int] = {}
     for event in log.events:
         owner = owners.get(event.field("hctl")) if event.kind == "task-abort-begun" else None

@@ -12,10 +12,10 @@ from agents.collectors._rows import NOT_READ
 from agents.collectors._vdevs import Vdev, first_line
 from agents.collectors.base import UnreadLine
 from workflows.facts.model import ImportableFacts, PoolFacts, ScanFacts, VdevFacts
-from workflows.facts.read.labels import LabelIndex, Written
+from workflows.facts.read.labels import LabelIndex, Written, walk
 from workflows.facts.read.sources import Sources
 from workflows.facts.status_reasons import reason_of
-from workflows.facts.unknown import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 CLASSES = {"special": "special", "dedup": "dedup", "logs": "log"}  # section heading -> class of its top-level vdevs
 IN_SERVICE = ("ONLINE", "DEGRADED")
@@ -106,11 +106,10 @@ def _release(sources: Sources) -> tuple[int, int] | None:
     return (int(found.group(1)), int(found.group(2))) if found else None
 
 
+@derived
 def _twin(pool: Any, by_guid: Known[Any]) -> Known[Any]:
     """The same pool in the run by guid. The two runs may fall to either side of a change; then no guid is sure."""
-    if not known(by_guid):
-        return by_guid
-    found = [other for other in by_guid.value if other.name == pool.name]
+    found = [other for other in need(by_guid).value if other.name == pool.name]
     if len(found) != 1:
         return Unknown(f"zpool status -g lists {pool.name} {len(found)} times.")
     odd = next((line for line in found[0].unread if line.field not in ("scan", "errors", "counters")), None)
@@ -291,16 +290,10 @@ def _guid(vdev: Vdev, twin: Known[Vdev]) -> Known[int]:
 def _guids(pool: Any, twin: Known[Any]) -> Iterator[int]:
     """Every guid below the root, whose own guid -g does not print."""
     for top in (*pool.vdevs.children, *(v for _, vdevs in pool.sections for v in vdevs)):
-        yield from (v.guid for v in _walk(top) if v.guid is not None)
+        yield from (v.guid for v in walk(top) if v.guid is not None)
     if known(twin):
         for top in (*twin.vdevs.children, *(v for _, vdevs in twin.sections for v in vdevs)):
-            yield from (int(v.name) for v in _walk(top) if v.name.isascii() and v.name.isdigit())
-
-
-def _walk(vdev: Any) -> Iterator[Any]:
-    yield vdev
-    for child in vdev.children:
-        yield from _walk(child)
+            yield from (int(v.name) for v in walk(top) if v.name.isascii() and v.name.isdigit())
 
 
 def _vdev(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workflows.facts.model import ScanFacts
-from workflows.facts.unknown import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 Earlier = Known[tuple[Any, float]]  # the scans of an earlier look, and how many seconds before
 NO_EARLIER = Unknown("There is no earlier look to compare with.")
@@ -53,12 +53,11 @@ class ScanProgress:
     advance: Known[Advance]
 
     @property
+    @derived
     def left(self) -> Known[Amount]:
-        if not known(self.total):
-            return self.total
-        if not known(self.issued):
-            return self.issued
-        return Amount(max(0, self.total.low - self.issued.high), max(0, self.total.high - self.issued.low))
+        total = need(self.total)
+        issued = need(self.issued)
+        return Amount(max(0, total.low - issued.high), max(0, total.high - issued.low))
 
 
 def read_progress(
@@ -95,22 +94,20 @@ def _advance(scan: Any, looks: tuple[Earlier, ...]) -> Known[Advance]:
     return next(filter(known, found), found[0])
 
 
+@derived
 def _since(scan: Any, earlier: Earlier) -> Known[Advance]:
     """Two looks in the same words: both of the text, or both of the JSON."""
-    if not known(earlier):
-        return earlier
-    scans, seconds = earlier
+    scans, seconds = need(earlier)
     before = [other for other in scans if _kind(other) == _kind(scan) and other.state == "running"]
     if len(before) != 1 or seconds <= 0:
         return Unknown(f"No {scan.function} ran when it was looked at {seconds:.0f} s before.")
     now, then = _figures(scan.text), _figures(before[0].text)
-    if not known(now.issued):
-        return now.issued
+    issued = need(now.issued)
     if not known(then.issued):
         return then.issued
-    moved = Amount(now.issued.low - then.issued.high, now.issued.high - then.issued.low)
+    moved = Amount(issued.low - then.issued.high, issued.high - then.issued.low)
     if then.since != now.since or moved.high < 0:
-        return Advance(seconds, Amount(max(0, now.issued.low), now.issued.high), restarted=True)
+        return Advance(seconds, Amount(max(0, issued.low), issued.high), restarted=True)
     return Advance(seconds, _narrowed(moved, now, then), unchanged=now.amounts == then.amounts)
 
 

@@ -12,7 +12,7 @@ from agents.collectors.parameters import NAMES, BootOption, Parameters
 from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
 from workflows.facts.read.sources import Sources
 from workflows.facts.read.versions import release_numbers
-from workflows.facts.unknown import Known, Unknown, known
+from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 MIB = 1024 * 1024
 ALWAYS = (0,)
@@ -83,13 +83,12 @@ class TunableFacts:
     boot_read: bool = True
 
     @property
+    @derived
     def differs(self) -> Known[bool]:
         """Whether the next boot would make it another value than it has."""
         if self.boot is not None:
             return _number(self.boot.value) != _number(self.value)
-        if not known(self.defaults):
-            return self.defaults
-        return _number(self.value) not in self.defaults
+        return _number(self.value) not in need(self.defaults)
 
     @property
     def at_boot(self) -> str:

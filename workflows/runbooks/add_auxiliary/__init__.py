@@ -7,8 +7,6 @@ pool with a raidz again. So the node asks `zpool add -n` first, and compares the
 difference refuses. What was added is taken out again by remove-auxiliary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What add-auxiliary alone asks: whether the disk may be what it is to be, and whether it stands there afterwards."""
 
-from __future__ import annotations
-
 from agents.domain.wwid import by_id_path
 from agents.operations.zpool_add import ROLES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
@@ -31,9 +29,7 @@ def it_is_added_beside_the_data(facts: FleetFacts, params: Params) -> Verdict:
 def it_can_be_removed_again(facts: FleetFacts, params: Params) -> Verdict:
     """The kernel removes nothing while a checkpoint stands, so what is added then has no way back."""
     pool = need(the_pool(facts, params))
-    if not known(pool.checkpoint):
-        return unknown(f"Whether {pool.name} has a checkpoint is not known: {pool.checkpoint.reason}")
-    if pool.checkpoint:
+    if need(pool.checkpoint, f"Whether {pool.name} has a checkpoint is not known"):
         return refuse(
             f"{pool.name} has a checkpoint, so what is added now cannot be removed. Whoever made it decides: `zpool checkpoint -d {pool.name}` gives it up."
         )
@@ -44,10 +40,9 @@ def it_can_be_removed_again(facts: FleetFacts, params: Params) -> Verdict:
 def the_disk_carries_no_label_at_all(facts: FleetFacts, params: Params) -> Verdict:
     """A former spare or cache device keeps its label when it is removed; whose it is no label of theirs says."""
     disk = need(the_disk(facts, params))
-    if not known(disk.labels):
-        return unknown(f"The labels of {name_of(disk)} are not known: {disk.labels.reason}")
-    if disk.labels:
-        whose = f"the pool {disk.labels[0].pool_name}" if disk.labels[0].pool_name else "a spare or cache device of some pool"
+    labels = need(disk.labels, f"The labels of {name_of(disk)} are not known")
+    if labels:
+        whose = f"the pool {labels[0].pool_name}" if labels[0].pool_name else "a spare or cache device of some pool"
         return refuse(f"{name_of(disk)} carries a label of {whose}. Find out whether it is needed, or choose a disk without a label.")
     return ok(f"{name_of(disk)} carries no label.")
 
@@ -58,9 +53,11 @@ def the_disk_is_fit_for_its_role(facts: FleetFacts, params: Params) -> Verdict:
     pool, disk = need(the_pool(facts, params)), need(the_disk(facts, params))
     if not known(disk.size_bytes) or not known(disk.logical_block_bytes):
         return unknown(f"The size or the block size of {name_of(disk)} is not known. Have the node look again.")
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    data = [top for role, top in pool.tops if role == "data" and top.kind not in ("indirect", "other")]
+    data = [
+        top
+        for role, top in need(pool.tops, f"The vdevs of {pool.name} are not known")
+        if role == "data" and top.kind not in ("indirect", "other")
+    ]
     shifts = [top.ashift for top in data if known(top.ashift)]
     if not shifts or len(shifts) < len(data):
         return unknown(f"The ashift of each data vdev of {pool.name} is not known. Have the node look again.")
@@ -100,8 +97,7 @@ def _of_role(pool: PoolFacts, role: str) -> Known[tuple[VdevFacts, ...]]:
 @guard
 def the_pool_lists_it_in_its_role(facts: FleetFacts, params: Params) -> Verdict:
     pool, role, wwid = need(the_pool(facts, params)), params.get("role", ""), params.get("wwid", "")
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
+    need(pool.tops, f"The vdevs of {pool.name} are not known")
     found = next((one for one in need(_of_role(pool, role)) if lookup.wwid_of(one) == wwid), None)
     if found is None:
         return refuse(f"{pool.name} has no {role} on {wwid}. Have the node look again, and see what the command answered.")
@@ -118,9 +114,14 @@ def the_data_is_as_it_was(facts: FleetFacts, params: Params) -> Verdict:
     pool, wwid = need(the_pool(facts, params)), params.get("wwid", "")
     if not wwid:
         return unknown("No disk is chosen yet.")
-    if not known(pool.tops):
-        return unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    strange = next((top for role, top in pool.tops if role != "log" and any(_is_on(leaf, wwid) for leaf in top.leaves())), None)
+    strange = next(
+        (
+            top
+            for role, top in need(pool.tops, f"The vdevs of {pool.name} are not known")
+            if role != "log" and any(_is_on(leaf, wwid) for leaf in top.leaves())
+        ),
+        None,
+    )
     if strange is not None:
         return refuse(f"{wwid} is in {strange.name} of {pool.name}, which holds data. Write nothing more by hand, and get help.")
     return ok(f"No vdev of {pool.name} that holds data is on {wwid}.")

@@ -7,8 +7,6 @@ one beside it is what helps, and at once. The danger is attaching to the wrong v
 named by its guid and must be a disk. The old disk serves all the while; `zpool detach` with the guid of the new one undoes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What add-redundancy alone asks: whether the vdev is one disk that may get a mirror, and whether it has got one."""
 
-from __future__ import annotations
-
 from agents.operations.zpool_attach import ROLES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, derived, known, lookup, need

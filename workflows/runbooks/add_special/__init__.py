@@ -7,8 +7,6 @@ lets it go again. So there are two dangers, and zpool guards against neither whe
 section. The node asks `zpool add -n` first, and compares the tree that it prints row by row with the one that is meant; any difference refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import wraps

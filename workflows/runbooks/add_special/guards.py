@@ -1,7 +1,5 @@
 """What add-special alone asks: whether a mirror of these disks fits beside the data, and whether it is in its class afterwards."""
 
-from __future__ import annotations
-
 from agents.operations.zpool_add_class import ROLES
 from workflows.analysis.disk_reuse import PLAIN_BLOCKS
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown

@@ -6,8 +6,6 @@
 none runs. What it cannot do is fill a disk that comes and goes: that is looked for first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import zpool_resilver
@@ -19,7 +17,7 @@ from workflows.guards.modes import no_scan_runs_on_the_pool
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import POOL_SOURCES, named, order, verify
+from workflows.runbooks._orders import POOL_SOURCES, named, order, verify, what_must_be_held
 from workflows.runbooks._replacing import RESILVER_SECONDS_MAX, how_far_the_resilver_is, span
 from workflows.runbooks.begin_resilver.guards import (
     NONE_BEGAN,
@@ -40,10 +38,6 @@ GUARDS = (
     zfs_begins_one_when_asked,
     nothing_of_the_pool_comes_first,
 )
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 def since_when_none_began(facts: FleetFacts, params: Params, at: float) -> Mapping[str, str]:

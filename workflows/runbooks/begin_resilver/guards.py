@@ -1,14 +1,11 @@
 """What begin-resilver alone asks: whether a disk misses data, and whether one comes and goes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agents.collectors.zpool_get import DEFERS
 from agents.operations import _resilver
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import REPAIRS, FleetFacts, PoolFacts, VdevFacts, known, lookup, need
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import REPAIRS, FleetFacts, PoolFacts, VdevFacts, known, lookup, need, release_numbers
 from workflows.guards.subject import the_pool
 
 LATELY_SECONDS = 30 * 60

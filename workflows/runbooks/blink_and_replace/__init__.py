@@ -8,8 +8,6 @@ slot. Until `replace` the old disk can go back and catches up. From `replace` on
 writing to the new disk. The danger on the way is the wrong pull; it is looked for all along and answered at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import wraps
 from typing import Any

@@ -6,18 +6,15 @@ A scrub that comes to its end lists what it found damaged in the place of what w
 so one is enough for what was gone when it began; errors that were met while it ran need a second. Nothing is deleted here.
 """
 
-from __future__ import annotations
-
 from agents.operations import zpool_scrub, zpool_scrub_pause
-from workflows.engine.core import CheckStep, DecideStep, Params, Runbook
-from workflows.facts import FleetFacts
+from workflows.engine.core import CheckStep, DecideStep, Runbook
 from workflows.guards import facts_are_fresh
 from workflows.guards.mass import every_member_serves
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.scrubbing import nothing_but_a_paused_scrub_is_under_way, the_scrub_came_to_its_end
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import verify
+from workflows.runbooks._orders import verify, what_must_be_held
 from workflows.runbooks._replacing import how_far_the_scrub_is
 from workflows.runbooks._scrubbing import BACK, SCRUBBING, scrub, scrubbed, way_back
 from workflows.runbooks.damaged_data.guards import (
@@ -35,10 +32,6 @@ GUARDS = (
     every_member_serves,
     nothing_but_a_paused_scrub_is_under_way,
 )
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

@@ -1,7 +1,5 @@
 """What damaged-data alone asks: what the pool lists as damaged, and whether anything is left."""
 
-from __future__ import annotations
-
 from workflows.analysis import damaged_data
 from workflows.engine.core import Option, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, known, need

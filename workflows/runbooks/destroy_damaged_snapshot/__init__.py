@@ -5,8 +5,6 @@
 One snapshot, named with its guid and txg; never -r, -R or a range. What it alone holds is gone for good. A hold or a clone refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +16,7 @@ from workflows.guards.mass import every_member_serves
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 from workflows.runbooks.destroy_damaged_snapshot.guards import (
     a_damaged_snapshot_is_known,
     snapshots_there_are,
@@ -32,10 +30,6 @@ GUARDS = (
     the_pool_is_not_suspended,
     every_member_serves,
 )
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,23 +1,20 @@
 """What destroy-damaged-snapshot alone asks: which snapshot is damaged, and that the one that was chosen is still the same and free."""
 
-from __future__ import annotations
-
 from agents.collectors.zfs_snapshots import Snapshot
 from agents.collectors.zpool_status_errors import snapshot_of, snapshots
 from agents.domain.times import iso
 from workflows.engine.core import Option, Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, Known, Unknown, known, need
+from workflows.facts import FleetFacts, Known, Unknown, derived, known, need
 from workflows.facts.read.data_errors import data_errors
 from workflows.guards.subject import the_pool
 
 MIB = 1024 * 1024
 
 
+@derived
 def _damaged(facts: FleetFacts, params: Params) -> Known[tuple[str, ...]]:
     """The entries of the pool's list that are in snapshots."""
-    pool = the_pool(facts, params)
-    if not known(pool):
-        return pool
+    pool = need(the_pool(facts, params))
     errors = data_errors(pool)
     if errors is None or not errors.listed:
         return () if errors is None else Unknown(f"Which data of {pool.name} is damaged is not known: its list was not read.")

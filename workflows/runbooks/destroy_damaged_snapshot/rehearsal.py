@@ -1,7 +1,5 @@
 """A node that needs destroy-damaged-snapshot, for the demo, rehearsals and tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from twin.model import Node, Scan, Snapshot

@@ -9,8 +9,6 @@ the disk comes back with a rescan. From "write" on there is only forward: what t
 under the pool. So it is pulled first, and only then the kernel looks for disks again.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from agents.operations import (

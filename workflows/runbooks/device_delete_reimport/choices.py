@@ -1,14 +1,11 @@
 """What device-delete-reimport offers to choose from, fills into its orders, and shows beside a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zdb_without, zpool_import_writable
 from workflows.engine.core import Option, Params, ask, unknown
-from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import FleetFacts, known, lookup, title
 from workflows.facts.fleet.divergence import Row, rows
 from workflows.guards.importing import IMPORT_GUARDS, the_pool_is_not_imported_here
 from workflows.guards.rewinding import no_force_is_needed

@@ -6,8 +6,6 @@ One disk at a time, and only while it serves nothing. From `switch` on the mode 
 the opposite value. A write cache is switched off here, never on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -11,8 +11,6 @@ no way back: the label of what goes is wiped. The danger is detaching the half t
 while one of its places holds two disks (vdev_raidz_expand_child_replacing, module/zfs/vdev_raidz.c, 2.3.0): this ends that wait.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -44,7 +42,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
 )
 from workflows.runbooks._confirming import guid_and_pool
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 from workflows.runbooks._replacing import RESILVER_SECONDS_MAX, how_far_the_resilver_is
 from workflows.runbooks.finish_replacement.guards import (
     LET_GO,
@@ -159,10 +157,6 @@ def _redundancy(facts: FleetFacts, params: Params) -> Mapping[str, Any]:
     if not known(target) or not known(after):
         return plan_losses.not_known(target.reason if not known(target) else after.reason if not known(after) else "", params)
     return plan_losses.redundancy_of(target.pool, target.top, target.leaf, target.node, after, after)
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 def confirm(slug: str) -> ConfirmStep:

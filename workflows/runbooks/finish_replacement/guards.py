@@ -1,7 +1,5 @@
 """What finish-replacement alone asks: which disks are in the `replacing` or `spare` vdev, which of them may stay, and whether it misses anything."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workflows.analysis import redundancy
@@ -77,9 +75,7 @@ def the_one_that_stays_is_fit(facts: FleetFacts, params: Params) -> Verdict:
     wanted = SERVING if params.get("way") == UNDO else ("ONLINE",)
     if stays.state not in wanted:
         return refuse(f"The disk that would stay, {stays.guid}, is {stays.state}. {NO_DISK_SERVES}")
-    if not known(stays.gone):
-        return unknown(stays.gone.reason)
-    if stays.gone:
+    if need(stays.gone):
         return refuse(f"The kernel has no running disk for {stays.guid}, which would stay. Mend that first.")
     if stays.resilvering or stays.awaiting_resilver:
         return refuse(f"The disk that would stay, {stays.guid}, is still being filled. Wait until that ends.")

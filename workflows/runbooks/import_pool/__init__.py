@@ -6,8 +6,6 @@ For a pool that was exported, or that this host used last and did not import at 
 last, or has, is refused. The import writes labels and replays the log; exporting the pool again is the way back while nothing is mounted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import _ordinary, zpool_export_unused, zpool_import_ordinary
@@ -19,7 +17,7 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.subject import number, sharing_nodes
 from workflows.runbooks._imported import SOURCES
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 from workflows.runbooks._starting import AFTERWARDS, BACK, SERVES, UNSTARTED, start_and_verify, way_back
 from workflows.runbooks.import_pool.guards import every_disk_of_it_is_here, it_was_exported_or_this_host_used_it_last
 
@@ -45,10 +43,6 @@ def _seen_by_another(facts: FleetFacts, params: Params) -> bool:
     wwids = frozenset(row.disk.wwid for row in rows(node, guid) if known(row.disk.wwid))
     others = sharing_nodes(facts, node.node, wwids)
     return not known(others) or bool(others)
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

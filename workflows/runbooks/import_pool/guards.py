@@ -1,7 +1,5 @@
 """What import-pool alone asks before it does something."""
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import ACTIVE
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, known, lookup, need

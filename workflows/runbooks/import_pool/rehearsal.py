@@ -1,7 +1,5 @@
 """Nodes that need import-pool, for the demo, rehearsals and tests, and what somebody does on them when a step asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from twin.model import Node

@@ -6,15 +6,12 @@ An ordinary import refuses while a log is missing. `zpool import -m` passes over
 zpool_import_without_log.py says by which code. So it comes last: a log that comes back in time loses nothing. What else is missing refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from agents.operations import zpool_export_unused, zpool_import_without_log
 from workflows.engine.core import CheckStep, ConfirmStep, ManualStep, Params, Runbook
-from workflows.facts import FleetFacts, known, lookup
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import FleetFacts, known, lookup, release_numbers
 from workflows.guards.importing import (
     IMPORT_GUARDS,
     enough_of_its_disks_are_here,
@@ -24,9 +21,9 @@ from workflows.guards.importing import (
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.runbooks._imported import SOURCES
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 from workflows.runbooks._starting import AFTERWARDS, BACK, SERVES, UNSTARTED, start_and_verify, way_back
-from workflows.runbooks.import_pool import import_params, what_must_be_held
+from workflows.runbooks.import_pool import import_params
 from workflows.runbooks.import_pool.guards import it_was_exported_or_this_host_used_it_last
 from workflows.runbooks.import_without_log.guards import (
     WHERE_IT_WAS,

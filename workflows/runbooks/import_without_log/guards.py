@@ -1,7 +1,5 @@
 """What import-without-log alone asks before it does something."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, VdevFacts, known, lookup, need
 from workflows.facts.fleet.divergence import rows

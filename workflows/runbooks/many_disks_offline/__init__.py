@@ -6,8 +6,6 @@ While they are away no disk is replaced and nothing is cleared: every such step 
 have lost writes all the same, so the run ends with a scrub that found nothing, not before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import zpool_bring_back, zpool_clear, zpool_scrub
@@ -21,7 +19,7 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.subject import the_pool
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 from workflows.runbooks._replacing import how_far_the_resilver_is, how_far_the_scrub_is
 from workflows.situations.many_disks_offline import SUSPECTS, Group
 
@@ -101,10 +99,6 @@ def what_was_mended(facts: FleetFacts, params: Params, text: str) -> tuple[Verdi
     if len(text.split()) < 2:
         return (refuse("Name what was changed and where: the cable or module, and the end that was touched."),)
     return (ok(f"Changed: {text}."),)
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

@@ -8,8 +8,6 @@ Nothing here writes to a disk, so there is no point of no return. What is danger
 that the next one imports it for writing "to try": that is left to people, with images of the disks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +33,7 @@ from workflows.guards.importing import (
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.runbooks._imported import AFTERWARDS, DRY_RUN, HELD, SOURCES, WAY_BACK, let_go_and_verify, what_was_seen, who_has_taken_over
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 
 GUARDS = IMPORT_GUARDS
 _BACK_TO = re.compile(r"Would be able to return .+ to its state as of (.+)\.\n")
@@ -115,10 +113,6 @@ def pool_and_loss(params: Params, plan: Mapping[str, Any]) -> str:
 
 def what_is_lost(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"rewind": {"to": params.get("rewind_to", ""), "left_out": params.get("rewind_loss", "")}}
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

@@ -7,8 +7,6 @@ and is written to the data disks before the log goes. What holds data, special o
 `zpool add` gives a pool another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +19,7 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.runbooks._confirming import guid_and_pool
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 from workflows.runbooks.remove_auxiliary.guards import (
     it_holds_no_data,
     it_is_out_of_the_pool,
@@ -58,10 +56,6 @@ def what_is_given_up(facts: FleetFacts, params: Params) -> str:
 
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"given_up": what_is_given_up(facts, params)}
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

@@ -1,7 +1,5 @@
 """What remove-auxiliary alone asks: whether the guid is that of a whole log, a cache device or a spare, and whether it may go."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agents.operations.zpool_remove import STATES
@@ -23,11 +21,10 @@ class Device(NamedTuple):
         return f"The {KINDS[self.role]} {self.vdev.guid}"
 
 
+@derived
 def devices(pool: PoolFacts) -> Known[tuple[Device, ...]]:
     """Everything of the pool that may be removed whole, with its guid."""
-    if not known(pool.tops):
-        return Unknown(f"The vdevs of {pool.name} are not known: {pool.tops.reason}")
-    logs = (Device("log", top) for role, top in pool.tops if role == "log")
+    logs = (Device("log", top) for role, top in need(pool.tops, f"The vdevs of {pool.name} are not known") if role == "log")
     found = (*logs, *(Device("cache", one) for one in pool.caches), *(Device("spare", one) for one in pool.spares))
     unread = [one.vdev for one in found if not known(one.vdev.guid)]
     if unread:
@@ -76,8 +73,7 @@ def _tops(pool: PoolFacts) -> Known[tuple[tuple[str, VdevFacts], ...]]:
 def nothing_blocks_a_removal(facts: FleetFacts, params: Params) -> Verdict:
     """The kernel removes nothing while a checkpoint stands (spa_vdev_remove, module/zfs/vdev_removal.c)."""
     pool = need(the_pool(facts, params))
-    checkpoint = need(pool.checkpoint, f"Whether {pool.name} has a checkpoint is not known")
-    if checkpoint:
+    if need(pool.checkpoint, f"Whether {pool.name} has a checkpoint is not known"):
         return refuse(
             f"{pool.name} has a checkpoint, and ZFS removes nothing while it stands. Whoever made it decides: `zpool checkpoint -d {pool.name}` gives it up."
         )

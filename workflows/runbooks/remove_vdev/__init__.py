@@ -7,8 +7,6 @@ comes before where none ended lately. While the copy runs the removal can be cal
 decides it. Afterwards the vdev is gone, and a table of what was moved stays in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +21,7 @@ from workflows.guards.releases import released
 from workflows.guards.subject import the_pool
 from workflows.guards.target import no_removal_is_under_way, the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
 from workflows.runbooks._confirming import guid_and_pool
-from workflows.runbooks._orders import POOL_SOURCES, named, order, verify
+from workflows.runbooks._orders import POOL_SOURCES, named, order, verify, what_must_be_held
 from workflows.runbooks.remove_auxiliary.guards import nothing_blocks_a_removal, the_pool_goes_on_without_it
 from workflows.runbooks.remove_vdev.guards import (
     it_is_a_whole_data_vdev,
@@ -66,10 +64,6 @@ def what_is_given_up(facts: FleetFacts, params: Params) -> str:
 
 def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"given_up": what_is_given_up(facts, params)}
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

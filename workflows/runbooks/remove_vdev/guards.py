@@ -1,7 +1,5 @@
 """What remove-vdev alone asks: whether it is a whole vdev that holds data, and whether ZFS can move its data to the others."""
 
-from __future__ import annotations
-
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need

@@ -7,8 +7,6 @@ export a pool that is busy, and the node refuses while something of it is mounte
 pool, so all are asked before. Nothing that is written is taken back: the way back imports the pool again and lists what is to be started.
 """
 
-from __future__ import annotations
-
 from agents.operations import zpool_export_unused, zpool_import_ordinary
 from workflows.engine.core import CheckStep, Loop, ManualStep, Params, Runbook, Step, Verdict, VerifyStep, ok, refuse
 from workflows.facts import FleetFacts
@@ -34,7 +32,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
 )
 from workflows.runbooks._imported import NOTE_LENGTH_MIN, SOURCES
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 from workflows.runbooks._starting import AFTERWARDS, SERVES, start
 from workflows.runbooks.import_pool.guards import every_disk_of_it_is_here
 from workflows.runbooks.rename_members.guards import (
@@ -74,10 +72,6 @@ IMPORT_WHY = (
     "By guid, and by the names in /dev/disk/by-id, without force. Nothing is mounted. It goes into the same cache file as before. Whoever approved the "
     "export should be at hand: the pool serves nothing meanwhile."
 )
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 def what_was_stopped(facts: FleetFacts, params: Params, text: str) -> tuple[Verdict, ...]:

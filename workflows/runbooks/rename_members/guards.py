@@ -1,7 +1,5 @@
 """What rename-members alone asks before it does something."""
 
-from __future__ import annotations
-
 from agents.domain.wwid import by_id_path
 from workflows.analysis import starting
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown

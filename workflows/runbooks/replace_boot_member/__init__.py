@@ -7,8 +7,6 @@ the node, confirmed and approved by itself. Whole disks are replaced by other ru
 hold the data and could not boot. What is lost by each step is what was on the new disk, which must be blank. The old disk is not touched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What replace-boot-member alone asks: the member's partition, the serving disk whose table is copied, and what boots the node."""
 
-from __future__ import annotations
-
 from agents.collectors.boot_tool import BootTool
 from agents.domain.wwid import by_id_path, strip_partition
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown

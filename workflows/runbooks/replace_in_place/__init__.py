@@ -11,8 +11,6 @@ losses meanwhile as before. Members are known by guid, disks by WWID and serial 
 everything can be taken back, as long as the old disk serves: the new half is detached by its guid. The danger is the wrong pull afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

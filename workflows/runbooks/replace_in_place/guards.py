@@ -1,7 +1,5 @@
 """What replace-in-place alone asks: how the two disks of the replacement stand, and whether the one that comes out belongs to no pool any more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import wraps
 

@@ -6,8 +6,6 @@ There is no point of no return: the run carries the value before, and its way ba
 of the node, and ends at the next boot at the latest. Nothing is written to modprobe.d.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,8 +31,7 @@ from workflows.engine.core import (
     refuse,
     unknown,
 )
-from workflows.facts import FleetFacts, TunablesFacts, known
-from workflows.facts.read.versions import release_numbers
+from workflows.facts import FleetFacts, TunablesFacts, known, release_numbers
 from workflows.guards import tuning
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released

@@ -9,8 +9,6 @@ the pool has written past it, neither an export nor a boot may come between. Not
 to for writing by people alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,7 +62,7 @@ from workflows.guards.rewinding import (
     what_it_took,
 )
 from workflows.runbooks._imported import AFTERWARDS, HELD, SOURCES, WAY_BACK, let_go, let_go_and_verify, what_was_seen
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 
 IMAGE = "image"
 PASSING_SECONDS = 3600
@@ -173,10 +171,6 @@ def pool_and_loss(params: Params, plan: Mapping[str, Any]) -> str:
 
 def what_is_left_out(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"rewind": {"to": f"txg {agreed(params)}", "from": f"txg {params.get('newest_txg', '')}", "left_out": the_loss(params)}}
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 YOUNG = Loop(

@@ -6,8 +6,6 @@ No command is given: cables and bays are hands' work. What hangs on a cable is c
 one disk leads to blink-and-replace, which takes that disk out of service first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from workflows.analysis.links import Link, links, look_again, phy_texts, read_quiet, watched_seconds

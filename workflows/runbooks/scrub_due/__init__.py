@@ -7,11 +7,8 @@ A scrub that runs already is not begun again. Nothing is written but what ZFS me
 it is not begun while a member is lost, or while anything else of the pool comes first.
 """
 
-from __future__ import annotations
-
 from agents.operations import zpool_scrub, zpool_scrub_pause
 from workflows.engine.core import CheckStep, Params, Runbook, WaitStep
-from workflows.facts import FleetFacts
 from workflows.guards import facts_are_fresh
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.mass import every_member_serves, the_scrub_found_nothing
@@ -19,7 +16,7 @@ from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.scrubbing import nothing_but_a_paused_scrub_is_under_way, the_scrub_came_to_its_end
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import verify
+from workflows.runbooks._orders import verify, what_must_be_held
 from workflows.runbooks._scrubbing import BACK, SCRUBBING, scrub, scrubbed, way_back
 from workflows.runbooks.scrub_due import measured
 from workflows.runbooks.scrub_due.guards import a_scrub_is_due, how_reads_wait_was_measured, the_pool_was_read_through_lately
@@ -34,10 +31,6 @@ GUARDS = (
     nothing_of_the_pool_comes_first,
     a_scrub_is_due,
 )
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 def measure_seconds(params: Params) -> int:

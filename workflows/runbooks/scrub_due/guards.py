@@ -1,12 +1,10 @@
 """What scrub-due alone asks: whether a scrub is due, what it costs, and whether one ended lately."""
 
-from __future__ import annotations
-
 from workflows.analysis import read_tail
 from workflows.analysis.last_scrub import WARN_DAYS
 from workflows.analysis.scrubs import last_scrub
-from workflows.engine.core import Params, Verdict, ok, refuse, unknown
-from workflows.facts import FleetFacts, known
+from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
+from workflows.facts import FleetFacts, known, need
 from workflows.guards.scrubbing import a_scrub_is_paused
 from workflows.guards.subject import the_pool
 from workflows.situations import rebuild_unverified
@@ -33,10 +31,9 @@ def how_reads_wait_was_measured(facts: FleetFacts, params: Params) -> Verdict:
     return ok(f"Before the scrub, {tail.words}.") if known(tail) else unknown(f"How reads wait is not measured yet: {tail.reason}")
 
 
+@guard
 def the_pool_was_read_through_lately(facts: FleetFacts, params: Params) -> Verdict:
-    last = last_scrub(facts, params)
-    if not known(last):
-        return unknown(f"Whether the scrub ended is not known: {last.reason}")
+    last = need(last_scrub(facts, params), "Whether the scrub ended is not known")
     if not last.found or last.is_old:
         return refuse(f"The last scrub of {params['pool']} {last.words}. Wait for the one that was begun, or begin it again.")
     return ok(f"The last scrub of {params['pool']} {last.words}.")

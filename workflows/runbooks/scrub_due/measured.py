@@ -1,7 +1,5 @@
 """What a run of scrub-due measures: reads before the scrub and during it, and what the scrub came to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

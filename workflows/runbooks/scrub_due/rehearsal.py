@@ -1,7 +1,5 @@
 """A node that needs scrub-due, for the demo, rehearsals and tests, and what somebody does on it when a step asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from twin.model import Node, Scan

@@ -6,8 +6,6 @@ Nothing here changes the pool. The disk may be asked to test itself for two minu
 what they say can be chosen, and the page says with which runbook to go on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.operations import smart_self_test

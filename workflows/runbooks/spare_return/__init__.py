@@ -9,8 +9,6 @@ and it could only come in again as a new disk. The danger is detaching the wrong
 stands still (vdev_raidz_expand_child_replacing, module/zfs/vdev_raidz.c, 2.3.0), so an expansion is no reason to wait.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,7 +38,7 @@ from workflows.guards.target import (
     the_pool_is_not_suspended,
     the_vdev_can_still_rebuild,
 )
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 from workflows.runbooks._replacing import RESILVER_SECONDS_MAX, how_far_the_resilver_is
 
 REPLACE = "replace"
@@ -103,10 +101,6 @@ def what_goes(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Map
 
 def guid_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
     return f"{plan['params']['vdev_guid'][-6:]} {params['pool']}"
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

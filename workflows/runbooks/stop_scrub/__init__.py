@@ -6,8 +6,6 @@ A pause keeps its place and is mostly what is wanted; ending a run of scrub-due 
 came: what the last whole scrub listed and this one had not read is listed no more, and is damaged all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +16,7 @@ from workflows.guards import facts_are_fresh
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.guards.target import the_pool_is_imported_here_and_nowhere_else, the_pool_is_not_suspended
-from workflows.runbooks._orders import named, order, verify
+from workflows.runbooks._orders import named, order, verify, what_must_be_held
 from workflows.runbooks.stop_scrub.guards import a_scrub_runs_or_is_paused, no_scrub_runs_or_is_paused, what_is_lost
 
 GUARDS = (
@@ -31,10 +29,6 @@ GUARDS = (
 
 def what_is_given_up(facts: FleetFacts, params: Params, plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"given_up": what_is_lost(facts, params)}
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RUNBOOK = Runbook(

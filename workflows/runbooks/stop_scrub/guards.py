@@ -1,7 +1,5 @@
 """What stop-scrub alone asks: whether there is a scrub to stop, and what is lost with it."""
 
-from __future__ import annotations
-
 from workflows.engine.core import Params, Verdict, guard, ok, refuse
 from workflows.facts import FleetFacts, PoolFacts, ScanFacts, known, need
 from workflows.facts.read.data_errors import data_errors

@@ -7,8 +7,6 @@ resumed only where this release looks for another host first; everywhere else th
 it is not known what a partner does, nothing is done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agents.domain.tunables import TUNABLES, number
@@ -30,8 +28,7 @@ from workflows.engine.core import (
     refuse,
     unknown,
 )
-from workflows.facts import DiskFacts, FleetFacts, known, lookup
-from workflows.facts.fleet.census import title
+from workflows.facts import DiskFacts, FleetFacts, known, lookup, title
 from workflows.guards import suspended, tuning
 from workflows.guards.mass import the_pool_is_suspended
 from workflows.guards.modes import nothing_is_lost_together

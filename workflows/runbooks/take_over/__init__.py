@@ -9,8 +9,6 @@ a controller and switches nothing off. From "import" on there is only forward: t
 pool too destroys it, so that stays open until it reports again and cannot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +27,7 @@ from workflows.guards.importing import (
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released
 from workflows.runbooks._imported import AFTERWARDS, SOURCES
-from workflows.runbooks._orders import order, verify
+from workflows.runbooks._orders import order, verify, what_must_be_held
 from workflows.runbooks._starting import SERVES, start
 from workflows.runbooks.take_over.guards import (
     WHAT_TO_PASTE,
@@ -87,10 +85,6 @@ def what_is_taken(facts: FleetFacts, params: Params) -> Mapping[str, str]:
 
 def the_pool_and_the_head(params: Params, plan: Mapping[str, Any]) -> str:
     return f"{params['pool']} from {params['dead_node']}"
-
-
-def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
-    return (f"pool:{params['pool_guid']}",)
 
 
 RETURNING = Loop(

@@ -3,8 +3,6 @@
 Every question is about two nodes: `node`, which is to have the pool, and `dead_node`, which had it last and reports no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil

@@ -6,8 +6,6 @@ The pool must still be destroyed: every label of it that can be read says so, no
 see the disk must have reported lately. From `wipe` on there is no way back, and `zpool import -D` does not find this disk again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,11 +1,8 @@
 """What wipe-destroyed-member alone asks: that the pool was destroyed, and that nothing shows it was brought back since."""
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import DESTROYED
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import FleetFacts, known, lookup, need
-from workflows.facts.fleet.census import LABEL_STATES, census, title
+from workflows.facts import LABEL_STATES, FleetFacts, census, known, lookup, need, title
 from workflows.guards.subject import name_of, number, the_disk
 from workflows.runbooks.wipe_disk.guards import STAYS, labels_read, nodes_near
 

@@ -6,8 +6,6 @@ No pool may need what is on it: the label must be older than its pool, which is 
 may see the disk must have reported lately. From `wipe` on there is no way back. The plan keeps what was on the disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,16 +3,29 @@
 What is so of any disk that is to be wiped, `wipe_destroyed_member` asks too.
 """
 
-from __future__ import annotations
-
 from agents.collectors.zdb_label import ACTIVE
 from agents.domain.wwid import strip_partition
 from workflows.analysis import disk_reuse
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
-from workflows.facts import DiskFacts, FleetFacts, Known, LabelFacts, NodeFacts, ScanFacts, Unknown, VdevFacts, derived, known, lookup, need
-from workflows.facts.fleet.census import LABEL_STATES, census, size
+from workflows.facts import (
+    LABEL_STATES,
+    REPAIRS,
+    DiskFacts,
+    FleetFacts,
+    Known,
+    LabelFacts,
+    NodeFacts,
+    ScanFacts,
+    Unknown,
+    VdevFacts,
+    census,
+    derived,
+    known,
+    lookup,
+    need,
+    size,
+)
 from workflows.facts.fleet.label_age import newest_txg, top_of_label
-from workflows.facts.model import REPAIRS
 from workflows.guards.candidate import behind_a_map
 from workflows.guards.fresh import OF_OTHERS, stale_elsewhere
 from workflows.guards.scanned import same_serial

@@ -9,8 +9,6 @@ forward: ZFS has started writing to the new disk. A disk that carries the lost m
 it is the member, under another name, and is brought back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -32,8 +30,7 @@ from workflows.engine.core import (
     ask,
     blockers,
 )
-from workflows.facts import FleetFacts, known
-from workflows.facts.fleet.census import candidate_case
+from workflows.facts import FleetFacts, candidate_case, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh, returning
 from workflows.guards.candidate import (
     CHOICE_GUARDS,
