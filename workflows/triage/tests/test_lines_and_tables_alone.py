@@ -1,0 +1,170 @@
+"""What stands alone in a paste: one line of a reason, a table, the variables of a script, a scan without its pool. Our own inputs."""
+
+from __future__ import annotations
+
+import pytest
+
+from workflows.triage import Triage, triage
+
+HEAD = "        NAME                  STATE     READ WRITE CKSUM\n        oak                   ONLINE       0     0     0\n"
+VDEV = "          raidz2-0            ONLINE       0     0     0\n"
+ROW = "            wwn-0x5000c500a700000{}  ONLINE       0     0{:>6}\n"
+TOP = "  pool: oak\n state: ONLINE\n  scan: scrub repaired 0B in 05:33:11 with 0 errors on Sun Nov  1 05:57:12 2026\nconfig:\n\n"
+
+
+def read(text: str) -> Triage:
+    return triage([("p", text)])
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    return [(each.slug, each.severity) for each in read(text).situations]
+
+
+def outcomes(text: str) -> list[tuple[str, str]]:
+    return [(each.outcome, each.source) for each in read(text).reads]
+
+
+def cures(text: str) -> set[str]:
+    return {cure.kind for each in read(text).situations for cure in each.cures}
+
+
+def test_a_listing_cut_behind_one_disk_that_counts_advises_no_replacement() -> None:
+    text = TOP + HEAD + VDEV + ROW.format(1, 12)
+    assert found(text) == [("disk-errors", "watch")]
+    assert "replace" not in cures(text)
+    assert "Rows of raidz2-0 may be missing" in read(text).situations[0].meaning
+
+
+def test_a_listing_cut_behind_several_disks_that_all_count_is_what_they_share() -> None:
+    text = TOP + HEAD + VDEV + ROW.format(1, 12) + ROW.format(2, "1.2K") + "            wwn-0x5000c500a7000003  ONL"
+    assert ("errors-everywhere", "act") in found(text)
+    assert any(each.gate and "that are shown" in each.title for each in read(text).situations)
+    assert "replace" not in cures(text)
+
+
+def test_a_listing_in_which_one_disk_counts_and_another_does_not_is_of_one_disk() -> None:
+    text = TOP + HEAD + VDEV + ROW.format(1, 12) + ROW.format(2, 0) + ROW.format(3, 0)
+    assert found(text) == [("disk-errors", "watch")]
+    assert "replace" in cures(text)
+
+
+def test_counts_that_are_rounded_count_as_others_do() -> None:
+    rows = "".join(ROW.format(i, count) for i, count in enumerate(("4.1K", 7, "1.2K"), 1))
+    text = f"{TOP}{HEAD}{VDEV.replace('raidz2', 'raidz1')}{rows}\nerrors: No known data errors\n"
+    assert found(text) == [("errors-everywhere", "act")]
+    assert "on all 3 disks of raidz1-0: " in read(text).situations[0].title
+
+
+@pytest.mark.parametrize(
+    ("line", "slug"),
+    [
+        ("The pool can only be accessed in read-only mode on this system. It", "pool-read-only"),
+        ("The pool is suspended because multihost writes failed or were delayed;", "pool-suspended"),
+        ("Mismatch between pool hostid and system hostid on imported pool.", "hostid-mismatch"),
+        ("One or more devices could not be used because the label is missing or\n\tinvalid.  Sufficient replicas exist for the pool to continue", "disk-missing"),
+        ("One or more devices are configured to use a non-native block size.", "block-size-mismatch"),
+    ],
+)  # fmt: skip
+def test_a_reason_that_stands_alone_is_told(line: str, slug: str) -> None:
+    assert [each for each, _ in found(f"status: {line}\n")] == [slug]
+    assert not read(f"status: {line}\n").good
+
+
+@pytest.mark.parametrize(
+    "line", ["status: The pool party is at nine, on the usual system", "status: open", "status: One or more of us should look at it"]
+)
+def test_a_word_of_somebody_behind_status_is_no_pool(line: str) -> None:
+    assert not read(f"{line}\n").fleet.nodes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " dedup: DDT entries 812, size 452B on disk, 146B in core\n\nbucket              allocated                       referenced\n"
+        "______   ______________________________   ______________________________\n"
+        "refcnt   blocks   LSIZE   PSIZE   DSIZE   blocks   LSIZE   PSIZE   DSIZE\n"
+        "------   ------   -----   -----   -----   ------   -----   -----   -----\n"
+        "     1      800    100M    100M    100M      800    100M    100M    100M\n"
+        " Total      812    101M    101M    101M      824    103M    103M    103M\n",
+        "DDT-sha256-zap-duplicate: 812 entries, size 452 on disk, 146 in core\n\ndedup = 1.04, compress = 1.00, copies = 1.00, dedup * compress / copies = 1.04\n",
+        "dedup: DDT entries 812, size 367K on disk, 119K in core\n",
+    ],
+)
+def test_a_table_of_deduplication_alone_is_read_and_says_nothing_of_disks(text: str) -> None:
+    answer = read(text)
+    assert outcomes(text) == [("read", "dedup_table")]
+    assert not answer.situations
+    assert not answer.good
+    assert "812 entries" in answer.reads[0].notes[0]
+
+
+VARIABLES = (
+    "ZEVENT_CLASS=sysevent.fs.zfs.{kind}\nZEVENT_EID=141\nZEVENT_POOL=oak\nZEVENT_POOL_GUID=0x3c9f1d0a7b2e4411\nZEVENT_SUBCLASS={kind}\n"
+    "ZEVENT_TIME_STRING='2026-10-31 12:30:11+0000'\nZEVENT_VDEV_GUID=0x9a8b7c6d5e4f3021\nZEVENT_VDEV_PATH=/dev/sdq1\n{state}ZED_PID=2213\n"
+)
+
+
+@pytest.mark.parametrize("prefix", ["", "declare -x ", "  export "])
+@pytest.mark.parametrize("state", ["ZEVENT_VDEV_STATE=0x5\nZEVENT_VDEV_STATE_STR=FAULTED\n", "ZEVENT_VDEV_STATE=0x5\n"])
+def test_the_variables_of_zeds_scripts_tell_of_the_member(prefix: str, state: str) -> None:
+    text = "".join(f"{prefix}{line}\n" for line in VARIABLES.format(kind="statechange", state=state).splitlines())
+    assert outcomes(text) == [("read", "zed_variables")]
+    assert found(text) == [("disk-faulted", "act")]
+    assert read(text).situations[0].subject["vdev_guid"] == str(0x9A8B7C6D5E4F3021)
+
+
+def test_variables_of_an_event_that_is_no_trouble_raise_nothing() -> None:
+    assert found(VARIABLES.format(kind="scrub_finish", state="")) == []
+    assert [slug for slug, _ in found(VARIABLES.format(kind="polish", state=""))] == ["unexplained"]
+
+
+RECORD = (
+    'Oct 31 2026 12:30:11.055671234 resource.fs.zfs.statechange\n        version = 0x0\n        class = "resource.fs.zfs.statechange"\n        pool = "oak"\n'
+    "        pool_guid = 0x3c9f1d0a7b2e4411\n        vdev_guid = 0x9a8b7c6d5e4f3021\n{}        time = 0x6902a1c3 0x3517a22\n"
+)
+
+
+def test_an_old_change_of_state_that_does_not_say_to_what_names_its_member() -> None:
+    text = RECORD.format("").replace("0x3517a22", hex(55671234))
+    assert found(text) == [("zfs-events", "watch")]
+    assert str(0x9A8B7C6D5E4F3021) in read(text).situations[0].meaning
+    assert found(RECORD.format("        vdev_state = 0x5\n").replace("0x3517a22", hex(55671234))) == [("disk-faulted", "act")]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[root@elm ~]# mount -t lustre oak/ost1 /mnt/ost1mount.lustre: mount oak/ost1 at /mnt/ost1 failed: Input/output error\nIs the MGS running?\n", "lustre"),
+        ("root@elm:~# zpool import oakcannot import 'oak': I/O error\n", "io-error"),
+    ],
+)  # fmt: skip
+def test_a_refusal_behind_the_last_word_of_its_command_is_read(text: str, why: str) -> None:
+    assert [each.slug for each in read(text).situations] == ["refused-command"]
+    assert why in read(text).situations[0].subject["why"]
+
+
+def test_a_member_that_zfs_gave_up_is_told_with_why_and_with_its_counts() -> None:
+    rows = "          mirror-0            DEGRADED     0     0     0\n            sdq               FAULTED     12   308     0  too many errors\n            sdr               ONLINE       0     0     0\n"
+    text = f"  pool: oak\n state: DEGRADED\n  scan: none requested\nconfig:\n\n{HEAD.replace('ONLINE', 'DEGRADED')}{rows}\nerrors: No known data errors\n"
+    (situation,) = read(text).situations
+    assert "after too many errors (read 12, write 308, checksum 0)" in situation.meaning
+    assert "loose tray" not in situation.meaning
+
+
+SCAN = '            "function": "{}",\n            "state": "{}",\n            "start_time": "1793452211",\n            "to_examine": "13525321",\n            "errors": "{}"\n        }},\n'
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (("RESILVER", "SCANNING", 0), [("resilver-running", "watch")]),
+        (("SCRUB", "FINISHED", 7), [("scrub-errors", "act")]),
+        (("SCRUB", "FINISHED", 0), []),
+        (("SCRUB", "SCANNING", 0), []),
+    ],
+)
+def test_a_scan_torn_out_of_json_is_told_and_is_of_no_named_pool(fields: tuple[str, str, int], expected: list[tuple[str, str]]) -> None:
+    for text in (SCAN.format(*fields), '        "scan_stats": {\n' + SCAN.format(*fields)):
+        assert outcomes(text) == [("read", "scan_stats")]
+        assert found(text) == expected
+        assert not read(text).good
