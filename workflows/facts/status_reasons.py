@@ -87,6 +87,13 @@ REASONS: tuple[StatusReason, ...] = (
         ("pool-down", "many-disks-offline", "import-blocked"),
     ),
     StatusReason(
+        "UNAVAIL_DEV",  # of Solaris 11, for importable pools, whether or not the others hold all data
+        "",
+        ((_DEVICES + "are unavailable.",),),
+        "A member cannot be used.",
+        (*LOST_MEMBERS, "import-blocked", "pool-down"),
+    ),
+    StatusReason(
         "CORRUPT_LABEL_R",
         "ZFS-8000-4J",
         (

@@ -23,6 +23,20 @@ _FIELD = re.compile(rf'\s{{0,60}}"(?P<name>{_NAMES})" ?: ?"?(?P<value>[^"]{{0,80
 _BRACE = re.compile(r'\s{0,60}(?:[{}\]],?|"vdevs" ?: ?\{)\s*$')
 
 
+_BEGINS = re.compile(f"{_OPENS}|{_FUNCTION}")
+_OF_JSON = re.compile(r"\s*[\"{}\[\],]")
+
+
+def _is_torn(lines: Sequence[str], i: int) -> bool:
+    """Whether no brace opens the JSON that this line stands in: it has no pool. Where a scan stands above it in the same JSON, that one begins it."""
+    for line in (lines[at] for at in range(i - 1, -1, -1)):
+        if line.startswith("{") or _BEGINS.match(line[:300]):
+            return False
+        if not _OF_JSON.match(line):
+            return True
+    return True
+
+
 @dataclass(frozen=True)
 class Scan:
     """`function` is SCRUB, RESILVER or ERRORSCRUB, `state` NONE, SCANNING, FINISHED or CANCELED; "" where its line is not here."""
@@ -105,7 +119,8 @@ def notes(value: Scans) -> tuple[str, ...]:
 
 READER = Reader(
     name="scan_stats",
-    first=f"{_OPENS}|{_FUNCTION}",
+    first=_BEGINS.pattern,
+    confirm=_is_torn,
     goes_on=f"{_FIELD.pattern}|{_OPENS}|{_BRACE.pattern}".replace("?P<name>", "").replace("?P<value>", ""),
     strict=True,
     inside=frozenset(("zpool_status_json",)),

@@ -113,7 +113,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
         ),
         evidence=tuple(_evidence(node, pool, leaf)),
         subject=_words.subject(node, pool, top, leaf),
-        answers=() if unseen else _answers(node, pool, leaf),
+        answers=() if unseen or errors_everywhere.several_count(pool) else _answers(node, pool, leaf),
         cures=_cures_of(pool, leaf, name, unseen),
     )
 
@@ -131,12 +131,12 @@ def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str, unseen: bool) -> tupl
             _cures.reseat(name),
         )
     again = "If the count grows again with the way to it in order, replace it while it still serves."
-    return (
+    mend = (
         _cures.reseat(name),
         _cures.clear(pool, leaf),
         _cures.scrub(pool, f"Scrub {pool.name}, and look at the count again: one that stays at 0 was of the past."),
-        _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again),
     )
+    return mend if errors_everywhere.several_count(pool) else (*mend, _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again))
 
 
 def _counts(leaf: VdevFacts) -> str:
@@ -159,6 +159,8 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
             f"Rows of {top.name} may be missing in this text, and no disk of it is shown that counts none. Where the others count errors as well, the cause is "
             "what they share, and no disk is to be replaced for it."
         )
+    if several := errors_everywhere.several_count(pool):
+        yield f"{several} members of {pool.name} count errors. So many do not fail alike: look at what they share first, and replace none of them before that is known."
     yield _words.margin_sentence(pool, top)
 
 

@@ -14,13 +14,14 @@ from agents.collectors._vdevs import TOO_FEW
 from workflows.analysis import pool_fate
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
-from workflows.facts.read.data_errors import data_errors
+from workflows.facts.read.data_errors import counted, data_errors
 from workflows.situations import _cures, _words
 
 SLUG = "errors-everywhere"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)
 GATES = True
 MEMBERS_MIN = 2
+SEVERAL_MIN = 3  # members of a pool; that many do not fail alike at one time
 ROWS_SHOWN = 8
 
 
@@ -97,6 +98,12 @@ def neighbours_unseen(pool: PoolFacts, top: VdevFacts) -> bool:
     """Whether all that is shown of a vdev counts errors, and rows of it may be missing: whether its other disks count as well is not known."""
     shown = [leaf for leaf in top.leaves() if _serves(leaf) and leaf.figures]
     return rows_missing(pool, top) and all(leaf.counted for leaf in shown)
+
+
+def several_count(pool: PoolFacts) -> int:
+    """How many members in service count errors, where these are so many that what they share is looked at before any of them; else 0."""
+    members = len(counted(pool))
+    return members if members >= SEVERAL_MIN else 0
 
 
 def _commands_failed(leaf: VdevFacts) -> bool:

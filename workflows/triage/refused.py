@@ -73,7 +73,8 @@ def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
             i += 1
         verb, about = head
         if found and verb == "import" and not about and found[-1].verb == "import":
-            printed, about = [*found.pop().lines, *printed], found[-1].about if found else about  # one import says several sentences
+            first = found.pop()  # one import says several sentences
+            printed, about = [*first.lines, *printed], first.about
         found.append(Refusal(verb, about, tuple(line for line in printed if line.strip()), command))
     return tuple(_joined(found))
 

@@ -267,7 +267,7 @@ def _json(lines: Sequence[str]) -> str:
     )
 
 
-_POOL = re.compile(r" {0,4}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
+_POOL = re.compile(r" {0,6}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
 UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status in cmd/zpool/zpool_main.c
     r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"

@@ -168,3 +168,32 @@ def test_a_scan_torn_out_of_json_is_told_and_is_of_no_named_pool(fields: tuple[s
         assert outcomes(text) == [("read", "scan_stats")]
         assert found(text) == expected
         assert not read(text).good
+
+
+def test_three_members_that_count_are_not_to_be_replaced_one_by_one() -> None:
+    rows = "".join(ROW.format(i, count) for i, count in enumerate((442, 234, 84, 0, 0), 1))
+    text = f"{TOP}{HEAD}{VDEV.replace('raidz2', 'raidz3')}{rows}\nerrors: No known data errors\n"
+    assert found(text) == [("disk-errors", "watch")] * 3
+    assert "replace" not in cures(text)
+    assert "3 members of oak count errors" in read(text).situations[0].meaning
+
+
+def test_a_row_of_a_vdev_that_is_down_keeps_hands_off_its_members() -> None:
+    text = "    raidz1              UNAVAIL\nc1t0d0              ONLINE\nc2t0d0              UNAVAIL\nc3t0d0              UNAVAIL\n"
+    assert found(text)[0] == ("pool-down", "act")
+    assert read(text).situations[0].gate
+    assert "replace" not in cures(text)
+
+
+def test_two_sentences_of_one_refused_import_name_its_pool() -> None:
+    text = "# zpool import -f oak\ncannot import 'oak': I/O error\n        Destroy and re-create the pool from\n        a backup source.\n"
+    assert [each.title for each in read(text).situations] == ["zpool import of oak was refused"]
+
+
+def test_the_reason_that_solaris_gives_of_an_importable_pool_is_known() -> None:
+    text = (
+        "  pool: oak\n    id: 4715259469716913941\n state: DEGRADED\nstatus: One or more devices are unavailable.\naction: The pool can be imported despite missing or damaged devices.  The\n"
+        "        fault tolerance of the pool may be compromised if imported.\nconfig:\n\n        oak         DEGRADED\n          mirror-0  DEGRADED\n            c0t1d0  ONLINE\n"
+        "            c0t2d0  UNAVAIL  cannot open\n"
+    )
+    assert [slug for slug, _ in found(text)] == ["import-blocked"]
