@@ -105,6 +105,11 @@ class Lost:
         """Whether a replacement is on its way, or a spare serves: no person has to act at once."""
         return self.filling() is not None or self.stands_in() is not None
 
+    @property
+    def by_spare(self) -> bool:
+        """Whether a hot spare serves in its place, or is being filled for it."""
+        return self.parent is not None and self.parent.kind == "spare" and self.replacement_serves()
+
     def title_end(self) -> str:
         new = self.filling()
         if new is not None and self.parent is not None and self.parent.kind == "spare":

@@ -197,3 +197,30 @@ def test_the_reason_that_solaris_gives_of_an_importable_pool_is_known() -> None:
         "            c0t2d0  UNAVAIL  cannot open\n"
     )
     assert [slug for slug, _ in found(text)] == ["import-blocked"]
+
+
+def test_three_members_lost_in_one_vdev_are_looked_at_together_though_spares_stand_in() -> None:
+    rows = "".join(
+        f"            spare-{i}           DEGRADED     0     0     0\n              sd{name}             FAULTED      0   101     0  too many errors\n"
+        f"              sd{name}2            ONLINE       0     0     0\n"
+        for i, name in enumerate("abc")
+    )
+    well = "".join(f"            sd{name}               ONLINE       0     0     0\n" for name in "defgh")
+    spares = "".join(f"          sd{name}2    INUSE     currently in use\n" for name in "abc")
+    text = (
+        f"{TOP.replace('ONLINE', 'DEGRADED')}{HEAD.replace('ONLINE', 'DEGRADED')}{VDEV.replace('raidz2', 'raidz3').replace('ONLINE', 'DEGRADED')}{rows}{well}"
+        f"        spares\n{spares}\nerrors: No known data errors\n"
+    )
+    assert ("many-disks-offline", "act") in found(text)
+    assert "replace" not in cures(text)
+    two = text.replace("FAULTED      0   101     0  too many errors", "ONLINE       0     0     0", 1)
+    assert ("many-disks-offline", "act") not in found(two)
+
+
+@pytest.mark.parametrize(
+    "rest", ["class=statechange ", "class=statechange pool_guid=0x4A33D7952CA15248", "class=statechange pool='oak' vdev=sdq1"]
+)
+def test_a_line_of_zed_that_does_not_say_to_which_state_is_told_as_that(rest: str) -> None:
+    line = f"Aug 23 06:06:08 elm zed: eid=78273 {rest}"
+    assert [each.title for each in read(f"{line}\n").situations] == ["zed on elm was told that the state of a member changed"]
+    assert found(f"{line} vdev_state=FAULTED\n") != [("kernel-errors", "watch")]
