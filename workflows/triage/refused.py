@@ -25,7 +25,7 @@ _OTHERS = (
     ("mount", re.compile(r".{0,200}?mount\.lustre: mount (?P<about>\S{1,200}) at \S{1,200} failed: .*")),
     ("stopped", re.compile(r"ASSERT at [\w.-]{1,80}\.c:[0-9]{1,6}:.*")),
     ("load key", re.compile(r"Key load error: .*")),
-    ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
+    ("zdb", re.compile(r"zdb: can't {1,2}open '(?P<about>[^']{1,300})': .*")),
     ("zdb", re.compile(r".{0,200}?(?:zdb: \S{1,200}:[0-9]{1,6}: .{0,200}Assertion .*failed.*|ASSERT at \S{0,200}/module/\S{1,80}:[0-9]{1,6}:.*)")),
     ("usage", re.compile(r"bad property list: .*|(?:invalid option|unrecognized command|invalid property) '.{1,60}'$|missing (?:pool|dataset|device|target)(?: name)? argument.*")),
     ("create", re.compile(r"(?:mountpoint|default mountpoint) '(?P<about>[^']{1,300})' (?:exists and is not empty|exists and is not a directory|: ).*")),
