@@ -91,7 +91,7 @@ PATTERNS = {
     "pool-io-failure": r"pool I/O failure, zpool=(?P<pool>\S+) error=(?P<error>\d+)(?!\d).*",
     "vdev-state": r"vdev (?:state changed|is removed), pool_guid=(?P<pool_guid>\d+) vdev_guid=(?P<vdev_guid>\d+)(?!\d).*",
     "zed": (
-        r"eid=(?P<eid>\d+) class=(?P<class>[\w.]+)(?![\w.])(?: subclass=\S+(?!\S))?(?: pool(?:_guid)?=(?P<pool>'[^']*'|\S+(?!\S)))?"
+        r"eid=(?P<eid>\d+) (?!class=(?:[\w.]+\.)?statechange(?![\w.])(?!.* vdev_state=))class=(?P<class>[\w.]+)(?![\w.])(?: subclass=\S+(?!\S))?(?: pool(?:_guid)?=(?P<pool>'[^']*'|\S+(?!\S)))?"
         r"(?: vdev(?:_path|_guid)?=(?P<vdev>\S+)(?!\S))?"
         r"(?:.*? vdev_state=(?P<state>[A-Z]+)(?![A-Z]))?.*"
     ),
@@ -109,7 +109,8 @@ PATTERNS = {
     ),
     "zed-changed": (
         r"(?:zed: )?(?:Diagnosis Engine: (?:discarding|resource event) 'resource\.fs\.zfs\.(?:statechange|removed)\b.*"
-        r"|Retire Agent: zfs_retire_recv: 'resource\.fs\.zfs\.(?:statechange|removed)'.*)"
+        r"|Retire Agent: zfs_retire_recv: 'resource\.fs\.zfs\.(?:statechange|removed)'.*"
+        r"|eid=\d+ class=(?:[\w.]+\.)?statechange(?![\w.])(?!.* vdev_state=).*)"
     ),
     "zed-run": (
         r"(?:zed: )?(?:(?:Invoking|Finished|Registered zedlet|Ignoring) \"[^\"]{1,200}\".*|ZFS Event Daemon \d.*|Processing events (?:since|after) eid=\d+"

@@ -87,6 +87,13 @@ REASONS: tuple[StatusReason, ...] = (
         ("pool-down", "many-disks-offline", "import-blocked"),
     ),
     StatusReason(
+        "UNAVAIL_DEV",  # of Solaris 11, for importable pools, whether or not the others hold all data
+        "",
+        ((_DEVICES + "are unavailable.",),),
+        "A member cannot be used.",
+        (*LOST_MEMBERS, "import-blocked", "pool-down"),
+    ),
+    StatusReason(
         "CORRUPT_LABEL_R",
         "ZFS-8000-4J",
         (
@@ -371,6 +378,22 @@ def reason_of(status: str, see: str = "") -> StatusReason | None:
             return found
     id = message_id(see)
     return next((r for r in REASONS if r.id == id), None) if id and id not in AMBIGUOUS and not text else None
+
+
+BEGUN_MIN = 24  # characters of a sentence that tell it from somebody's own words
+
+
+@lru_cache(maxsize=512)
+def is_begun(text: str) -> bool:
+    """Whether this is the first line of one of the sentences, which are printed over several."""
+    text = " ".join(text.lower().split())
+    firsts = (pieces[0] for reason in REASONS for pieces in reason.sentences)
+    return len(text) >= BEGUN_MIN and any(first in text or _overlaps(text, first) for first in firsts)
+
+
+def _overlaps(text: str, sentence: str) -> bool:
+    """Whether a line ends within this sentence."""
+    return any(text.endswith(sentence[:length]) for length in range(BEGUN_MIN, len(sentence)))
 
 
 def rows() -> Iterator[tuple[str, str, str, str]]:

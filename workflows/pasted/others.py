@@ -166,11 +166,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "counters of the kernel",
         "They name no disk; `zpool status -P -p` shows how the pools are.",
     ),
-    (
-        r" ?dedup: DDT entries [0-9]|bucket +allocated +referenced",
-        "the table of deduplication",
-        "It tells of memory and space and no disk; the whole of `zpool status -D` is read.",
-    ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),

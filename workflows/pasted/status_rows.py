@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Situation
+from workflows.engine.core import Cure, Situation
 from workflows.pasted._rounded import about
 from workflows.pasted.base import Reader, Where, median, number, refused, unread
 
@@ -112,8 +112,8 @@ def _states(row: Row, where: Where) -> Iterator[Situation]:
     if row.state not in BAD:
         return
     interior = bool(INTERIOR.match(row.name))
-    if row.holds and not interior and row.state in DOWN:
-        yield _of_pool(row, where)
+    if row.state in DOWN and (interior or row.holds):
+        yield _of_vdev(row, where) if interior else _of_pool(row, where)
         return
     slug = "disk-faulted" if row.state == "FAULTED" and not interior else "vdev-degraded"
     yield Situation(
@@ -139,6 +139,31 @@ def _of_pool(row: Row, where: Where) -> Situation:
         sure=False,
         gate=True,
     )  # fmt: skip
+
+
+def _of_vdev(row: Row, where: Where) -> Situation:
+    return Situation(
+        "pool-down", f"pool-down:{where.node}:{row.name}", where.node, "act",
+        f"{row.name} is {row.state}: it lacks too many of its members",
+        f"The row of the vdev {row.name} says {row.state}{' (' + row.rest + ')' if row.rest else ''}: more of its members are away than it can do without, and a pool cannot "
+        "do without a vdev that holds data. Its pool is not here. Find what the lost members share (HBA, cable, shelf, power) and bring them back; nothing is destroyed, replaced, "
+        "cleared or forced before the whole output of `zpool status -P -p` and `zpool import` was seen.",
+        where.evidence(row.line),
+        subject={"node": where.node, "vdev": row.name},
+        sure=False,
+        gate=True,
+    )  # fmt: skip
+
+
+LOOK = Cure(
+    "look",
+    "Look at the whole tree, by path and by guid, and whether its neighbours count as well.",
+    (("zpool", "status", "-v", "-P", "-p"), ("zpool", "status", "-g")),
+)
+WAY = Cure(
+    "reseat",
+    "Look at the way to the disk: the seat in the bay, the cable, the port, the shelf's module, the power; change one thing at a time.",
+)
 
 
 def _of_spare(row: Row, where: Where) -> Iterator[Situation]:
@@ -168,9 +193,11 @@ def _errors(row: Row, where: Where) -> Iterator[Situation]:
         "disk-errors", f"disk-errors:{where.node}:{row.name}", where.node, "watch",
         f"{row.name} has counted {text} errors",
         f"{row.name} is {row.state} and has counted {text} errors. Read and write errors come from the disk, its cable or the HBA; checksum errors "
-        "from anything between memory and platter. See what the kernel log and smartctl -x say of it, and whether its neighbours count as well.",
+        "from anything between memory and platter. See what the kernel log and smartctl -x say of it, and whether its neighbours count as well. Its pool is not here: replace "
+        "nothing before the whole tree was seen.",
         where.evidence(row.line),
         subject={"node": where.node, "vdev_guid": row.name},
+        cures=(LOOK, WAY),
         sure=False,
     )  # fmt: skip
 

@@ -56,6 +56,7 @@ class Notice:
 
     fields: dict[str, str] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
+    form: str = "A mail of ZED"  # in which the event came
 
     @property
     def pool(self) -> str:
@@ -64,7 +65,7 @@ class Notice:
 
     @property
     def pool_guid(self) -> str:
-        return _decimal(self.fields.get("pool", "").partition(" (")[2].rstrip(")") or self.pool)
+        return _decimal(self.fields.get("pool_guid") or self.fields.get("pool", "").partition(" (")[2].rstrip(")") or self.pool)
 
     @property
     def vdev_guid(self) -> str:
@@ -150,12 +151,12 @@ def _is_clean(pool: PoolFacts) -> bool:
 def _over_a_clean_tree(notice: Notice, pool: PoolFacts, where: Where) -> Situation:
     state = notice.fields.get("state", "")
     event = f"became {state}" if state in STATES else f"an event of class {notice.fields.get('class', '').rpartition('.')[2]}"
-    at = notice.fields.get("vpath") or notice.vdev_guid or "a member that the mail does not name"
+    at = notice.fields.get("vpath") or notice.vdev_guid or "a member that it does not name"
     return Situation(
         "zfs-events", f"zfs-events:{where.node}:{pool.name}:{at}", where.node, "watch",
-        f"{pool.name}: a mail of ZED tells of trouble that its tree does not show",
-        f"A mail of ZED{_at(notice)} says of {at} in {_pool(notice)}: {event}. In the `zpool status` that was pasted every vdev is ONLINE and counts no "
-        "error. Either that output is older than the mail, or the errors were cleared, or the pool was imported anew; what caused them is not gone by that. "
+        f"{pool.name}: an event that ZED reported tells of trouble that its tree does not show",
+        f"{notice.form}{_at(notice)} says of {at} in {_pool(notice)}: {event}. In the `zpool status` that was pasted every vdev is ONLINE and counts no "
+        "error. Either that output is older than the event, or the errors were cleared, or the pool was imported anew; what caused them is not gone by that. "
         "Look at the kernel log of that time and at smartctl -x of the disk, and scrub the pool; replace nothing for one event alone.",
         where.evidence(*notice.evidence("class", "state", "vpath", "vguid", "pool")),
         subject=_subject(notice, where),
@@ -165,13 +166,13 @@ def _over_a_clean_tree(notice: Notice, pool: PoolFacts, where: Where) -> Situati
 
 def _of_member(notice: Notice, state: str, where: Where) -> Situation:
     slug, severity, means = STATES[state]
-    name = notice.vdev_guid or notice.fields.get("devid") or notice.fields.get("vpath") or "that the mail does not name"
+    name = notice.vdev_guid or notice.fields.get("devid") or notice.fields.get("vpath") or "that it does not name"
     path = notice.fields.get("vpath", "")
     moved = f" {path} is a name of that moment." if path.startswith("/dev/sd") else ""
     return Situation(
         slug, f"{slug}:{where.node}:{name}", where.node, severity,
         f"{notice.pool or 'A pool'}: the member {name} became {state}",
-        f"A mail of ZED{_at(notice)} says that the member {name}{f' ({path})' if path and path != name else ''} of {_pool(notice)} became {state}: {means}. "
+        f"{notice.form}{_at(notice)} says that the member {name}{f' ({path})' if path and path != name else ''} of {_pool(notice)} became {state}: {means}. "
         f"Whether it is still so is not known: no `zpool status` of that pool was read.{moved} Look at the cable, port and shelf first, then at the "
         "disk's SMART; name it by its guid in every command.",
         where.evidence(*notice.evidence("state", "vpath", "vguid", "pool")),
@@ -188,7 +189,7 @@ def _of_error(notice: Notice, kind: str, where: Where) -> Situation:
     return Situation(
         slug, f"{slug}:{where.node}:{notice.pool}:{at}", where.node, severity,
         f"{notice.pool or 'A pool'}: {means}",
-        f"A mail of ZED{_at(notice)} says of {_pool(notice)}{f' and its member {at}' if at else ''}: {means}. How many such errors there are, and "
+        f"{notice.form}{_at(notice)} says of {_pool(notice)}{f' and its member {at}' if at else ''}: {means}. How many such errors there are, and "
         "where, stands in `zpool status -v -P -p`; replace nothing for one event alone.",
         where.evidence(*notice.evidence("class", "error", "objid", "vpath", "vguid", "pool")),
         subject=_subject(notice, where),
@@ -200,8 +201,8 @@ def _of_error(notice: Notice, kind: str, where: Where) -> Situation:
 def _unexplained(notice: Notice, what: str, where: Where) -> Situation:
     return Situation(
         "unexplained", f"unexplained:{where.node}:zed_mail:{what}", where.node, "watch",
-        f"A mail of ZED tells of {what}, which is not known here",
-        f"A mail of ZED{_at(notice)} tells of {what} of {_pool(notice)}. Nothing here says what it means, and it is not taken for good. See `zpool status -P -p`.",
+        f"{notice.form} tells of {what}, which is not known here",
+        f"{notice.form}{_at(notice)} tells of {what} of {_pool(notice)}. Nothing here says what it means, and it is not taken for good. See `zpool status -P -p`.",
         where.evidence(*notice.evidence("class", "state")),
         subject={"node": where.node, "source": "zed_mail", "text": what},
         sure=False,

@@ -66,6 +66,6 @@ OF_NODES: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = 
      (Cure("look", "`zpool status -v -P -p` and `zpool status -g -p` show its state today."),)),
     (("fma",), "fma", "The fault manager of {node} reports a fault",
      "The message id says what: ZFS-8000-FD is a member with too many I/O errors, -GH one with too many checksum errors, -D3 one that is missing, "
-     "-HC a suspended pool.",
+     "-HC a suspended pool, -CS a pool that cannot be opened, -QJ a member that missed writes and waits to be resilvered.",
      (Cure("look", "`fmadm faulty` and `zpool status -v` show which member, and whether it is still so."),)),
 )  # fmt: skip

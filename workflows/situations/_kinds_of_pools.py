@@ -115,7 +115,7 @@ KINDS: Kinds = {
             LOOK,
             advice(
                 "wait",
-                "It serves: until the member is found, take no disk out. A member is replaced by its guid, never by a name that was printed elsewhere.",
+                "Until the member is found, take no disk out. A member is replaced by its guid, never by a name that was printed elsewhere.",
             ),
         ),
         unattended="it is not known how many more disks the vdev can lose, and the next loss may be one too many.",

@@ -19,6 +19,20 @@ ZED_BELIEVES_UDEV = (
 )
 
 
+# the note of `zpool status` behind a member's state -> why ZFS, or somebody, gave it up (vdev_aux_t, zpool_state_to_name and print_status_config)
+CAUSES = {
+    "too many errors": "ZFS gave it up after too many errors",
+    "too many slow I/Os": "ZFS gave it up because too many of its I/Os were slow",
+    "external device fault": "A person, or a program outside of ZFS, declared it faulty",
+    "experienced I/O failures": "Its I/O failed",
+}
+
+
+def cause_of(note: str) -> str:
+    """Why it was given up, in words; "" where its row does not say."""
+    return next((cause for words, cause in CAUSES.items() if words in note), "")
+
+
 @dataclass(frozen=True)
 class Lost:
     """A leaf that serves nothing, with everything above it."""
@@ -48,6 +62,13 @@ class Lost:
     @property
     def guid(self) -> str:
         return str(self.leaf.guid) if known(self.leaf.guid) else self.leaf.name
+
+    @property
+    def given_up(self) -> str:
+        """Why it was given up, and what it had counted."""
+        errors = self.leaf.figures
+        counts = f" (read {errors[0]}, write {errors[1]}, checksum {errors[2]})" if any(figure != "0" for figure in errors) else ""
+        return f"{cause_of(self.leaf.note) or 'ZFS gave it up'}{counts}."
 
     def key(self, slug: str) -> str:
         """Node and vdev guid, which the tree always shows. The pool's guid needs a readable label, and a key must not change with that."""
@@ -79,6 +100,11 @@ class Lost:
     def replacement_serves(self) -> bool:
         """Whether a replacement is on its way, or a spare serves: no person has to act at once."""
         return self.filling() is not None or self.stands_in() is not None
+
+    @property
+    def by_spare(self) -> bool:
+        """Whether a hot spare serves in its place, or is being filled for it."""
+        return self.parent is not None and self.parent.kind == "spare" and self.replacement_serves()
 
     def title_end(self) -> str:
         new = self.filling()

@@ -98,6 +98,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
     disk = _words.disk_behind(node, leaf)
     name = _words.where(disk) if disk is not None else leaf.name
     guid = leaf.guid if known(leaf.guid) else leaf.name
+    unseen = errors_everywhere.neighbours_unseen(pool, top)
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{guid}",
@@ -109,8 +110,8 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
         ),
         evidence=tuple(_evidence(node, pool, leaf)),
         subject=_words.subject(node, pool, top, leaf),
-        answers=_answers(node, pool, leaf),
-        cures=_cures_of(pool, leaf, name),
+        answers=() if unseen or errors_everywhere.several_count(pool) else _answers(node, pool, leaf),
+        cures=_cures_of(pool, leaf, name, unseen),
     )
 
 
@@ -119,14 +120,20 @@ def _answers(node: NodeFacts, pool: PoolFacts, leaf: VdevFacts) -> tuple[Answer,
     return Lost(node, pool, "data", line).beside() if known(line) and line is not None else ()
 
 
-def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str) -> tuple[Cure, ...]:
+def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str, unseen: bool) -> tuple[Cure, ...]:
+    if unseen:
+        whole = f"Look at the whole tree of {pool.name}, and at the counts of the other disks beside {name}, before anything is done to it."
+        return (
+            _cures.look(whole, ("zpool", "status", "-v", "-P", "-p", *(() if pool.name == NAMELESS else (pool.name,)))),
+            _cures.reseat(name),
+        )
     again = "If the count grows again with the way to it in order, replace it while it still serves."
-    return (
+    mend = (
         _cures.reseat(name),
         _cures.clear(pool, leaf),
         _cures.scrub(pool, f"Scrub {pool.name}, and look at the count again: one that stays at 0 was of the past."),
-        _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again),
     )
+    return mend if errors_everywhere.several_count(pool) else (*mend, _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again))
 
 
 def _counts(leaf: VdevFacts) -> str:
@@ -144,6 +151,13 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
         f"Look at its cable, port and slot, scrub {pool.name}, and see whether the count grows again. `zpool clear` sets the counters back and mends "
         "nothing: note them first."
     )
+    if errors_everywhere.neighbours_unseen(pool, top):
+        yield (
+            f"Rows of {top.name} may be missing in this text, and no disk of it is shown that counts none. Where the others count errors as well, the cause is "
+            "what they share, and no disk is to be replaced for it."
+        )
+    if several := errors_everywhere.several_count(pool):
+        yield f"{several} members of {pool.name} count errors. So many do not fail alike: look at what they share first, and replace none of them before that is known."
     yield _words.margin_sentence(pool, top)
 
 

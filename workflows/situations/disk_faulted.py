@@ -9,18 +9,11 @@ from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known, lookup
 from workflows.situations import _cures, _partitions, _words
 from workflows.situations._events import lost_by_events
-from workflows.situations._lost import Lost, lost_members
+from workflows.situations._lost import Lost, cause_of, lost_members
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
 MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace", "replace-boot-member")
-
-CAUSES = {
-    "too many errors": "ZFS gave it up after too many errors",
-    "too many slow I/Os": "ZFS gave it up because too many of its I/Os were slow",
-    "external device fault": "A person, or a program outside of ZFS, declared it faulty",
-    "experienced I/O failures": "Its I/O failed",
-}
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -34,7 +27,7 @@ def _degraded(fleet: FleetFacts) -> Iterator[Lost]:
         for pool in node.pools_read:
             for role, top in pool.tops_read:
                 for line in lookup.lineages(top):
-                    if not line[-1].children and line[-1].state == "DEGRADED" and _cause(line[-1].note):
+                    if not line[-1].children and line[-1].state == "DEGRADED" and cause_of(line[-1].note):
                         yield Lost(node, pool, role, line)
 
 
@@ -71,7 +64,7 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
 
 def _meaning(lost: Lost, out: bool) -> str:
     leaf, disk, place = lost.leaf, lost.carrier(), lost.place_sentence()
-    sentences = [f"The member {lost.guid} of {lost.pool.name} is {leaf.state}. {_cause(leaf.note) or 'ZFS gave it up'}{_counts(lost)}."]
+    sentences = [f"The member {lost.guid} of {lost.pool.name} is {leaf.state}. {lost.given_up}"]
     if disk is not None:
         sentences.append(f"The disk is there and answers: {_words.where(disk)}.")
     if place:
@@ -91,18 +84,9 @@ def _meaning(lost: Lost, out: bool) -> str:
     return " ".join(sentences)
 
 
-def _counts(lost: Lost) -> str:
-    errors = lost.leaf.errors
-    return f" (read {errors[0]}, write {errors[1]}, checksum {errors[2]})" if known(errors) and any(errors) else ""
-
-
-def _cause(note: str) -> str:
-    return next((cause for words, cause in CAUSES.items() if words in note), "")
-
-
 def names_a_reason(leaf: VdevFacts) -> bool:
     """Whether the row of a DEGRADED leaf says why."""
-    return bool(_cause(leaf.note))
+    return bool(cause_of(leaf.note))
 
 
 def _evidence(lost: Lost) -> Iterator[Evidence]:

@@ -6,12 +6,13 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 
 from collections.abc import Iterator
 
+from agents.collectors.zpool_status import NAMELESS
 from workflows.analysis.pool_fate import why_down
 from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, StatusReason, known, lookup, reason_of
 from workflows.situations import _partitions, _words
 from workflows.situations._events import lost_by_events
-from workflows.situations._lost import Lost, lost_members, seat_of
+from workflows.situations._lost import Lost, cause_of, lost_members, seat_of
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
 
@@ -21,7 +22,6 @@ MANUALS: tuple[str, ...] = ("wwid-mismatch-replace", "blink-and-replace", "repla
 MEANINGS = {
     "REMOVED": "Its disk went away: pulled, powered off, or lost by its cable.",
     "UNAVAIL": "ZFS cannot open it.",
-    "FAULTED": "ZFS gave it up.",
     "OFFLINE": "It was switched off with `zpool offline`.",
 }
 
@@ -42,7 +42,7 @@ def _reason_without_row(pool: PoolFacts) -> StatusReason | None:
     Of a pool that is DEGRADED the state tells as much: see `vdev_degraded`.
     """
     reason = reason_of(pool.status) if pool.status and any(not line.rounded for line in pool.unread) else None
-    if reason is None or reason.name not in _REASONS or pool.state != "ONLINE" or why_down(pool):
+    if reason is None or reason.name not in _REASONS or pool.state not in ("ONLINE", "") or why_down(pool):
         return None
     leaves = (*(leaf for _, top in pool.tops_read for leaf in top.leaves()), *pool.spares, *pool.caches)
     return None if any(leaf.state not in (*lookup.IN_SERVICE, "") or leaf.state == "DEGRADED" for leaf in leaves) else reason
@@ -68,7 +68,7 @@ def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation | None:
             Cure(
                 "look",
                 "Look at the whole of it: the row of the member says why it serves nothing.",
-                (("zpool", "status", "-P", "-p", pool.name),),
+                (("zpool", "status", "-P", "-p", *(() if pool.name == NAMELESS else (pool.name,))),),
             ),
         ),
     )
@@ -96,7 +96,9 @@ def _severity(lost: Lost) -> Severity:
 
 def _meaning(lost: Lost) -> str:
     what = "log device" if lost.role == "log" else "member"
-    lines = [f"The {what} {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS[lost.leaf.state]}"]
+    lines = [
+        f"The {what} {lost.guid} of {lost.pool.name} ({lost.path}) is {lost.leaf.state}. {MEANINGS.get(lost.leaf.state) or lost.given_up}"
+    ]
     place = lost.place_sentence()
     if place:
         lines.append(place)
@@ -112,6 +114,11 @@ def _meaning(lost: Lost) -> str:
     elif (silent := _silent(lost)) is not None:
         lines.append(
             f"The kernel still lists {where(silent)} under its name, and it does not answer: it is pulled, or dead. Look at its bay."
+        )
+    elif cause_of(lost.leaf.note):
+        lines.append(
+            "Errors come from a cable, a slot or power as often as from the disk: look there first, and at its SMART. If that explains them, mend it and bring "
+            "the member back with `zpool clear`."
         )
     else:
         lines.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")

@@ -7,16 +7,19 @@ writes on all of them are the way. Where data is damaged as well, `data-errors` 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agents.collectors._rows import GAP
+from agents.collectors._vdevs import TOO_FEW
 from workflows.analysis import pool_fate
 from workflows.engine.core import Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known
-from workflows.facts.read.data_errors import data_errors
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts.read.data_errors import counted, data_errors
 from workflows.situations import _cures, _words
 
 SLUG = "errors-everywhere"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)
 GATES = True
 MEMBERS_MIN = 2
+SEVERAL_MIN = 3  # members of a pool; that many do not fail alike at one time
 ROWS_SHOWN = 8
 
 
@@ -25,14 +28,21 @@ class Everywhere:
     node: NodeFacts
     pool: PoolFacts
     tops: tuple[VdevFacts, ...]  # all of whose serving disks count errors
+    cut: bool  # whether rows of these may be missing
 
     @property
     def leaves(self) -> tuple[VdevFacts, ...]:
-        return tuple(leaf for top in self.tops for leaf in top.leaves() if _serves(leaf))
+        return tuple(leaf for top in self.tops for leaf in top.leaves() if _serves(leaf) and leaf.figures)
 
     @property
     def only_checksums(self) -> bool:
-        return not any(known(leaf.errors) and (leaf.errors[0] or leaf.errors[1]) for leaf in self.leaves)
+        return not any(_commands_failed(leaf) for leaf in self.leaves)
+
+    @property
+    def which(self) -> str:
+        """How many disks, and of which vdevs."""
+        names = ", ".join(top.name for top in self.tops)
+        return f"{len(self.leaves)} disks of {names}" + (" that are shown" if self.cut else "")
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -54,21 +64,48 @@ def _of_pool(node: NodeFacts, pool: PoolFacts) -> Iterator[Everywhere]:
     """None of a pool that does not serve: what its disks counted then is of its going."""
     if data_errors(pool) is not None or pool_fate.is_suspended(pool) or pool_fate.why_down(pool):
         return
-    tops = tuple(top for role, top in pool.tops_read if all_count(top))
+    tops = tuple(top for role, top in pool.tops_read if all_count(top, rows_missing(pool, top)))
     if tops:
-        yield Everywhere(node, pool, tops)
+        yield Everywhere(node, pool, tops, any(rows_missing(pool, top) for top in tops))
 
 
-def all_count(top: VdevFacts) -> bool:
-    """Whether each of its disks that serve counts errors of one kind, and there are several.
+def all_count(top: VdevFacts, cut: bool = False) -> bool:
+    """Whether each of its disks that serve counts errors of one kind, and there are several. Of a listing that was `cut`, each that is shown.
 
-    A disk that cannot be read any more, beside one that gets wrong data of it, is one sick disk.
+    A disk that cannot be read any more, beside one that gets wrong data of it, is one sick disk. A count counts rounded as well.
     """
     serving = [leaf for leaf in top.leaves() if _serves(leaf)]
-    errors = [leaf.errors for leaf in serving if known(leaf.errors)]
-    if len(errors) < max(MEMBERS_MIN, len(serving)):
+    counts = [leaf for leaf in serving if leaf.figures]
+    if len(counts) < MEMBERS_MIN or (len(counts) < len(serving) and not cut):
         return False
-    return all(checksum for _, _, checksum in errors) or all(read or write for read, write, _ in errors)
+    return all(leaf.figures[2] != "0" for leaf in counts) or all(map(_commands_failed, counts))
+
+
+def rows_missing(pool: PoolFacts, top: VdevFacts) -> bool:
+    """Whether rows of disks of this vdev may not be in the text: fewer are there than its kind needs, some were taken out, or the text ends at them."""
+    if not top.children:
+        return False
+    ends_here = (
+        bool(pool.tops_read) and pool.tops_read[-1][1] is top and any(not line.line and line.field == "errors" for line in pool.unread)
+    )
+    taken_out = any(line.field == "config" and line.reason == GAP for line in pool.unread)
+    return ends_here or taken_out or any(line.reason == TOO_FEW and line.line == top.name for line in pool.unread)
+
+
+def neighbours_unseen(pool: PoolFacts, top: VdevFacts) -> bool:
+    """Whether all that is shown of a vdev counts errors, and rows of it may be missing: whether its other disks count as well is not known."""
+    shown = [leaf for leaf in top.leaves() if _serves(leaf) and leaf.figures]
+    return rows_missing(pool, top) and all(leaf.counted for leaf in shown)
+
+
+def several_count(pool: PoolFacts) -> int:
+    """How many members in service count errors, where these are so many that what they share is looked at before any of them; else 0."""
+    members = len(counted(pool))
+    return members if members >= SEVERAL_MIN else 0
+
+
+def _commands_failed(leaf: VdevFacts) -> bool:
+    return any(figure != "0" for figure in leaf.figures[:2])
 
 
 def _serves(leaf: VdevFacts) -> bool:
@@ -83,22 +120,22 @@ def _situation(one: Everywhere) -> Situation:
         key=f"{SLUG}:{one.node.node}:{one.pool.name}",
         node=one.node.node,
         severity="act",
-        title=f"{one.pool.name}: {what} on all {len(one.leaves)} disks of {names}: look at what they share",
-        meaning=" ".join(_meaning(one, names, what)),
+        title=f"{one.pool.name}: {what} on all {one.which}: look at what they share",
+        meaning=" ".join(_meaning(one, what)),
         evidence=tuple(
-            _words.evidence(one.node, "zpool_status", "  ".join((leaf.name, leaf.state, *map(str, leaf.errors), leaf.note)).rstrip())
+            _words.evidence(one.node, "zpool_status", "  ".join((leaf.name, leaf.state, *leaf.figures, leaf.note)).rstrip())
             for leaf in one.leaves[:ROWS_SHOWN]
-            if known(leaf.errors)
         ),
         subject=_words.subject(one.node, one.pool) | {"tops": names},
+        sure=not one.cut,
         cures=tuple(_cures_of(one)),
         gate=True,
         vdevs=tuple(_cures.guid(leaf) for leaf in one.leaves),
     )
 
 
-def _meaning(one: Everywhere, names: str, what: str) -> Iterator[str]:
-    yield f"Each of the {len(one.leaves)} disks of {names} in {one.pool.name} counts {what}. Disks do not fail alike at one time: the cause is what they share."
+def _meaning(one: Everywhere, what: str) -> Iterator[str]:
+    yield f"Each of the {one.which} in {one.pool.name} counts {what}. Disks do not fail alike at one time: the cause is what they share."
     if one.only_checksums:
         yield (
             "Wrong checksums on all of them were made before the data was written or on the way to the disks: memory of the node (without ECC above "
@@ -110,6 +147,8 @@ def _meaning(one: Everywhere, names: str, what: str) -> Iterator[str]:
         "Take no disk out and put none in while this is so: a resilver reads and writes by the same way, and would write what is wrong. If nothing is done, "
         "errors in the same block of several disks become damaged files."
     )
+    if one.cut:
+        yield "Rows may be missing in this text, so whether all disks of it count is not known: look at the whole tree."
     yield from (_words.margin_sentence(one.pool, top) for top in one.tops)
 
 

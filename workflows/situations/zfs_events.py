@@ -7,12 +7,12 @@ from agents.collectors.zpool_events import CLASSES, Event
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.situations import _words
-from workflows.situations._events import lost_by_its_events, tree_read
+from workflows.situations._events import STATECHANGE, lost_by_its_events, tree_read
 
 SLUG = "zfs-events"
 MANUALS: tuple[str, ...] = ()
 PREFIX = "ereport.fs.zfs."
-TERSE = ("resource.fs.zfs.",)  # without -v it is not known whose state changed, and to what
+TERSE = ("resource.fs.zfs.",)  # without -v it is not known whose state changed, and to what; old releases do not say to what
 OWN = ("ereport.fs.zfs.io_failure",)  # `pool-suspended` reports it
 GRAVE = frozenset(
     PREFIX + name
@@ -41,12 +41,20 @@ def unexplained(node: NodeFacts) -> tuple[tuple[str, str], ...]:
 def _of(node: NodeFacts) -> Iterator[Situation]:
     by_pool: dict[tuple[str, int | None], list[Event]] = {}
     for event in node.events if known(node.events) else ():
-        if event.known and (not event.fields or event.kind not in OWN) and event.kind.startswith((PREFIX, *TERSE[: not event.fields])):
+        if (
+            event.known
+            and (not event.fields or event.kind not in OWN)
+            and event.kind.startswith((PREFIX, *TERSE[: _tells_no_state(event)]))
+        ):
             by_pool.setdefault((event.text("pool") or "", event.number("pool_guid")), []).append(event)
     lost = lost_by_its_events(node) if by_pool else frozenset()
     for (pool, guid), events in by_pool.items():
         if tree_read(node, pool, guid) is None and not _of_one_lost(events, lost):
             yield _situation(node, pool, guid, events)
+
+
+def _tells_no_state(event: Event) -> bool:
+    return not event.fields or (event.kind == STATECHANGE and not event.state)
 
 
 def _of_one_lost(events: list[Event], lost: frozenset[str]) -> bool:
@@ -90,7 +98,11 @@ def _member(event: Event) -> str:
 
 def _counted(kind: str, member: str, count: int) -> str:
     whom = f"of the member {member} " if member else ""
-    means = CLASSES[kind] or "a vdev changed its state; `zpool events -v` shows which one and to what"
+    means = CLASSES[kind] or (
+        "it changed its state; the event does not say to what, `zpool status -P -p` does"
+        if member
+        else "a vdev changed its state; `zpool events -v` shows which one and to what"
+    )
     text = f"{kind.removeprefix(PREFIX)} {whom}({means})"
     return f"{text}, {count} times" if count > 1 else text
 

@@ -39,8 +39,16 @@ _NO_ERRORS = "No known data errors"
 _BEFORE_PROSE = f"errors: {_NO_ERRORS}"
 
 
+# a command typed behind a prompt, and the refusal that stands behind its last word without a blank
+_REFUSED = re.compile(
+    r"(.{0,80}[#$%>] ?(?:sudo )?(?:zpool|zfs|zdb|mount)\b.{0,200}?[\w/.-])((?:mount\.lustre: mount|(?:internal error: )?cannot (?:import|export|replace|attach|detach|online|offline|remove|mount|open|clear|destroy|add)) .{1,600})\Z"
+)
+
+
 def _is_joined(line: str) -> bool:
     """Whether a command stands before the first line of what it printed, or somebody's words behind the last."""
+    if ("cannot " in line or "mount.lustre: " in line) and _REFUSED.match(line):
+        return True
     if line.startswith(_BEFORE_PROSE):
         return len(line) > len(_BEFORE_PROSE) and line[len(_BEFORE_PROSE)].isalpha()
     return "pool: " in line and "zpool " in line and _WITH_ITS_COMMAND.match(line) is not None
@@ -77,7 +85,7 @@ def _parts(line: str) -> Iterator[str]:
     if _is_joined(line):
         if line.startswith(_BEFORE_PROSE):
             yield from (_BEFORE_PROSE, TURN + line[len(_BEFORE_PROSE) :])
-        elif joined := _WITH_ITS_COMMAND.match(line):
+        elif joined := _REFUSED.match(line) or _WITH_ITS_COMMAND.match(line):
             yield from joined.groups()
         return
     if _is_escaped(line):

@@ -25,7 +25,7 @@ _OTHERS = (
     ("mount", re.compile(r".{0,200}?mount\.lustre: mount (?P<about>\S{1,200}) at \S{1,200} failed: .*")),
     ("stopped", re.compile(r"ASSERT at [\w.-]{1,80}\.c:[0-9]{1,6}:.*")),
     ("load key", re.compile(r"Key load error: .*")),
-    ("zdb", re.compile(r"zdb: can't open '(?P<about>[^']{1,300})': .*")),
+    ("zdb", re.compile(r"zdb: can't {1,2}open '(?P<about>[^']{1,300})': .*")),
     ("zdb", re.compile(r".{0,200}?(?:zdb: \S{1,200}:[0-9]{1,6}: .{0,200}Assertion .*failed.*|ASSERT at \S{0,200}/module/\S{1,80}:[0-9]{1,6}:.*)")),
     ("usage", re.compile(r"bad property list: .*|(?:invalid option|unrecognized command|invalid property) '.{1,60}'$|missing (?:pool|dataset|device|target)(?: name)? argument.*")),
     ("create", re.compile(r"(?:mountpoint|default mountpoint) '(?P<about>[^']{1,300})' (?:exists and is not empty|exists and is not a directory|: ).*")),
@@ -73,7 +73,8 @@ def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
             i += 1
         verb, about = head
         if found and verb == "import" and not about and found[-1].verb == "import":
-            printed, about = [*found.pop().lines, *printed], found[-1].about if found else about  # one import says several sentences
+            first = found.pop()  # one import says several sentences
+            printed, about = [*first.lines, *printed], first.about
         found.append(Refusal(verb, about, tuple(line for line in printed if line.strip()), command))
     return tuple(_joined(found))
 

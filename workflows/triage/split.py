@@ -12,6 +12,7 @@ from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows import pasted
+from workflows.facts import status_reasons
 from workflows.pasted import ata_errors
 from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
@@ -210,7 +211,7 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return of_person, ""
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)) or (_FIELD_ABOVE.match(line) and _is_headed(lines, i)):
         return "zpool_status", ""  # its beginning is not here
-    if _DAMAGE.match(line) or UNDER_WAY.match(line):
+    if _DAMAGE.match(line) or UNDER_WAY.match(line) or _is_reason(line):
         return "zpool_status", ""  # all that somebody kept of it
     for source, form, second in _SIGNS if _SIGN.match(line) else ():
         found = form.match(line)
@@ -266,11 +267,20 @@ def _json(lines: Sequence[str]) -> str:
     )
 
 
-_POOL = re.compile(r" {0,4}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
+_POOL = re.compile(r" {0,6}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
-UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status, print_status_reason in cmd/zpool/zpool_main.c
-    r" {0,4}(?:status: One or more devices (?:has experienced an|could not be|are faulted in|is currently) |(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
+UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status in cmd/zpool/zpool_main.c
+    r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
 )
+_REASON = re.compile(r" {0,4}status: (\S.{0,200})")
+
+
+def _is_reason(line: str) -> bool:
+    """Whether it begins a reason that `zpool status` gives: it alone is kept at times."""
+    found = _REASON.match(line)
+    return found is not None and status_reasons.is_begun(found.group(1))
+
+
 _FIELD_ABOVE = re.compile(r" {0,4}(?:status|scan|scrub|config):(?: |$)")
 _COLUMNS = re.compile(r" *NAME +STATE +READ +WRITE +CKSUM(?: |$)")
 _STATE = re.compile(r" {0,4}state: [A-Z]{4,16}$")
@@ -340,7 +350,14 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
     if (
         source == "zpool_status"
         and piece.source in ("zpool_import", "zpool_status", "zpool_status_guid")
-        and (_COLUMNS.match(line) or _STATE.match(line) or _FIELD_ABOVE.match(line) or _DAMAGE.match(line) or UNDER_WAY.match(line))
+        and (
+            _COLUMNS.match(line)
+            or _STATE.match(line)
+            or _FIELD_ABOVE.match(line)
+            or _DAMAGE.match(line)
+            or UNDER_WAY.match(line)
+            or _is_reason(line)
+        )
     ):
         return False
     if _family(piece.source) != source or (key and piece.key and key != piece.key):

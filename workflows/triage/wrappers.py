@@ -132,8 +132,8 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
     if kind == INDENTED and (HEADER.match(line) or UNDER_WAY.match(line)):
         return False  # a tree's own rows; a field of the pool that is named above
     begun = begins(lines, place)[0]
-    if kind == INDENTED and begun == "scan_progress":
-        return False  # it goes on below the field of a pool
+    if kind == INDENTED and begun in ("scan_progress", "scan_stats"):
+        return False  # it goes on below the field of a pool, and within JSON
     if begun or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
         return True
     if kind == ">" and (_STAMP.match(line) or ((spoken := _spoken(line)) and begins([spoken.rest], 0)[0])):

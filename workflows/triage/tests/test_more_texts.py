@@ -29,7 +29,6 @@ def test_a_date_with_two_blanks_is_one_note(note):
     ("text", "name"),
     [
         ("ioc0 vol_id 0 type IM, 2 phy, 136 GB, state OPTIMAL, flags ENABLED\n", "mpt-status"),
-        (" dedup: DDT entries 265611, size 82.9M on disk, 51.0M in core\n", "deduplication"),
         ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
         ('[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n', "midclt"),
         ('[{"id": 1, "name": "tank", "guid": "1234567890", "path": "/mnt/tank", "status": "DEGRADED", "healthy": false}]\n', "midclt"),
