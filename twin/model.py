@@ -371,6 +371,7 @@ class Node:
     dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
     ports: list[Port] = field(default_factory=list)
     mapped: dict[str, list[str]] = field(default_factory=dict)  # device mapper device that holds a disk -> its UUID and its name
+    vdev_names: dict[str, str] = field(default_factory=dict)  # WWID -> the name that vdev_id.conf gives the disk: "A3"
     boot_uuids: list[str] | None = None  # EFI partitions that proxmox-boot-tool keeps filled; None: there is no such tool
     efi: bool = False  # it was booted by UEFI
     off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
