@@ -40,6 +40,19 @@ def first_partition(host: Host, disk: str) -> str | None:
     return found[0] if found and found[0] in (f"{disk}1", f"{disk}p1") else None
 
 
+def containers(host: Host, disk: str) -> tuple[str, ...]:
+    """Kernel names of the LUKS containers that are open on a disk or a partition of it: "dm-3"."""
+    folders = (f"/sys/block/{disk}", *(f"/sys/block/{disk}/{name}" for name in partitions(host, disk)))
+    holders = (path.rsplit("/", 1)[1] for folder in folders for path in host.list(f"{folder}/holders/dm-*"))
+    return tuple(name for name in holders if any(":CRYPT-" in line for line in attribute(host, f"/sys/block/{name}/dm/uuid")))
+
+
+def below(host: Host, name: str) -> str:
+    """The one device that a container lies on: "sda3" of "dm-3". `name` itself where it lies on none or on several."""
+    found = host.list(f"/sys/block/{name}/slaves/*") if name.startswith("dm-") else ()
+    return found[0].rsplit("/", 1)[1] if len(found) == 1 else name
+
+
 def wwid_of(host: Host, disk: str) -> str | None:
     """Which disk this kernel name leads to at this moment; None where the kernel does not say."""
     for name in ("device/wwid", "wwid"):

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from agents.collectors import _disks
 from agents.collectors.base import Capture, Unparsed, ask
+from agents.domain.wwid import strip_partition
 from agents.host.host import Host, Region
 
 T = TypeVar("T")
@@ -96,8 +97,19 @@ def collect(host: Host) -> tuple[Capture, ...]:
 
 
 def keys(host: Host) -> tuple[str, ...]:
-    """Partition 1 of each disk, where ZFS puts its data, or the disk when it has none; and where the disk is shared, each partition that can be a member."""
-    return tuple(name for disk in _disks.names(host) for name in (_disks.first_partition(host, disk) or disk, *others(host, disk)))
+    """Partition 1 of each disk, where ZFS puts its data, or the disk when it has none; where the disk is shared, each partition that can be a member;
+    and the LUKS containers that are open on any of them."""
+    return tuple(
+        name
+        for disk in _disks.names(host)
+        for name in (_disks.first_partition(host, disk) or disk, *others(host, disk), *_disks.containers(host, disk))
+    )
+
+
+def disk_of(host: Host, key: str) -> str:
+    """The disk that is read for a key, "sda" for "sda1": what wakes where it sleeps."""
+    below = _disks.below(host, key)
+    return strip_partition(below)[0]
 
 
 def others(host: Host, disk: str) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ from agents import VERSION
 from agents.collectors import COLLECTORS, block, zdb_label, zpool_import, zpool_status
 from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture
 from agents.domain.times import iso, seconds_left
-from agents.domain.wwid import strip_partition
 from agents.host.host import Host
 from agents.host.worker_pool import Crew, Job
 from agents.reporting.change_detector import Noticed
@@ -209,7 +208,7 @@ class Schedule:
 
     def _put_or_park(self, source: Source, key: str) -> None:
         """What wakes a disk waits while it is being found out whether that disk sleeps; no other disk's answer is waited for."""
-        disk = strip_partition(key)[0]
+        disk = source.disk_of(self._host, key)
         if source.wakes and self._sleep_is_asked(disk):
             source.asking.add(key)
             source.parked.setdefault(disk, []).append(key)
@@ -357,7 +356,7 @@ class Schedule:
     def _asleep(self, source: Source, key: str) -> str:
         """Which disk asking this would wake, of those that were found asleep when last asked in a way that wakes no disk; "" for none."""
         if source.wakes:
-            disk = strip_partition(key)[0]
+            disk = source.disk_of(self._host, key)
             return f"{disk} {ASLEEP}" if who_sleeps(self._sleep_captures(disk)) else ""
         if not source.wakes_all:
             return ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.collectors.base import Capture
+from agents.domain.wwid import strip_partition
 from agents.host.host import Host, Ran
 from agents.reporting.stored_capture import Kept
 
@@ -37,6 +38,11 @@ class Source:
     def wakes(self) -> bool:
         """Whether asking spins a sleeping disk up."""
         return getattr(self.module, "WAKES", False)
+
+    def disk_of(self, host: Host, key: str) -> str:
+        """The disk that asking about this key reads."""
+        of: Callable[[Host, str], str] | None = getattr(self.module, "disk_of", None)
+        return strip_partition(key)[0] if of is None else of(host, key)
 
     @property
     def wakes_all(self) -> bool:

@@ -1,3 +1,5 @@
+from fnmatch import fnmatch
+
 import pytest
 
 from agents.collectors import zdb_label, zdb_uberblocks
@@ -186,3 +188,30 @@ def test_without_bytes_to_read_there_is_no_stamp(tmp_path):
     assert zdb_label.stamp(CapturedHost(step(STEPS[0])), "sda1") == ""
     assert zdb_label.stamp(Disk(1024 * KIB - 512), "sda1") == ""
     assert zdb_label.stamp(Disk(1024 * KIB), "sda1") != ""
+
+
+class Sysfs:
+    """Files and folders of /sys, and nothing else of a host."""
+
+    def __init__(self, **files: str) -> None:
+        self.files = files
+
+    def read(self, path: str) -> bytes:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return self.files[path].encode()
+
+    def list(self, pattern: str) -> tuple[str, ...]:
+        return tuple(sorted(path for path in self.files if fnmatch(path, pattern) and path.count("/") == pattern.count("/")))
+
+
+def test_it_asks_a_luks_container_too_and_knows_which_disk_that_reads():
+    block = {"sda": ("", "dm-1"), "sda/sda1": ("2048", "dm-0"), "sdb": ("", "dm-2")}
+    files = {f"/sys/block/{name}": "" for name in ("sda", "sdb")} | {f"/sys/block/sda/{name}": "" for name in ("sda1",)}
+    for folder, (size, holder) in block.items():
+        files |= {f"/sys/block/{folder}/size": size, f"/sys/block/{folder}/holders/{holder}": ""}
+        files[f"/sys/block/{holder}/slaves/{folder.rpartition('/')[2]}"] = ""
+    kinds = {"dm-0": "CRYPT-LUKS2-f406-one", "dm-1": "LVM-x", "dm-2": "CRYPT-PLAIN-two"}
+    host = Sysfs(**files, **{f"/sys/block/{name}/dm/uuid": f"{uuid}\n" for name, uuid in kinds.items()})
+    assert zdb_label.keys(host) == ("sda1", "dm-0", "sdb", "dm-2")
+    assert [zdb_label.disk_of(host, key) for key in ("sda1", "dm-0", "sdb", "dm-2", "dm-7")] == ["sda", "sda", "sdb", "sdb", "dm-7"]

@@ -83,7 +83,7 @@ def test_a_member_that_reads_wrong_is_replaced_and_its_disk_found_by_its_serial_
     stage.sh(f"dd if=/dev/urandom of={old.by_id}-part1 bs=1M conv=notrunc {DAMAGED} 2>/dev/null; sync")
     stage.sh(f"zpool export {kind.pool}; zpool import -d /dev/disk/by-id {kind.pool}; zpool scrub -w {kind.pool}", seconds=600)
     print(stage.sh(f"zpool status -P {kind.pool}"))
-    walk.begin(f"{kind.pool}: ", RUNBOOK)
+    walk.begin(f"({old.wwid}) counted", RUNBOOK)  # beside it stands that the scrub repaired something
     walk.choose("Choose the new disk", new.serial)
     walk.asker.step("Scan the new disk")
     walk.asker.press("Done", evidence=old.serial)
@@ -113,7 +113,7 @@ def test_a_member_that_reads_wrong_is_replaced_and_its_disk_found_by_its_serial_
 def test_no_disk_is_taken_as_it_is_into_a_pool_on_luks_and_the_refusal_has_the_way(stage, walk):
     stage.sh(f"dd if=/dev/urandom of=/dev/mapper/luks-0 bs=1M conv=notrunc {DAMAGED} 2>/dev/null; sync")
     stage.sh(f"zpool export {CRYPT}; zpool import -d /dev/mapper {CRYPT}; zpool scrub -w {CRYPT}", seconds=600)
-    walk.begin(f"{CRYPT}: ", RUNBOOK)
+    walk.begin(f"({stage.machine.disk(0).wwid}) counted", RUNBOOK)
     new = stage.machine.disk(2)
     walk.choose("Choose the new disk", new.serial)
     walk.asker.step("Check pool, member and both disks")

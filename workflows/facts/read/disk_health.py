@@ -186,7 +186,9 @@ def _worn(condition: ConditionFacts) -> Iterator[Finding]:
         yield Finding("worn", "watch", f"{left} % of its life is left ({condition.life_name})", f"{condition.life_name} {left}")
     spare, threshold = condition.available_spare, condition.spare_threshold
     warned = (condition.critical_warning or 0) & SPARE_LOW  # then the drive itself says it is used up
-    if spare is not None and threshold is not None and not warned and spare < 100 and spare <= threshold + at.SPARE_MARGIN_WATCH:
+    if spare is None or threshold is None or (spare, threshold) == (0, 0):  # emulated drives say so, which count neither
+        return
+    if not warned and spare < 100 and spare <= threshold + at.SPARE_MARGIN_WATCH:
         yield Finding(
             "worn", "watch", f"{spare} % of its spare blocks are left, and at {threshold} % it warns", f"Available Spare: {spare}%"
         )

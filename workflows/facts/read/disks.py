@@ -86,9 +86,13 @@ def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
 
 
 def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
-    """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for."""
+    """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for, LUKS containers on it too."""
     first = next((p.name for p in device.partitions if p.number == 1), device.name)
-    others = (device.name, *(p.name for p in device.partitions))
+    others = (
+        device.name,
+        *(p.name for p in device.partitions),
+        *(name for one in (device, *device.partitions) for name in one.holders or ()),
+    )
     return tuple(dict.fromkeys((first, *(name for name in others if name in labels))))
 
 

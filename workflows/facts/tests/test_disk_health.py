@@ -64,6 +64,8 @@ def test_a_disk_that_says_nothing_has_no_finding():
         ({"life_left": at.LIFE_LEFT_WATCH, "life_name": "SSD_Life_Left"}, [("worn", "watch")]),
         ({"available_spare": 12, "spare_threshold": 10}, [("worn", "watch")]),
         ({"available_spare": 100, "spare_threshold": 99}, []),  # some drives name such a threshold
+        ({"available_spare": 0, "spare_threshold": 0}, []),  # an emulated drive counts neither
+        ({"available_spare": 0, "spare_threshold": 5}, [("worn", "watch")]),
         ({"temperature": 60, "temperature_trip": 60}, [("hot", "act")]),
         ({"temperature": 58, "temperature_trip": 60}, [("hot", "watch")]),
         ({"temperature": 60, "temperature_trip": 255}, []),  # no valid limit
