@@ -15,6 +15,7 @@ from twin.vdevs import ALIGN_SECTORS, GPT_SECTORS
 SMALL_SECTORS = 32 * ALIGN_SECTORS  # of a swap or EFI partition on a disk as small as the lab's
 ALIKE_NAMES, ALIKE_HOSTS = 200, 20  # how much higher the numbers of the second of two disks alike are
 FIRST_CONTAINER = 40  # dm-40 and up
+LUKS2_SECTORS = 16 * ALIGN_SECTORS  # of the header, as cryptsetup makes it
 
 
 def by_vdev(node: Node) -> Node:
@@ -60,11 +61,12 @@ def _partitioned(node: Node, number: int, before: tuple[str, ...], name: Callabl
 
 def on_luks(node: Node) -> Node:
     """Each member is what cryptsetup opened of a LUKS container that takes its whole disk."""
-    for place, (disk, _, leaf) in enumerate(list(_members(node))):
+    for place, (disk, number, leaf) in enumerate(_members(node)):
+        held = disk.partition(number)
         holder, name = f"dm-{FIRST_CONTAINER + place}", f"luks-{disk.serial}"
         node.mapped[holder] = [f"CRYPT-LUKS2-{leaf.guid:032x}-{name}", name]
         disk.partitions[:] = [Partition(0, 0, disk.size_bytes // SECTOR, filesystem="crypto_LUKS")]
-        disk.holders = [holder]
+        disk.holders, disk.inside = [holder], Partition(0, 0, disk.size_bytes // SECTOR - LUKS2_SECTORS, held.label if held else None)
         leaf.path, leaf.devid, leaf.phys_path, leaf.whole_disk = f"/dev/mapper/{name}", f"dm-uuid-{node.mapped[holder][0]}", "", 0
     return node
 

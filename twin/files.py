@@ -40,6 +40,9 @@ def build(node: Node) -> Tree:
         tree.file(f"/sys/devices/virtual/block/{holder}/dm/uuid", f"{uuid}\n")
         tree.file(f"/sys/devices/virtual/block/{holder}/dm/name", f"{name}\n")
         tree.directory(f"/sys/devices/virtual/block/{holder}/slaves")
+        for below in (disk for disk in node.disks if holder in disk.holders and disk.map is None):
+            for path in below.paths:
+                tree.link(f"/sys/devices/virtual/block/{holder}/slaves/{path.name}", f"/sys/block/{path.name}")
         tree.file(f"/dev/{holder}", b"")
     for disk in node.disks:
         if disk.map is not None:

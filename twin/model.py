@@ -114,6 +114,7 @@ class Disk:
     protection_type: int = 0
     table_uuid: str = ""  # the GUID of its partition table, where it was copied from another disk
     map: MultipathMap | None = None
+    inside: Partition | None = None  # what the LUKS container shows that is open on the whole of it
 
     @property
     def hex(self) -> str:
@@ -410,7 +411,7 @@ class Node:
 
 _INSIDE: dict[type, dict[str, type]] = {
     Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "ports": Port, "pools": Pool, "faults": Faults, "knobs": Knobs},
-    Disk: {"paths": Path, "partitions": Partition, "smart": Smart, "map": MultipathMap},
+    Disk: {"paths": Path, "partitions": Partition, "smart": Smart, "map": MultipathMap, "inside": Partition},
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},

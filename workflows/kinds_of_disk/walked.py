@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from twin.model import Node
 from workflows.engine.core import Answer, Runbook, Situation
 from workflows.kinds_of_disk.rows import ROWS
 from workflows.rehearsal import Asked, Rehearsed, rehearse, scenarios
-from workflows.rehearsal.known_facts import Stage
 from workflows.rehearsal.on_twins import TwinStage
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
@@ -19,12 +17,31 @@ from workflows.situations import detect_all
 ORDERED, BY_HAND, REFUSED, NOT_OFFERED = "ordered", "by hand", "refused", "not offered"
 # What brings, takes, lights, wipes, deletes or rescans a disk, or is set or asked on it.
 ON_DISKS = frozenset(
-    "zpool_replace zpool_replace_serving zpool_replace_partition partition_copy zpool_attach zpool_add zpool_add_class zpool_online zpool_offline "
-    "zpool_detach zpool_detach_new_half zpool_remove zpool_bring_back zpool_set_path locate_led fault_led_off disk_wipe disk_wipe_destroyed "
-    "disk_delete disk_rescan set_drive_mode smart_self_test".split()
+    (
+        *(
+            "zpool_replace",
+            "zpool_replace_serving",
+            "zpool_replace_partition",
+            "partition_copy",
+            "zpool_attach",
+            "zpool_add",
+            "zpool_add_class",
+        ),
+        *("zpool_online", "zpool_offline", "zpool_detach", "zpool_detach_new_half", "zpool_remove", "zpool_bring_back", "zpool_set_path"),
+        *(
+            "locate_led",
+            "fault_led_off",
+            "disk_wipe",
+            "disk_wipe_destroyed",
+            "disk_delete",
+            "disk_rescan",
+            "set_drive_mode",
+            "smart_self_test",
+        ),
+    )
 )
 AT = 1795248315.0
-SETTLES_SECONDS = 600.0  # between the first report and the second: what a source shows of a span is known then
+SETTLES_SECONDS = 600.0  # between the first report and the second
 CHOICES_MAX = 8
 _COMMAND_BY_HAND = re.compile(
     r"`(?:zpool (?:replace|attach|add|online|detach)|cryptsetup|sgdisk|gpart|multipath|multipathd|wipefs|labelclear|sdparm|nvme)\b"
@@ -47,27 +64,30 @@ def columns() -> tuple[Runbook, ...]:
 
 @cache
 def cell(row: str, slug: str) -> Cell:
-    """The runbook on its own scenario, with every disk of that kind. Kept, because a walk takes a third of a second."""
+    """The runbook on its own scenario, with every disk of that kind. Kept, because a walk takes a third of a second.
+
+    Where the first report shows nothing that the runbook answers, a second is made: some is known of a span alone, as how slow a disk is.
+    """
     nodes = scenarios.nodes(slug, AT)
     for node in nodes.values():
         ROWS[row].of(node)
-    found = detect_all(_stage(nodes).facts())
-    answer = next((answer for situation in found for answer in situation.answers if answer.runbook == slug), None)
-    return _told(_rehearsed(answer, nodes)) if answer else Cell(NOT_OFFERED, reasons=_advised(found))
-
-
-def _stage(nodes: Mapping[str, Node]) -> Stage:
     stage = TwinStage(nodes, AT)
-    stage.facts()
-    stage.clock.sleep(SETTLES_SECONDS)
-    return stage
+    found = detect_all(stage.facts())
+    if (answer := _answer(found, slug)) is None:
+        stage.clock.sleep(SETTLES_SECONDS)
+        answer = _answer(detect_all(stage.facts()), slug)
+    return _told(_rehearsed(answer, stage)) if answer else Cell(NOT_OFFERED, reasons=_advised(found))
 
 
-def _rehearsed(answer: Answer, nodes: Mapping[str, Node]) -> Rehearsed:
+def _answer(found: Iterable[Situation], slug: str) -> Answer | None:
+    return next((answer for situation in found for answer in situation.answers if answer.runbook == slug), None)
+
+
+def _rehearsed(answer: Answer, stage: TwinStage) -> Rehearsed:
     """With the first option that is fit, wherever one is asked for."""
     choices: dict[str, str] = {}
     for _ in range(CHOICES_MAX):
-        rehearsed = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, choices), _stage(nodes))
+        rehearsed = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, choices), stage.fork())
         if rehearsed.ending != "asks":
             break
         choices[rehearsed.asks] = next(choice.value for choice in rehearsed.choices if not choice.against)
