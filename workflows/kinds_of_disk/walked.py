@@ -43,8 +43,9 @@ ON_DISKS = frozenset(
 AT = 1795248315.0
 SETTLES_SECONDS = 600.0  # between the first report and the second
 CHOICES_MAX = 8
+NOT_REPORTED = "Nothing is wrong as far as such disks report it: what this runbook answers is not among that."
 _COMMAND_BY_HAND = re.compile(
-    r"`(?:zpool (?:replace|attach|add|online|detach)|cryptsetup|sgdisk|gpart|multipath|multipathd|wipefs|labelclear|sdparm|nvme)\b"
+    r"`(?:zpool (?:replace|attach|add|online|detach)|cryptsetup|sgdisk|gpart|multipath|multipathd|wipefs|labelclear|sdparm|smartctl -t short /dev)\b"
 )
 _LINK = re.compile(r"/dev/disk/by-id/(wwn-0x|ata-|nvme-eui\.|nvme-uuid\.|nvme-nvme\.|dm-uuid-mpath-)[^ ]*?(-part[0-9]+)?$")
 
@@ -76,32 +77,40 @@ def cell(row: str, slug: str) -> Cell:
     if (answer := _answer(found, slug)) is None:
         stage.clock.sleep(SETTLES_SECONDS)
         answer = _answer(detect_all(stage.facts()), slug)
-    return _told(_rehearsed(answer, stage)) if answer else Cell(NOT_OFFERED, reasons=_advised(found))
+    return _walked(answer, stage) if answer else Cell(NOT_OFFERED, reasons=_advised(found))
 
 
 def _answer(found: Iterable[Situation], slug: str) -> Answer | None:
     return next((answer for situation in found for answer in situation.answers if answer.runbook == slug), None)
 
 
-def _rehearsed(answer: Answer, stage: TwinStage) -> Rehearsed:
-    """With the first option that is fit, wherever one is asked for."""
+def _walked(answer: Answer, stage: TwinStage) -> Cell:
+    """With the first option that is fit, wherever one is asked for. Why the very first was not, is told where no command is left without it."""
     choices: dict[str, str] = {}
+    passed_over: tuple[str, ...] = ()
     for _ in range(CHOICES_MAX):
         rehearsed = rehearse(Asked(RUNBOOKS[answer.runbook], answer.params, choices), stage.fork())
         if rehearsed.ending != "asks":
             break
         choices[rehearsed.asks] = next(choice.value for choice in rehearsed.choices if not choice.against)
-    return rehearsed
+        passed_over = passed_over or rehearsed.choices[0].against
+    return _told(rehearsed, passed_over)
 
 
-def _told(rehearsed: Rehearsed) -> Cell:
-    if rehearsed.ending == "done":
+def _told(rehearsed: Rehearsed, passed_over: tuple[str, ...]) -> Cell:
+    if rehearsed.ending == "done" and (rehearsed.commands or not passed_over):
         return Cell(ORDERED, _named(rehearsed.commands))
+    if rehearsed.ending == "done":
+        return Cell(_way(passed_over), reasons=passed_over)
     lines = rehearsed.acts[-1].lines if rehearsed.acts else []
     reasons = tuple(line.reason for line in lines if line.outcome != "pass")
     reasons = (rehearsed.choices[0].against if rehearsed.choices else ()) or reasons or (rehearsed.reason,)
     begun = tuple(f"By then `{' '.join(argv)}` has run." for argv in rehearsed.commands)
-    return Cell(BY_HAND if any(map(_COMMAND_BY_HAND.search, reasons)) else REFUSED, reasons=(*reasons, *begun))
+    return Cell(_way(reasons), reasons=(*reasons, *begun))
+
+
+def _way(reasons: Iterable[str]) -> str:
+    return BY_HAND if any(map(_COMMAND_BY_HAND.search, reasons)) else REFUSED
 
 
 def _named(commands: Iterable[Iterable[str]]) -> str:
@@ -113,4 +122,4 @@ def _named(commands: Iterable[Iterable[str]]) -> str:
 
 def _advised(found: Iterable[Situation]) -> tuple[str, ...]:
     """What is advised in the runbook's stead, of the first situation that advises anything."""
-    return next((tuple(cure.text for cure in one.cures if cure.text) for one in found if one.cures), ())
+    return next((tuple(cure.text for cure in one.cures if cure.text) for one in found if one.cures), (NOT_REPORTED,))
