@@ -19,9 +19,89 @@ ON_NO_DISK = frozenset(
     )
 )
 
-MEMBERS_OF_PARTITIONS = frozenset(("wwid-mismatch-replace", "blink-and-replace", "replace-in-place", "add-redundancy"))
 # What is not ordered of a kind, by design: the page has the reason of each.
-NOT_ORDERED: dict[str, frozenset[str]] = {}
+NOT_ORDERED = {
+    "sas-no-shelf": frozenset(("device-delete-reimport",)),
+    "sata": frozenset(("device-delete-reimport", "drive-mode-audit")),
+    "sata-no-wwn": frozenset(("device-delete-reimport", "drive-mode-audit")),
+    "nvme-eui": frozenset(("device-delete-reimport", "drive-mode-audit", "many-disks-offline")),
+    "nvme-nguid": frozenset(("device-delete-reimport", "drive-mode-audit", "many-disks-offline")),
+    "nvme-serial": frozenset(("device-delete-reimport", "drive-mode-audit", "many-disks-offline")),
+    "multipath": frozenset(
+        ("device-delete-reimport", "drive-mode-audit", "replace-boot-member", "slow-disk-triage", "wipe-destroyed-member", "wipe-disk")
+    ),
+    "boot-member": frozenset(
+        (
+            "add-redundancy",
+            "blink-and-replace",
+            "device-delete-reimport",
+            "replace-in-place",
+            "wipe-destroyed-member",
+            "wwid-mismatch-replace",
+        )
+    ),
+    "partuuid": frozenset(
+        (
+            "add-redundancy",
+            "blink-and-replace",
+            "device-delete-reimport",
+            "replace-boot-member",
+            "replace-in-place",
+            "wipe-destroyed-member",
+            "wwid-mismatch-replace",
+        )
+    ),
+    "luks": frozenset(
+        (
+            "add-auxiliary",
+            "add-redundancy",
+            "add-special",
+            "blink-and-replace",
+            "device-delete-reimport",
+            "drive-mode-audit",
+            "replace-boot-member",
+            "replace-in-place",
+            "wipe-destroyed-member",
+            "wwid-mismatch-replace",
+        )
+    ),
+    "virtio": frozenset(
+        (
+            "add-auxiliary",
+            "add-redundancy",
+            "add-special",
+            "blink-and-replace",
+            "device-delete-reimport",
+            "drive-mode-audit",
+            "finish-replacement",
+            "many-disks-offline",
+            "remove-auxiliary",
+            "replace-boot-member",
+            "replace-in-place",
+            "slow-disk-triage",
+            "spare-return",
+            "wipe-destroyed-member",
+            "wipe-disk",
+            "wwid-mismatch-replace",
+        )
+    ),
+    "usb": frozenset(
+        (
+            "add-auxiliary",
+            "add-redundancy",
+            "add-special",
+            "blink-and-replace",
+            "device-delete-reimport",
+            "drive-mode-audit",
+            "replace-boot-member",
+            "replace-in-place",
+            "slow-disk-triage",
+            "wipe-destroyed-member",
+            "wipe-disk",
+            "wwid-mismatch-replace",
+        )
+    ),
+}
 
 
 def test_every_operation_is_known_to_touch_a_disk_or_none():
