@@ -101,6 +101,22 @@ NOT_ORDERED = {
             "wwid-mismatch-replace",
         )
     ),
+    "alike": frozenset(
+        (
+            "add-auxiliary",
+            "add-redundancy",
+            "add-special",
+            "blink-and-replace",
+            "device-delete-reimport",
+            "drive-mode-audit",
+            "replace-boot-member",
+            "replace-in-place",
+            "slow-disk-triage",
+            "wipe-destroyed-member",
+            "wipe-disk",
+            "wwid-mismatch-replace",
+        )
+    ),
 }
 
 
