@@ -183,7 +183,7 @@ def smartctl(view: View, args: Sequence[str], now: float) -> Answer:
     if not {"-x", "-i"} & set(args) or device is None or not device.is_whole:
         return unknown(("smartctl", *args))
     if "-j" in args:
-        exit_code, text = smart_json.report(view.node, device.disk, device.name, args)
+        exit_code, text = smart_json.report(view.node, device.disk, device.name, args, now)
         return Answer(exit_code, text)
     exit_code, text = smart.report(view.node, device.disk, tuple(args), now)
     return Answer(exit_code, text)

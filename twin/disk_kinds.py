@@ -1,9 +1,11 @@
 """The disks of a node turned into those of another kind: what a home server or a Proxmox host has, where the lab's nodes have SAS."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from agents.domain.wwid import normalise, scheme
+from agents.domain.wwid import normalise, scheme, strip_partition
 from twin import disk_names
 from twin.build import sd_name
 from twin.model import SECTOR, Disk, MultipathMap, Node, Partition, Path, Port, Vdev
@@ -26,6 +28,26 @@ def sata_without_wwn(disk: Disk) -> Disk:
     return replace(disk, wwid=wwid, serial=serial, vendor="ATA", model=SATA_MODEL, rev="82.00A82", paths=paths, physical_block_bytes=4096)
 
 
+def sata(disk: Disk) -> Disk:
+    """The same with the WWN that most have."""
+    return replace(sata_without_wwn(disk), wwid=disk.wwid)
+
+
+def usb(disk: Disk) -> Disk:
+    """In a USB case whose bridge hands the disk's own WWN and serial number on."""
+    paths = [
+        replace(p, sas_address="", phys_path=f"pci-0000:00:14.0-usb-0:{int(p.hctl.split(':')[2]) + 1}:1.0-scsi-0:0:0:0") for p in disk.paths
+    ]
+    return replace(sata(disk), paths=paths)
+
+
+def virtio(disk: Disk) -> Disk:
+    """Of a virtual machine whose owner gave its disks no serial numbers, so none has an identity."""
+    number = _number(disk)
+    paths = [Path(f"vd{p.name.removeprefix('sd')}", "", number, "", f"pci-0000:00:{number & 0x1F:02x}.0") for p in disk.paths]
+    return replace(disk, wwid=f"virtio:{number}", serial="", vendor="", model="", rev="", paths=paths, rotational=False)
+
+
 def nvme(disk: Disk) -> Disk:
     """A namespace with an EUI-64 of its own, in no enclosure that the kernel knows of."""
     number = _number(disk)
@@ -41,6 +63,17 @@ def nvme(disk: Disk) -> Disk:
         paths=paths,
         rotational=False,
     )
+
+
+def nvme_nguid(disk: Disk) -> Disk:
+    """A namespace that has an NGUID too, which the kernel then names it by."""
+    return replace(nvme(disk), wwid=f"eui:0025385b71b00000{_number(disk):016x}")
+
+
+def nvme_by_serial(disk: Disk) -> Disk:
+    """A namespace without EUI-64, NGUID and UUID. The kernel names it by vendor, serial number, model and namespace, the two texts in hex (nvme_ns_wwid)."""
+    one = nvme(disk)
+    return replace(one, wwid=f"nvme:144d-{one.serial.encode().hex()}-{one.model.encode().hex()}-00000001")
 
 
 def multipath(disk: Disk) -> Disk:
@@ -72,8 +105,8 @@ def turned(node: Node, change: Change) -> Node:
         for index, disk in enumerate(disks):
             disks[index] = names[disk.wwid] = change(disk)
     _rename_leaves(node, names, lambda wwid: change(replace(pattern, wwid=wwid)))
-    if change is nvme:
-        node.enclosures = []
+    if not names[next(iter(names))].vendor:
+        without_shelf(node)
     if change is multipath:
         node.hosts |= {str(int(host) + SECOND_HOSTS): address.replace("0000:", "0001:") for host, address in node.hosts.items()}
         for one in node.enclosures:
@@ -85,16 +118,36 @@ def turned(node: Node, change: Change) -> Node:
     return node
 
 
+def without_shelf(node: Node) -> Node:
+    """No enclosure says where a disk sits."""
+    node.enclosures = []
+    for leaf in _members(node):
+        leaf.enc_path = ""
+    return node
+
+
+def _members(node: Node) -> list[Vdev]:
+    return [leaf for pool in node.pools for leaf in (*pool.leaves(), *pool.spares, *pool.caches)]
+
+
+def _labelled(disks: Iterable[Disk]) -> dict[int, tuple[Disk, int]]:
+    """guid of a member -> its disk, and the number of the partition it is on."""
+    return {part.label.guid: (disk, part.number) for disk in disks for part in disk.partitions if part.label}
+
+
 def _rename_leaves(node: Node, names: dict[str, Disk], like: Callable[[str], Disk]) -> None:
-    """By the label, which says whose a disk is, or by its name where its disk is away."""
-    owners = {part.label.guid: disk for disk in names.values() for part in disk.partitions if part.label}
-    for pool in node.pools:
-        for leaf in [*pool.leaves(), *pool.spares, *pool.caches]:
-            if disk := owners.get(leaf.guid) or _away(leaf, like):
-                leaf.path, leaf.devid = disk_names.member(disk), disk_names.devid(disk)
-                leaf.whole_disk = 0 if disk.map else leaf.whole_disk
-                leaf.phys_path = disk_names.phys_path(disk)
-                leaf.enc_path = leaf.enc_path if node.bay_of(disk.wwid) or disk.vendor == "ATA" else ""
+    """By the label, which says whose a disk is, or by its name where its disk is away. One that goes by a kernel name goes on to."""
+    owners = _labelled(names.values())
+    for leaf in _members(node):
+        away, number = _away(leaf, like), strip_partition(leaf.path)[1] or 1
+        disk, number = owners.get(leaf.guid) or (away, number)
+        if disk is not None:
+            by_kernel = leaf.path.startswith("/dev/sd") and not disk.map
+            leaf.path = f"/dev/{disk_names.part_name(disk.paths[0].name, number)}" if by_kernel else disk_names.member(disk, number)
+            leaf.devid = disk_names.devid(disk, number)
+            leaf.whole_disk = 0 if disk.map else leaf.whole_disk
+            leaf.phys_path = disk_names.phys_path(disk)
+            leaf.enc_path = leaf.enc_path if node.bay_of(disk.wwid) or disk.vendor == "ATA" else ""
 
 
 def _away(leaf: Vdev, like: Callable[[str], Disk]) -> Disk | None:

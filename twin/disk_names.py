@@ -1,7 +1,8 @@
-"""The names that a disk has on a node, by its kind: a WWN, a SATA disk without one, an NVMe namespace.
+"""The names that a disk has on a node, by its kind: a WWN, a SATA disk without one, an NVMe namespace, a virtio disk.
 
 `Disk.wwid` is the canonical identity and decides the kind: "naa:…", "ata:MODEL:SERIAL", or "eui:…", "uuid:…" and "nvme:…". An NVMe disk has no H:C:T:L; its place is
-`Path.phys_path`, as udev writes it: "pci-0000:01:00.0-nvme-1".
+`Path.phys_path`, as udev writes it: "pci-0000:01:00.0-nvme-1". A virtio disk without a serial number has no identity at all: "virtio:N" is the
+twin's own name for it, which nothing prints, and udev makes it the link of its place alone.
 """
 
 import re
@@ -17,8 +18,16 @@ def is_nvme(path: Path) -> bool:
     return path.name.startswith("nvme")
 
 
+def is_virtio(path: Path) -> bool:
+    return path.name.startswith("vd")
+
+
+def is_usb(path: Path) -> bool:
+    return "-usb-" in path.phys_path
+
+
 def is_scsi(disk: Disk) -> bool:
-    return not any(map(is_nvme, disk.paths))
+    return not any(is_nvme(path) or is_virtio(path) for path in disk.paths)
 
 
 def part_name(name: str, number: int) -> str:
@@ -27,8 +36,8 @@ def part_name(name: str, number: int) -> str:
 
 
 def by_id(disk: Disk) -> str:
-    """The link that names this disk and no other."""
-    link = by_id_path(disk.wwid)
+    """The link that names this disk and no other; that of its place where it has no identity."""
+    link = f"/dev/disk/by-path/{disk.paths[0].phys_path}" if scheme(disk.wwid) == "virtio" else by_id_path(disk.wwid)
     assert link is not None, f"{disk.wwid} is no identity that the twin can play"
     return link
 
@@ -42,9 +51,9 @@ def whole(disk: Disk) -> str:
     return f"/dev/disk/by-id/dm-uuid-{map_uuid(disk)}" if disk.map else by_id(disk)
 
 
-def member(disk: Disk) -> str:
-    """The same of the partition that ZFS makes, where it makes one."""
-    return whole(disk) if disk.map else f"{by_id(disk)}-part1"
+def member(disk: Disk, number: int = 1) -> str:
+    """The same of a partition, by default of the one that ZFS makes, where it makes one."""
+    return whole(disk) if disk.map else f"{by_id(disk)}-part{number}"
 
 
 def map_links(disk: Disk) -> Iterator[str]:
@@ -56,7 +65,8 @@ def map_links(disk: Disk) -> Iterator[str]:
 
 def links(disk: Disk, path: Path) -> Iterator[str]:
     """All of them in /dev/disk/by-id. udev makes the two `nvme-MODEL_SERIAL` links beside the one of the namespace's own identifier."""
-    yield by_id(disk)
+    if not is_virtio(path):
+        yield by_id(disk)
     model = f"{disk.model.replace(' ', '_')}_{disk.serial}"
     if scheme(disk.wwid) == "naa":
         yield f"/dev/disk/by-id/scsi-3{disk.hex}" if path.sas_address else f"/dev/disk/by-id/ata-{model}"
@@ -76,6 +86,8 @@ def kernel_wwid(disk: Disk) -> str:
 
 def devid(disk: Disk, number: int = 1) -> str:
     """What ZFS stores: the first link of the disk's bus (zfs_device_get_devid in lib/libzutil/os/linux/zutil_import_os.c)."""
+    if scheme(disk.wwid) == "virtio":
+        return ""
     if disk.map:
         return whole(disk).rpartition("/")[2]
     link = f"scsi-3{disk.hex}" if scheme(disk.wwid) == "naa" else by_id(disk).rpartition("/")[2]

@@ -15,6 +15,8 @@ from twin.model import SECTOR, Bay, Disk, Enclosure, MultipathMap, Node, Partiti
 from twin.tree import Tree
 
 SCSI_TIMEOUT_SECONDS = 30
+USB_HOST = "/sys/devices/pci0000:00/0000:00:14.0"
+BY_PARTUUID = "/dev/disk/by-partuuid"
 BAY_ATTRIBUTES = ("locate", "fault")  # those the twin lets anybody write
 
 
@@ -22,7 +24,7 @@ def build(node: Node) -> Tree:
     tree = Tree()
     for disk in node.disks:
         for path in disk.paths:
-            (_nvme if disk_names.is_nvme(path) else _disk)(tree, node, disk, path)
+            (_nvme if disk_names.is_nvme(path) else _virtio if disk_names.is_virtio(path) else _disk)(tree, node, disk, path)
     for enclosure in node.seen_enclosures:
         _enclosure(tree, node, enclosure)
     for port in node.ports:
@@ -36,6 +38,9 @@ def build(node: Node) -> Tree:
         tree.file(f"/sys/devices/virtual/block/{holder}/dm/uuid", f"{uuid}\n")
         tree.file(f"/sys/devices/virtual/block/{holder}/dm/name", f"{name}\n")
         tree.directory(f"/sys/devices/virtual/block/{holder}/slaves")
+        for below in (disk for disk in node.disks if holder in disk.holders and disk.map is None):
+            for path in below.paths:
+                tree.link(f"/sys/devices/virtual/block/{holder}/slaves/{path.name}", f"/sys/block/{path.name}")
         tree.file(f"/dev/{holder}", b"")
     for disk in node.disks:
         if disk.map is not None:
@@ -61,14 +66,24 @@ def dev_links(node: Node) -> dict[str, str]:
             for base in _link_names(disk, path):
                 links[base] = path.name
                 for partition in disk.table:
+                    if partition.uuid:
+                        links[f"{BY_PARTUUID}/{partition.uuid}"] = disk_names.part_name(path.name, partition.number)
                     if partition.fs_uuid:
                         links[f"{BY_UUID}/{partition.fs_uuid}"] = disk_names.part_name(path.name, partition.number)
                     links[f"{base}-part{partition.number}"] = disk_names.part_name(path.name, partition.number)
         if disk.map is not None:
             links |= dict.fromkeys(disk_names.map_links(disk), disk.map.dm)
+        for alias in filter(None, (node.vdev_names.get(disk.wwid),)):
+            links |= _by_vdev(disk, alias)
     for holder, (uuid, name) in node.mapped.items():
         links |= dict.fromkeys((f"/dev/disk/by-id/dm-uuid-{uuid}", f"/dev/disk/by-id/dm-name-{name}", f"/dev/mapper/{name}"), holder)
     return links
+
+
+def _by_vdev(disk: Disk, alias: str) -> dict[str, str]:
+    """As vdev_id makes them of vdev_id.conf: of the disk, and of each of its partitions."""
+    name, link = disk.paths[-1].name, f"/dev/disk/by-vdev/{alias}"
+    return {link: name} | {f"{link}-part{part.number}": disk_names.part_name(name, part.number) for part in disk.table}
 
 
 def _link_names(disk: Disk, path: Path) -> Iterator[str]:
@@ -93,11 +108,16 @@ def _map(tree: Tree, disk: Disk, one: MultipathMap) -> None:
 def scsi_folder(node: Node, hctl: str) -> str:
     """Where sysfs keeps the SCSI device of an H:C:T:L."""
     host, channel, target, _ = hctl.split(":")
+    if any(path.hctl == hctl and disk_names.is_usb(path) for disk in node.disks for path in disk.paths):
+        port = int(target) + 1
+        return f"{USB_HOST}/usb2/2-{port}/2-{port}:1.0/host{host}/target{host}:{channel}:{target}/{hctl}"
     return f"{sas.end_folder(node, hctl)}/target{host}:{channel}:{target}/{hctl}"
 
 
 def device_folder(node: Node, path: Path) -> str:
-    """Where sysfs keeps the device that a path leads through: the SCSI device, or the NVMe controller."""
+    """Where sysfs keeps the device that a path leads through: the SCSI device, the NVMe controller, or the virtio device."""
+    if disk_names.is_virtio(path):
+        return f"/sys/devices/pci0000:00/{path.phys_path.removeprefix('pci-')}/virtio{path.sg}"
     if not disk_names.is_nvme(path):
         return scsi_folder(node, path.hctl)
     port = next((port.address for port in node.ports if port.below == disk_names.pci_address(path)), "")
@@ -133,6 +153,15 @@ def _nvme(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
     block = f"{controller}/{path.name}"
     tree.file(f"{block}/wwid", f"{disk_names.kernel_wwid(disk)}\n")
     _block_device(tree, block, controller, disk, path)
+
+
+def _virtio(tree: Tree, node: Node, disk: Disk, path: Path) -> None:
+    """virtio_blk gives a block device neither a `wwid` nor a state, and its serial number, if any, in `serial` of the block device."""
+    device = device_folder(node, path)
+    tree.file(f"{device}/vendor", "0x1af4\n")
+    block = f"{device}/block/{path.name}"
+    tree.file(f"{block}/serial", f"{disk.serial}\n")
+    _block_device(tree, block, device, disk, path)
 
 
 def _scsi_device(tree: Tree, scsi: str, vendor: str, model: str, rev: str, sg: int) -> None:

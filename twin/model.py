@@ -114,6 +114,7 @@ class Disk:
     protection_type: int = 0
     table_uuid: str = ""  # the GUID of its partition table, where it was copied from another disk
     map: MultipathMap | None = None
+    inside: Partition | None = None  # what the LUKS container shows that is open on the whole of it
 
     @property
     def hex(self) -> str:
@@ -371,6 +372,7 @@ class Node:
     dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
     ports: list[Port] = field(default_factory=list)
     mapped: dict[str, list[str]] = field(default_factory=dict)  # device mapper device that holds a disk -> its UUID and its name
+    vdev_names: dict[str, str] = field(default_factory=dict)  # WWID -> the name that vdev_id.conf gives the disk: "A3"
     boot_uuids: list[str] | None = None  # EFI partitions that proxmox-boot-tool keeps filled; None: there is no such tool
     efi: bool = False  # it was booted by UEFI
     off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
@@ -409,7 +411,7 @@ class Node:
 
 _INSIDE: dict[type, dict[str, type]] = {
     Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "ports": Port, "pools": Pool, "faults": Faults, "knobs": Knobs},
-    Disk: {"paths": Path, "partitions": Partition, "smart": Smart, "map": MultipathMap},
+    Disk: {"paths": Path, "partitions": Partition, "smart": Smart, "map": MultipathMap, "inside": Partition},
     Partition: {"label": Label},
     Label: {"top": Vdev},
     Enclosure: {"bays": Bay},

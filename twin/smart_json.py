@@ -13,14 +13,14 @@ from twin.smart import ASC, ASCQ, EXIT_FAILING, EXIT_NO_SMART, EXIT_STANDBY, FAI
 VERSION = [7, 4]
 
 
-def report(node: Node, disk: Disk, name: str, options: Sequence[str]) -> tuple[int, str]:
+def report(node: Node, disk: Disk, name: str, options: Sequence[str], now: float) -> tuple[int, str]:
     """(exit code, text)."""
     if disk.smart.standby and "standby" in " ".join(options):
         sleeps = [{"string": "Device is in STANDBY BY COMMAND mode, exit(2)", "severity": "information"}]
         return EXIT_STANDBY, _text({"smartctl": {**_head(name, options, EXIT_STANDBY), "messages": sleeps}})
     exit_code = EXIT_NO_SMART if disk.smart.passed is None else 0 if disk.smart.passed else EXIT_FAILING
     is_sas = any(path.sas_address for path in disk.paths)
-    of_kind = _nvme(disk) if not is_scsi(disk) else _sas(node, disk) if is_sas else _sata(disk)
+    of_kind = _nvme(disk, now) if not is_scsi(disk) else _sas(node, disk) if is_sas else _sata(disk, now)
     fields = {"json_format_version": [1, 0], "smartctl": _head(name, options, exit_code), **of_kind}
     fields["serial_number"] = disk.serial
     fields["user_capacity"] = {"blocks": disk.size_bytes // disk.logical_block_bytes, "bytes": disk.size_bytes}
@@ -88,15 +88,52 @@ def _link(disk: Disk, address: str, shelf: Any) -> dict[str, Any]:
     }
 
 
-def _sata(disk: Disk) -> dict[str, Any]:
+def _sata(disk: Disk, now: float) -> dict[str, Any]:
     value = int(disk.hex, 16) if scheme(disk.wwid) == "naa" else 0
     wwn = {"wwn": {"naa": value >> 60, "oui": value >> 36 & 0xFFFFFF, "id": value & 0xFFFFFFFFF}} if value else {}
     return {
         "model_name": disk.model,
         "firmware_version": disk.rev,
         **wwn,
-        "ata_smart_self_test_log": {"standard": {"revision": 1, "count": 0}},
+        "ata_smart_self_test_log": {"standard": {"revision": 1, **_ata_tests(disk, now)}},
     }
+
+
+def _begun(disk: Disk, now: float) -> tuple[bool, bool]:
+    """Whether a self-test was begun, and whether it still runs."""
+    began = disk.smart.test_began_at
+    return bool(began), bool(began) and now < began + drive_logs.TEST_SECONDS
+
+
+def _ata_tests(disk: Disk, now: float) -> dict[str, Any]:
+    """The upper half of a status is the result: 0 completed, 7 a read failed, 15 it runs."""
+    begun, runs = _begun(disk, now)
+    if not begun:
+        return {"count": 0}
+    value, words = (
+        (0xF9, "Self-test routine in progress")
+        if runs
+        else (0x70, "Completed: read failure")
+        if disk.smart.self_test_failed
+        else (0, "Completed without error")
+    )
+    entry = {
+        "type": {"value": 1, "string": "Short offline"},
+        "status": {"value": value, "string": words},
+        "lifetime_hours": drive_logs.HOURS,
+    }
+    return {"table": [entry], "count": 1}
+
+
+def _nvme_tests(disk: Disk, now: float) -> dict[str, Any]:
+    begun, runs = _begun(disk, now)
+    value, words = (7, "Completed: failed segments") if disk.smart.self_test_failed else (0, "Completed without error")
+    entry = {
+        "self_test_code": {"value": 1, "string": "Short"},
+        "self_test_result": {"value": value, "string": words},
+        "power_on_hours": drive_logs.HOURS,
+    }
+    return {"current_self_test_operation": {"value": int(runs)}, "table": [entry] if begun and not runs else []}
 
 
 def _namespace(disk: Disk) -> dict[str, Any]:
@@ -107,14 +144,14 @@ def _namespace(disk: Disk) -> dict[str, Any]:
     return {"nguid": digits} if len(digits) == 32 else {"eui64": {"oui": int(digits[:6], 16), "ext_id": int(digits[6:], 16)}}
 
 
-def _nvme(disk: Disk) -> dict[str, Any]:
+def _nvme(disk: Disk, now: float) -> dict[str, Any]:
     return {
         "device": {"name": f"/dev/{disk.paths[0].name}", "protocol": "NVMe"},
         "model_name": disk.model,
         "firmware_version": disk.rev,
         "nvme_namespaces": [{"id": 1, **_namespace(disk)}],
         "nvme_smart_health_information_log": {"critical_warning": 0, "media_errors": 0, "percentage_used": 3},
-        "nvme_self_test_log": {"current_self_test_operation": {"value": 0}, "table": []},
+        "nvme_self_test_log": _nvme_tests(disk, now),
     }
 
 

@@ -11,7 +11,7 @@ from twin.tree import Tree
 
 @dataclass(frozen=True)
 class Device:
-    """What a path under /dev leads to: a disk, one partition of it, or its multipath map with the path that the map takes."""
+    """What a path under /dev leads to: a disk, one partition of it, the LUKS container on it, or its multipath map with the path that the map takes."""
 
     name: str  # "sda1"
     disk: Disk
@@ -40,6 +40,8 @@ class View:
                 for partition in disk.table:
                     name = part_name(path.name, partition.number)
                     found[name] = Device(name, disk, path, partition)
+            if disk.inside is not None and disk.holders and disk.paths:
+                found[disk.holders[0]] = Device(disk.holders[0], disk, disk.paths[0], disk.inside)
             if disk.map is not None and disk.paths:
                 taken = next((path for path in disk.paths if path.runs), disk.paths[0])
                 found[disk.map.dm] = Device(disk.map.dm, disk, taken, disk.partition(0))

@@ -35,7 +35,7 @@ HEAD = """<!-- Made from agents/zfs_releases.py by `python -m workflows.releases
 What a command does, refuses and prints differs by release, and within a series by patch level. Portal and node ask one table before they
 plan or order anything. {tried} were tried with a real kernel; of the others the source was read, and what is ordered there is the same
 command that reaches the same checks. Nothing was tried on FreeBSD and illumos: an order names disks by /dev/disk/by-id, which they have not,
-so there a person gives the commands, but for a tunable of FreeBSD (sysctl).
+so there a person gives the commands, but for a tunable of FreeBSD (sysctl). [Kinds of disks](disks.md) has the same by kind of disk.
 
 “By hand” is a run like any other: the same guards, plan, confirmation, approvals and locks, and then a snippet for a root shell in place of an
 order ([By hand](guide/by-hand.md)). It is the way on wherever a row below says so; a refusal says the way on in its reason.

@@ -44,13 +44,12 @@ class Uberblock:
 
 
 def keys(host: Host) -> tuple[str, ...]:
-    """First partitions, or disks without any, that no imported pool holds; none when that is not known."""
+    """Where labels are read (`zdb_label.keys`), and no imported pool holds it; none when that is not known."""
     imported = _imported(host)
     if imported is None:
         return ()
     members = {_whose(host, name) for name in imported}
-    names = (_disks.first_partition(host, disk) or disk for disk in _disks.names(host))
-    return tuple(name for name in names if _whose(host, name) not in members)
+    return tuple(name for name in zdb_label.keys(host) if _whose(host, name) not in members)
 
 
 def _whose(host: Host, device: str) -> tuple[str, int | None]:
@@ -63,6 +62,9 @@ def _whose(host: Host, device: str) -> tuple[str, int | None]:
 
 
 _MAPPED = re.compile(r"[^:]*:(?:part([0-9]{1,4})-)?(mpath-.+)")
+
+
+disk_of = zdb_label.disk_of
 
 
 def collect_one(host: Host, key: str) -> Capture:

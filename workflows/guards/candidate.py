@@ -79,6 +79,20 @@ def behind_a_map(disk: DiskFacts) -> Verdict | None:
     return refuse(f"{name_of(disk)} is behind the multipath map {above.name} ({above.dm}). {way_on(use, str(path_of('', above.uuid)))}")
 
 
+def asked_past_a_map(disk: DiskFacts, command: str) -> Verdict | None:
+    """Why no order sets or asks something of the disk itself: its link leads to the map. `command` is what a person gives; None where no map is above."""
+    above = disk.map
+    if above is None:
+        return None
+    if not known(above):
+        return unknown(f"{name_of(disk)}: {above.reason}")
+    path = next(iter(above.up or disk.names), "PATH")
+    return refuse(
+        f"{name_of(disk)} is behind the multipath map {above.name} ({above.dm}), and no order reaches past it. It is one disk by whichever path it is asked, so a "
+        f"person gives `{command} /dev/{path}` by one path that works, once `multipath -ll` shows that {path} is still a path of this map."
+    )
+
+
 @guard
 def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
     """The command names the disk by this link in /dev/disk/by-id, so the link must exist and lead to this disk."""

@@ -40,8 +40,9 @@ def the_pool_is_not_encrypted_below(facts: FleetFacts, params: Params) -> Verdic
 def _by_hand(params: Params) -> str:
     link = by_id_path(params.get("wwid", "")) or "/dev/disk/by-id/NEW_DISK"
     named = f"zpool replace {params['pool']} {params['vdev_guid']}" if params.get("vdev_guid") else "zpool …"
+    beside = ", or `zpool attach` with the same three words where the member stays and gets a mirror" if params.get("vdev_guid") else ""
     return (
         "A new disk that is taken as it is would hold the pool's data unencrypted. By hand, once its serial number was compared: "
         f"`cryptsetup luksFormat {link}`, `cryptsetup open {link} NAME` and a line for NAME in /etc/crypttab like those of the others; then "
-        f"`{named} /dev/mapper/NAME`."
+        f"`{named} /dev/mapper/NAME`{beside}."
     )

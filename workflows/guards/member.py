@@ -26,6 +26,17 @@ def the_member_sits_on_the_disk_meant(facts: FleetFacts, params: Params) -> Verd
 
 
 @guard
+def the_disk_that_goes_is_no_other(facts: FleetFacts, params: Params) -> Verdict:
+    """Before anything is taken out of service: a person finds it by a serial number, and what comes into its place is named by its identity."""
+    disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
+    if not known(disk) or disk is None:
+        return unknown(f"{params.get('node', '')} does not see {params.get('old_wwid', '')} now. Have the node look again.")
+    if disk.doubt:
+        return refuse(f"Another disk could be taken for {title(disk)}: {disk.doubt}.")
+    return ok(f"No other disk reports what {title(disk)} is known by.")
+
+
+@guard
 def the_member_serves(facts: FleetFacts, params: Params) -> Verdict:
     """Whether there is anything to take out of service."""
     target = need(the_target(facts, params))

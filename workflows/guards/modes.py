@@ -1,9 +1,11 @@
 """Questions about a mode of one disk: may it be switched, does the disk serve nothing meanwhile, is it what and where we think?"""
 
+from agents.domain.wwid import by_id_path
 from workflows.analysis import redundancy
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, Known, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.facts.fleet.mode_drift import MODES, Deviation, deviation
+from workflows.guards.candidate import asked_past_a_map
 from workflows.guards.fresh import stale
 from workflows.guards.margin import left
 from workflows.guards.subject import name_of, number, the_pool
@@ -50,6 +52,26 @@ def the_disk_is_the_one_meant(facts: FleetFacts, params: Params) -> Verdict:
     if disk.serial != params["old_serial"]:
         return refuse(f"{name_of(disk)} has the serial number {disk.serial}, not {params['old_serial']}. Begin again from the situation.")
     return ok(f"{leaf.guid} sits on {name_of(disk)}, serial number {disk.serial}.")
+
+
+@guard
+def a_mode_reaches_the_disk(facts: FleetFacts, params: Params) -> Verdict:
+    """Asked before the disk is taken out of service for it."""
+    disk = need(the_disk_meant(facts, params))
+    if disk.doubt:
+        return refuse(f"A command could reach another disk than {name_of(disk)}: {disk.doubt}.")
+    if against := asked_past_a_map(disk, "sdparm --save --set=MODE=VALUE"):
+        return against
+    inside = [
+        label.partition for label in need(disk.labels) if str(label.guid) == params.get("vdev_guid") and label.partition.startswith("dm-")
+    ]
+    if inside:
+        return refuse(
+            f"The member is in a container on {name_of(disk)} ({inside[0]}), so the node could not see at the switch that this is its disk. By hand, once its serial "
+            f"number was compared and the member was taken out of service: `sdparm --save --set=MODE=VALUE {by_id_path(params['old_wwid'])}`, then "
+            f"`zpool online` with the pool and {params.get('vdev_guid', '')}."
+        )
+    return ok(f"Neither a multipath map nor a container stands between {name_of(disk)} and its member.")
 
 
 @guard
@@ -195,4 +217,10 @@ def _on(value: bool) -> str:
     return "on" if value else "off"
 
 
-AUDIT_GUARDS = (what_the_audit_reads_is_fresh, the_disk_is_the_one_meant, nothing_is_lost_together, no_scan_runs_on_the_pool)
+AUDIT_GUARDS = (
+    what_the_audit_reads_is_fresh,
+    the_disk_is_the_one_meant,
+    a_mode_reaches_the_disk,
+    nothing_is_lost_together,
+    no_scan_runs_on_the_pool,
+)

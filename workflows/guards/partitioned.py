@@ -22,22 +22,32 @@ def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
 
     One plain sibling shows nothing of the others: a boot mirror in which one disk was replaced as a whole has such a one.
     """
+    return _alone(facts, params, "replace")
+
+
+@guard
+def what_gets_a_mirror_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
+    """The same of a disk that stays: the new one is attached to it, and its own table is what is copied."""
+    return _alone(facts, params, "attach")
+
+
+def _alone(facts: FleetFacts, params: Params, verb: str) -> Verdict:
     target = need(the_target(facts, params))
     own = _partitions.partition(target.leaf) or _partitions.by_devid(target.leaf)
     if own is not None:
-        return refuse(f"{_beside(target, own[1])} {_way(target, own[1], params)}")
+        return refuse(f"{_beside(target, own[1], verb)} {_way(target, own[1], params, verb)}")
     disks = need(target.node.disks, f"Whether {target.leaf.guid} shares its disk with other partitions is not known")
     for disk in _of(target.leaf, target, disks):
         if others := _others(disk):
             number = _number(disk, target, target.leaf)
-            return refuse(f"{_beside(target, number)} On its disk is also {', '.join(others)}. {_way(target, number, params)}")
+            return refuse(f"{_beside(target, number, verb)} On its disk is also {', '.join(others)}. {_way(target, number, params, verb)}")
     for leaf in target.top.leaves():
         for disk in _of(leaf, target, disks) if leaf != target.leaf else ():
             if others := _others(disk):
                 number = _number(disk, target, leaf)
                 return refuse(
                     f"{leaf.name}, of the same vdev as {target.leaf.guid}, is a partition of a disk with {', '.join(others)} beside it, so the disk of "
-                    f"{target.leaf.guid} is one with other partitions too. {_way(target, number, params)}"
+                    f"{target.leaf.guid} is one with other partitions too. {_way(target, number, params, verb)}"
                 )
     if not _of(target.leaf, target, disks) and (why := _not_shown(target, disks)):
         return unknown(f"Whether {target.leaf.guid} shares its disk with other partitions is not known: {why}")
@@ -61,8 +71,10 @@ def _not_shown(target: Target, disks: Iterable[DiskFacts]) -> str:
     return ""
 
 
-def _beside(target: Target, number: int | None) -> str:
+def _beside(target: Target, number: int | None, verb: str) -> str:
     part = f"partition {number}" if number else "a partition"
+    if verb == "attach":
+        return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk is not its mirror."
     no_runbook = _partitions.is_bsd(target.leaf) or number == OF_A_MEMBER
     take = "" if no_runbook else " Take replace-boot-member, which copies the partition table and replaces the partition."
     return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place.{take}"
@@ -89,22 +101,23 @@ def _number(disk: DiskFacts, target: Target, leaf: VdevFacts) -> int | None:
     return named[1] if named else strip_partition(_label(disk, target, leaf))[1]
 
 
-def _way(target: Target, number: int | None, params: Params) -> str:
+def _way(target: Target, number: int | None, params: Params, verb: str) -> str:
     return _partitions.way_by_hand(
         target.pool.name,
         str(target.leaf.guid),
-        _healthy(target),
+        _healthy(target, itself=verb == "attach"),
         by_id_path(params.get("wwid", "")) or "/dev/disk/by-id/NEW_DISK",
         number,
         _partitions.is_bsd(target.leaf),
+        verb,
     )
 
 
-def _healthy(target: Target) -> str:
-    """Another member's disk, which serves, by a name that does not move."""
+def _healthy(target: Target, itself: bool) -> str:
+    """The disk whose table is copied, by a name that does not move: another member's, which serves, or that of the member which gets a mirror."""
     links = (
         by_id_path(leaf.wwid)
         for leaf in target.top.leaves()
-        if leaf.guid != target.leaf.guid and leaf.state == "ONLINE" and known(leaf.wwid)
+        if (leaf.guid == target.leaf.guid) == itself and leaf.state == "ONLINE" and known(leaf.wwid)
     )
     return next((link for link in links if link), "/dev/disk/by-id/HEALTHY_DISK")

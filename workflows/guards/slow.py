@@ -3,6 +3,7 @@
 from workflows.analysis import slowness
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import FleetFacts, Known, Unknown, derived, known, lookup, need
+from workflows.guards.candidate import asked_past_a_map
 from workflows.guards.fresh import stale
 from workflows.guards.modes import SERVING, the_disk_meant, the_leaf
 from workflows.guards.subject import name_of
@@ -68,6 +69,10 @@ def the_disk_may_be_tested(facts: FleetFacts, params: Params) -> Verdict:
     subject = need(the_subject(facts, params))
     if not known(subject.disk.condition) or not known(subject.disk.condition.self_tests):
         return unknown(f"Whether {name_of(subject.disk)} keeps a log of self-tests is not known, so its result could not be read.")
+    if subject.disk.doubt:
+        return refuse(f"A command could reach another disk than {name_of(subject.disk)}: {subject.disk.doubt}.")
+    if against := asked_past_a_map(subject.disk, "smartctl -t short"):
+        return against
     members = {leaf.wwid for leaf in subject.one.top.leaves() if known(leaf.wwid)}
     for disk in subject.node.disks if known(subject.node.disks) else ():
         tests = disk.condition.self_tests if known(disk.condition) else ()

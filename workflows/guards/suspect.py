@@ -116,7 +116,12 @@ def its_bay_is_known(facts: FleetFacts, params: Params) -> Verdict:
     """A technician has to pull it later."""
     disk = need(the_disk(facts, params))
     if not known(disk.bay) or disk.bay.conflict or disk.bay.evidence > lookup.BAY_EVIDENCE_TO_LIGHT:
-        return unknown(f"The bay of {title(disk)} is not known for certain. Find it before it is taken away from the kernel.")
+        serial = f"the serial number {disk.serial}" if known(disk.serial) else "the WWID"
+        return unknown(
+            f"The bay of {title(disk)} is not known for certain, and of a disk that the kernel no longer shows nothing else would say whether it is out. It need not be "
+            f"taken away from the kernel first: no pool has it open, so find it at the rack by {serial}, pull it on every host that sees it, label it, and have the node "
+            "look again. read-only-import and import-pool then go on without it."
+        )
     return ok(f"{title(disk)} sits in bay {disk.bay.slot} of {disk.bay.enclosure_id}.")
 
 

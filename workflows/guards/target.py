@@ -23,7 +23,10 @@ MASS_EVENT_LEAVES_MIN = 1  # one lost disk is what we are here for
 def the_pool_is_imported_here_and_nowhere_else(facts: FleetFacts, params: Params) -> Verdict:
     pool = need(the_pool(facts, params))
     if _wwids(pool) == frozenset():
-        return unknown(f"Which disks {pool.name} sits on is not known, so other nodes cannot be asked about them.")
+        return unknown(
+            f"Which disks {pool.name} sits on is not known, so other nodes cannot be asked about them. Have the node look again. Of virtio disks and of files it is "
+            "never known: make sure that no other host has the pool, and give the command by its guids outside of Slotlight."
+        )
     for node in facts.nodes.values():
         if node.node != params["node"] and known(node.pools) and any(p.guid == pool.guid for p in node.pools):
             return refuse(f"{pool.name} is imported on {params['node']} and on {node.node}. Fence one of them before anything else.")

@@ -96,7 +96,7 @@ class Stage:
         made = rebuild(report.facts, report.bodies, report.earlier, self.clock.at)
         host = TwinHost(MemoryStore(made.node), self.clock, self.clock.sleep)
         before = [(self.clock.at - seconds, {where: body}) for where, (body, seconds) in report.earlier.items()]
-        first = _collected(host)
+        first = collected(host)
         return Seen(report, host, made, node_facts(report.facts.node, first, AGE_SECONDS, ()), first, before)
 
     def facts(self) -> FleetFacts:
@@ -120,7 +120,7 @@ class Stage:
 
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
         booted = seen.host.view().node.boot_id != seen.made.node.boot_id
-        captured = merged(seen.report.bodies, seen.first, _collected(seen.host), frozenset() if booted else LOGS)
+        captured = merged(seen.report.bodies, seen.first, collected(seen.host), frozenset() if booted else LOGS)
         earlier: dict[str, tuple[Body, float]] = {}
         lately: dict[str, tuple[Body, float]] = {}
         for when, bodies in sorted(seen.history, key=lambda entry: -entry[0]):
@@ -162,7 +162,7 @@ def _same(one: Body, other: Body) -> bool:
     return one == other or {**one, "text": _TIME_OF_DAY.sub("", one["text"])} == {**other, "text": _TIME_OF_DAY.sub("", other["text"])}
 
 
-def _collected(host: TwinHost) -> dict[str, Body]:
+def collected(host: TwinHost) -> dict[str, Body]:
     captures = (capture for collector in COLLECTORS.values() for capture in collector.collect(host))
     return {f"{c.source}/{c.key}" if c.key else c.source: c.body() for c in captures}
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from agents.domain.wwid import scheme
 from twin import disk_names, scenarios
 from twin.model import Bay, Disk, Node, Path
 from workflows.facts import known, lookup
@@ -42,12 +43,25 @@ def _the_bay(play: Play, node: Node) -> Bay | None:
     return found
 
 
+def new_wwid(old: str) -> str:
+    """The identity of a new disk of the same kind: of the same scheme, and by the new serial number where that is part of it."""
+    fields = old.partition(":")[2]
+    if scheme(old) == "ata":
+        return f"ata:{fields.partition(':')[0]}:{NEW_SERIAL}"
+    if scheme(old) == "nvme":
+        vendor, _, model, namespace = fields.split("-")
+        return f"nvme:{vendor}-{NEW_SERIAL.encode().hex()}-{model}-{namespace}"
+    if scheme(old) == "uuid":
+        return "uuid:00000000-0000-4000-8000-000000000001"
+    return f"eui:{1:0{len(fields)}x}" if scheme(old) == "eui" else NEW_WWID
+
+
 def _lay_out(play: Play) -> str:
     old = next((disk for disk in play.node.disks if disk.wwid == play.params["old_wwid"]), None)
     if old is None:
         raise CannotSuppose("The disk that is to go out is not in the report, so a new one like it cannot be supposed.")
     new = copy.deepcopy(old)
-    new.wwid, new.serial, new.partitions, new.holders = NEW_WWID, NEW_SERIAL, [], []
+    new.wwid, new.serial, new.partitions, new.holders = new_wwid(old.wwid), NEW_SERIAL, [], []
     new.smart.passed, new.smart.grown_defects, new.smart.uncorrected, new.smart.corrected = True, 0, 0, 0
     play.kept["new"] = new
     return new.serial
@@ -100,7 +114,7 @@ def _seat(play: Play) -> str:
         bay, old = _the_bay(play, node), play.params["old_wwid"]
         if any(disk.wwid == old for disk in node.disks):
             return ASSUMED_DONE
-        inside = bay.wwid if bay is not None else next((disk.wwid for disk in node.disks if disk.wwid == NEW_WWID), None)
+        inside = bay.wwid if bay is not None else next((disk.wwid for disk in node.disks if disk.wwid == new_wwid(old)), None)
         if inside is not None:
             scenarios.unplug(node, inside)
         scenarios.plug(node, play.kept["pulled"], bay)

@@ -19,6 +19,10 @@ from workflows.guards.scanned import serial_of
 from workflows.guards.several import about, numbers_chosen
 from workflows.guards.subject import the_disk, the_pool, the_target
 
+NO_DISK = (
+    "{node} reports no SCSI, SATA or NVMe disk. A virtio disk (vda) is not among them, because the kernel gives it no identity: in the settings of the virtual machine "
+    "attach it as a SCSI, SATA or NVMe disk with a serial number of its own, and have the node look again."
+)
 RESILVER_SECONDS_MAX = 7 * 24 * 3600  # a large, busy raidz takes days; after a week a person should look
 
 
@@ -55,6 +59,10 @@ def every_disk(facts: FleetFacts, params: Params, guards: tuple[Guard, ...] = CA
     node = lookup.node(facts, params.get("node", ""))
     if not known(node) or not known(node.disks):
         return ()
+    if not node.disks:
+        return (
+            Option("no-disk", "No disk that a command could name", "The node reports none.", (unknown(NO_DISK.format(node=node.node)),)),
+        )
     options = [(disk, _option(disk, facts, params, guards)) for disk in node.disks]
     return tuple(option for _, option in sorted(options, key=lambda pair: (len(blockers(pair[1].verdicts)), _place(pair[0]))))
 

@@ -146,20 +146,20 @@ def is_bsd(leaf: VdevFacts) -> bool:
     return _BSD.match(leaf.was or leaf.name) is not None
 
 
-def way_by_hand(pool: str, guid: str, healthy: str, new: str, number: int | None, bsd: bool) -> str:
-    """For a refusal: what a person gives in which order. `sgdisk DISK -R OTHER` reads DISK and overwrites OTHER (sgdisk(8), --replicate)."""
+def way_by_hand(pool: str, guid: str, healthy: str, new: str, number: int | None, bsd: bool, verb: str = "replace") -> str:
+    """For a refusal: what a person gives in which order; `verb` is that of zpool, which a member that stays and gets a mirror has attached to it. `sgdisk DISK -R OTHER` reads DISK and overwrites OTHER (sgdisk(8), --replicate)."""
     part = number or "N"
     compare = "Compare the serial numbers of both disks before the first command: it overwrites the partition table of the new disk."
-    truenas = "On TrueNAS replace it in the web interface instead, which does all of it."
+    truenas = f"On TrueNAS {'replace it' if verb == 'replace' else 'extend it'} in the web interface instead, which does all of it."
     if bsd:
         return (
             f"By hand, with HEALTHY and NEW as `gpart show` and `camcontrol devlist -v` show them: `gpart backup HEALTHY > table`, `gpart restore -F NEW < table`, "
-            f"`gpart show NEW` must show the same; `zpool replace {pool} {guid} NEWp{part}`; then what boots: `gpart bootcode -b /boot/pmbr -p /boot/gptzfsboot -i 1 NEW` "
+            f"`gpart show NEW` must show the same; `zpool {verb} {pool} {guid} NEWp{part}`; then what boots: `gpart bootcode -b /boot/pmbr -p /boot/gptzfsboot -i 1 NEW` "
             f"with BIOS, or a copy of the files of the EFI partition of HEALTHY. {compare} {truenas}"
         )
     return (
         f"By hand, in this order: `sgdisk {healthy} -R {new}` copies the partition table of the healthy disk, which stands first and is only read; `sgdisk -G {new}` gives "
-        f"the copy GUIDs of its own; `sgdisk -p` must print the same for both; `zpool replace {pool} {guid} {new}-part{part}`; then what boots: where "
+        f"the copy GUIDs of its own; `sgdisk -p` must print the same for both; `zpool {verb} {pool} {guid} {new}-part{part}`; then what boots: where "
         f"`proxmox-boot-tool status` lists EFI partitions, `proxmox-boot-tool format {new}-part2` and `proxmox-boot-tool init {new}-part2`, elsewhere `grub-install {new}`; "
         f"boot from it once. {compare} {truenas}"
     )

@@ -128,6 +128,7 @@ REFUSED = (
     Bad("only_the_member_left", "has lost more disks than it can rebuild", siblings(**OUT)),
     Bad("the_member_serves_again", "Check that its own disk is seated", leaf(**OUT)),
     Bad("the_member_sits_on_the_disk_meant", "sits on naa:5000c500a65bfff1", leaf(wwid="naa:5000c500a65bfff1")),
+    Bad("the_disk_that_goes_is_no_other", "could be taken for", disk("old_wwid", doubt="sda and sdb report one identity. Take one out")),
     Bad("the_member_stands_alone", "Let that finish first", above(kind="replacing")),
     Bad("the_vdev_can_do_without_the_member", "cannot do without another disk", siblings(**OUT)),
     # --- the pool and the lost member
@@ -174,6 +175,7 @@ REFUSED = (
 )
 
 UNSURE = (
+    Bad("the_disk_that_goes_is_no_other", "does not see", node(disks=UNREAD)),
     Bad("the_member_has_its_disk_alone", "shares its disk with other partitions is not known", node(disks=UNREAD)),
     Bad("the_pool_is_not_encrypted_below", "are not known", node(disks=UNREAD)),
     Bad("the_pool_is_not_encrypted_below", "is encrypted below", every_disk(in_use=UNREAD)),

@@ -11,7 +11,7 @@ from agents.collectors.kstat_txgs import MultihostWrite
 from agents.domain.tunables import ILLUMOS
 from agents.orders.policy import Policy
 from workflows.engine.core import Params
-from workflows.facts import FleetFacts, PoolLatency, ScanFacts, SelfTestFacts, known
+from workflows.facts import FleetFacts, MapFacts, PoolLatency, ScanFacts, SelfTestFacts, known
 from workflows.facts.read.disk_modes import Switch
 from workflows.facts.read.kstats import KstatFacts
 from workflows.tests.bends import (
@@ -75,6 +75,8 @@ def the_same_boot(facts: FleetFacts, params: Params) -> FleetFacts:
     return node(boot_id=params.get("boot_id", ""))(facts, params)
 
 
+A_MAP = MapFacts("dm-3", "mpatha", "mpath-35000c500a65bfff7", ("sdzz",), (), ())
+
 REFUSED = (
     # --- links
     Bad("every_disk_behind_it_is_there", "The kernel calls", every_disk(paths=each(state="transport-offline"))),
@@ -120,6 +122,10 @@ REFUSED = (
     # --- modes
     Bad("no_scan_runs_on_the_pool", "Wait until it ends", pool(scans=(ScanFacts("scrub", "running", "scrub in progress"),))),
     Bad("nothing_is_lost_together", "Mend that first", every_leaf(**OUT)),
+    Bad("a_mode_reaches_the_disk", "no order reaches past it", disk("old_wwid", map=A_MAP)),
+    Bad("a_mode_reaches_the_disk", "could reach another disk", disk("old_wwid", doubt="sda and sdb report one identity")),
+    Bad("the_disk_may_be_tested", "could reach another disk", disk("old_wwid", doubt="sda and sdb report one identity")),
+    Bad("the_disk_may_be_tested", "`smartctl -t short /dev/sdzz`", disk("old_wwid", map=A_MAP)),
     Bad("the_disk_is_the_one_meant", "has the serial number ZZ000001", disk("old_wwid", serial="ZZ000001")),
     Bad("the_disk_rests", "take it offline first", leaf(state="ONLINE")),
     Bad(
@@ -193,6 +199,7 @@ UNSURE = (
     Bad("there_are_enough_samples", "is not known", pool(latency=UNREAD)),
     Bad("no_scan_runs_on_the_pool", "are not known", pool(scans=UNREAD)),
     Bad("nothing_is_lost_together", "is not known", node(pools=UNREAD)),
+    Bad("a_mode_reaches_the_disk", "not read", disk("old_wwid", map=UNREAD)),
     Bad("the_disk_is_the_one_meant", "is not known", disk("old_wwid", serial=UNREAD)),
     Bad("the_disk_rests", "are not known", pool(tops=UNREAD)),
     Bad("the_kernel_flushes_what_the_disk_caches", "are not known", disk("old_wwid", modes=UNREAD)),

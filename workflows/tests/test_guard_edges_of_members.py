@@ -86,6 +86,15 @@ EDGES = {
         "refuse",
         "has the serial number ZZ1, not ZA000005",
     ),
+    "its disk is no other": (member.the_disk_that_goes_is_no_other, FLEET, LABELLED, "pass", "No other disk"),
+    "its disk could be another": (
+        member.the_disk_that_goes_is_no_other,
+        with_disk(SDFL_WWID, doubt="sda and sdb report one identity. Take one out"),
+        LABELLED,
+        "refuse",
+        "Take one out.",
+    ),
+    "its disk is gone": (member.the_disk_that_goes_is_no_other, fleet(replace(NODE, disks=())), LABELLED, "unknown", "does not see"),
     "no disk is known": (member.the_member_sits_on_the_disk_meant, fleet(replace(NODE, disks=SILENT)), LABELLED, "unknown", "does not see"),
     "the member serves": (member.the_member_serves, FLEET, {"vdev_guid": str(TWIN)}, "pass", "serves ost_0"),
     "the member serves nothing": (member.the_member_serves, FLEET, {}, "refuse", "serves nothing"),
@@ -297,6 +306,7 @@ EDGES = {
         "unknown",
         "for certain",
     ),
+    "its bay is not known": (suspect.its_bay_is_known, with_disk(BLANK_WWID, bay=SILENT), {}, "unknown", "pull it on every host"),
     "its bay is disputed": (
         suspect.its_bay_is_known,
         with_disk(BLANK_WWID, bay=replace(BLANK.bay, conflict="x")),

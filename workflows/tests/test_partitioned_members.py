@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workflows.facts import Unknown
-from workflows.guards.partitioned import the_member_has_its_disk_alone
+from workflows.guards.partitioned import the_member_has_its_disk_alone, what_gets_a_mirror_has_its_disk_alone
 from workflows.situations._partitions import way_by_hand
 from workflows.tests.incident import BLANK_WWID, DISKS, FLEET, LOST_LEAF, MEMBERS, NODE, PARAMS, by_id, fleet, with_leaf
 
@@ -28,6 +28,18 @@ def test_the_healthy_disk_is_read_and_the_new_one_written():
     assert f"sgdisk -G {by_id(healthy)}" not in reason
     assert f"{by_id(BLANK_WWID)}-part3`" in reason
     assert reason.index("sgdisk -G") < reason.index("zpool replace") < reason.index("proxmox-boot-tool init") < reason.index("grub-install")
+
+
+def test_what_stays_gets_its_mirror_by_attach_and_its_own_table_is_copied():
+    """`zpool replace` would take away the only disk that holds the data."""
+    alone = replace(MEMBERS[0], name=f"{by_id(MEMBERS[0].wwid)}-part3")
+    reason = what_gets_a_mirror_has_its_disk_alone(
+        with_leaf(LOST_LEAF, alone, *MEMBERS[1:]), PARAMS | {"wwid": BLANK_WWID, "vdev_guid": str(alone.guid)}
+    ).reason
+    assert f"`zpool attach ost_0 {alone.guid} {by_id(BLANK_WWID)}-part3`" in reason
+    assert f"`sgdisk {by_id(MEMBERS[0].wwid)} -R {by_id(BLANK_WWID)}`" in reason
+    assert "zpool replace" not in reason
+    assert "replace-boot-member" not in reason
 
 
 def test_before_a_disk_is_chosen_its_place_is_left_open():

@@ -28,7 +28,7 @@ from workflows.rehearsal import Asked, CannotRebuild, Rehearsed, Report, Stage, 
 from workflows.rehearsal.fidelity import of_the_pool
 from workflows.rehearsal.known_facts import SILENT_SECONDS, merged
 from workflows.rehearsal.play import SUPPOSE
-from workflows.rehearsal.simulated_technician import NEW_WWID, every_hand
+from workflows.rehearsal.simulated_technician import every_hand, new_wwid
 from workflows.runbooks import RUNBOOKS
 from workflows.runbooks.import_without_log.rehearsal import without_its_log
 from workflows.situations import detect_all
@@ -77,7 +77,7 @@ def chosen_on_the_way(walk: Walk) -> dict[str, str]:
     while walk.state.status not in ENDED:
         if walk.step.kind == "DECIDE":
             wwid = walk._choice()
-            picked[walk.state.step] = NEW_WWID if wwid in FROM_THE_SHELF else wwid
+            picked[walk.state.step] = new_wwid(wwid) if wwid in FROM_THE_SHELF else wwid
         walk.go()
     return picked
 
@@ -92,8 +92,10 @@ def test_it_ends_as_the_run_itself(title):
     answering = {name: report for name, report in known.items() if name not in silent}
     rehearsed = rehearse(Asked(walk.runbook, params, choices), Stage(answering, facts, at, silent))
     assert (rehearsed.ending, walk.state.status) == ("done", "done"), rehearsed.reason
-    links = {by_id_path(wwid): by_id_path(NEW_WWID) for wwid in FROM_THE_SHELF}
-    links |= {path_of(wwid, uuid): path_of(NEW_WWID, str(uuid_of(NEW_WWID))) for wwid in FROM_THE_SHELF if (uuid := uuid_of(wwid))}
+    links = {by_id_path(wwid): by_id_path(new_wwid(wwid)) for wwid in FROM_THE_SHELF}
+    links |= {
+        path_of(wwid, uuid): path_of(new_wwid(wwid), str(uuid_of(new_wwid(wwid)))) for wwid in FROM_THE_SHELF if (uuid := uuid_of(wwid))
+    }
     ran = [[links.get(word, word) for word in argv] for argv in walk.commands() if argv != UNHEARD_OF]
     acts = [act.step for act in rehearsed.acts if act.who != "passed over" and act.step != SUPPOSE]
     finished = [finished.step for finished in walk.state.finished if not finished.passed_over]

@@ -17,7 +17,7 @@ from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
 from workflows.guards.candidate import CHOICE_GUARDS, a_path_is_down
 from workflows.guards.fate import nothing_of_the_pool_comes_first
 from workflows.guards.mapped import the_pool_is_not_encrypted_below
-from workflows.guards.partitioned import the_member_has_its_disk_alone
+from workflows.guards.partitioned import what_gets_a_mirror_has_its_disk_alone
 from workflows.guards.policy import allowed
 from workflows.guards.protection import the_disk_has_the_protection_of_its_siblings
 from workflows.guards.releases import released
@@ -57,7 +57,7 @@ POOL_GUARDS = (
     the_pool_is_imported_here_and_nowhere_else,
     the_pool_is_not_suspended,
     it_is_one_disk_that_can_be_mirrored,
-    the_member_has_its_disk_alone,
+    what_gets_a_mirror_has_its_disk_alone,
     the_pool_is_not_encrypted_below,
     no_resilver_touches_the_vdev,
     nothing_blocks_attaching,

@@ -45,6 +45,7 @@ from workflows.guards.mapped import the_pool_is_not_encrypted_below
 from workflows.guards.member import (
     nothing_replaces_by_itself,
     only_the_member_left,
+    the_disk_that_goes_is_no_other,
     the_member_serves,
     the_member_serves_again,
     the_member_sits_on_the_disk_meant,
@@ -100,6 +101,7 @@ LEAVING_GUARDS = (
     no_expansion_needs_the_member,
     the_member_stands_alone,
     the_member_sits_on_the_disk_meant,
+    the_disk_that_goes_is_no_other,
     the_disk_sits_in_the_bay_meant,
     the_vdev_can_do_without_the_member,
     no_mass_event_is_under_way,

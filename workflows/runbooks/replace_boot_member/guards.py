@@ -5,7 +5,7 @@ from agents.domain.wwid import by_id_path, strip_partition
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, Known, Unknown, VdevFacts, derived, known, lookup, need
 from workflows.guards.replaced import the_new_line
-from workflows.guards.subject import name_of, number, the_disk, the_target
+from workflows.guards.subject import Target, name_of, number, the_disk, the_target
 from workflows.guards.target import the_lost_member_has_not_come_back
 from workflows.situations import _partitions
 
@@ -57,10 +57,26 @@ def the_source(facts: FleetFacts, params: Params) -> Known[tuple[VdevFacts, Disk
         disk = next((one for one in disks if one.wwid == leaf.wwid), None)
         if disk is not None and known(disk.serial) and not disk.doubt and by_id_path(leaf.wwid):
             return leaf, disk
+    if known_by_id := next((leaf.name for leaf in target.top.leaves() if leaf.state == "ONLINE" and _partitions.partuuid(leaf)), ""):
+        return Unknown(
+            f"{known_by_id} is known by the id of its partition, and which disk of the vdev has partition {part} is in no name. {_by_hand(target, part, params)}"
+        )
     return Unknown(
         f"No ONLINE member of {target.top.name} is known to be partition {part} of a disk whose identity and serial number are known, so there is no partition "
         "table to copy. See `lsblk -o NAME,SIZE,PARTTYPENAME,SERIAL,WWN`, have the node look again, or partition the new disk by hand. On TrueNAS replace it in the web interface, which does that and keeps its own records."
     )
+
+
+def _by_hand(target: Target, part: int, params: Params) -> str:
+    """TrueNAS names members so, and keeps records of its own."""
+    serving = (
+        by_id_path(leaf.wwid)
+        for leaf in target.top.leaves()
+        if leaf.state == "ONLINE" and known(leaf.wwid) and leaf.guid != target.leaf.guid
+    )
+    healthy = next((link for link in serving if link), "/dev/disk/by-id/HEALTHY_DISK")
+    new = by_id_path(params.get("wwid", "")) or "/dev/disk/by-id/NEW_DISK"
+    return _partitions.way_by_hand(target.pool.name, str(target.leaf.guid), healthy, new, part, False)
 
 
 @guard
