@@ -186,6 +186,12 @@ def to_bring(run: Run) -> str:
     return BRING_IT.format(node=run.node, what=_what_answers(brought, _asked_of_it(run))) if brought is not None else ""
 
 
+def waiting_for_an_archive(node: str) -> list[tuple[Run, str]]:
+    """The runs of a node without an agent whose questions the newest archive does not answer, with what they wait for."""
+    asked = Order.objects.filter(node=node, effect="pure", status__in=OUT, run__ended_at=None).exclude(run=None).values("run")
+    return [(run, why) for run in Run.objects.filter(pk__in=asked).order_by("pk") if (why := to_bring(run))]
+
+
 def _asked_of_it(run: Run) -> Order | None:
     """The first of its questions to the node that are out."""
     return Order.objects.filter(run=run, effect="pure", status__in=OUT).order_by("sealed_at").first()
