@@ -139,12 +139,12 @@ def test_an_archive_that_began_before_the_look_and_ended_after_it_settles_nothin
     act(run, ev.ByHandLookAsked, ann)
     asked_at = Order.objects.get(operation="probe_by_hand").sealed_at
     client.force_login(ann)
-    before = says_of_it(client, run)
+    before = words_of(client, run)
     bare.bring(at=asked_at.timestamp() - 1)
     run.refresh_from_db()
     assert run.status == "unknown"
     assert run.here.asked is not None
-    after = says_of_it(client, run)
+    after = words_of(client, run)
     assert f"an archive whose collection began after {asked_at:%H:%M:%S} UTC, when this was asked" in after
     assert f"that of the newest here began at {Node.objects.get().last_report_at:%H:%M:%S} UTC, so it does not" in after
     assert before != after
@@ -153,7 +153,7 @@ def test_an_archive_that_began_before_the_look_and_ended_after_it_settles_nothin
     )
 
 
-def says_of_it(client, run) -> str:
+def words_of(client, run) -> str:
     return " ".join(client.get(f"/runs/{run.pk}/").content.decode().split())
 
 
@@ -166,7 +166,7 @@ def test_a_run_that_waits_says_what_is_to_be_brought(bare, ann, bob, client):
     run.refresh_from_db()
     assert (run.step, run.status) == ("resilver", "waiting"), run.here.note
     client.force_login(ann)
-    assert "oss01 has no agent: what is brought of it next answers this. From your own machine: slotlight collect oss01" in says_of_it(
+    assert "oss01 has no agent: what is brought of it next answers this. From your own machine: slotlight collect oss01" in words_of(
         client, run
     )
 
