@@ -185,6 +185,7 @@ CELERY_BEAT_SCHEDULE = {
     "sign-the-ledger": {"task": "app.ledger.tasks.checkpoint", "schedule": 10.0, "options": {"expires": 10}},
     "send-checkpoints-out": {"task": "app.ledger.tasks.send_out", "schedule": crontab(minute=0, hour=f"*/{CHECKPOINTS_HOURS}")},
     "ring-due-runs": {"task": "app.runs.tasks.sweep", "schedule": 15.0, "options": {"expires": 15}},
+    "answer-from-archives": {"task": "app.runs.tasks.answer_from_archives", "schedule": 5.0, "options": {"expires": 5}},
     "ring-runs-at-the-rack": {"task": "app.runs.tasks.ring_due", "schedule": 2.0, "options": {"expires": 2}},
     "record-what-moved": {"task": "app.fleet.tasks.record_moves", "schedule": 15.0, "options": {"expires": 15}},
     "settle-situations": {"task": "app.fleet.tasks.settle_situations", "schedule": 60.0, "options": {"expires": 60}},

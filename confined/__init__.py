@@ -9,9 +9,12 @@ import os
 import pickle
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
+from pathlib import Path
 from typing import Any, TypeVar
 
 CPU_SECONDS = 10
@@ -19,6 +22,7 @@ MEMORY_BYTES = 512 * 1024 * 1024  # of address space
 WALL_SECONDS = 30  # on a machine that has other things to do
 NICE = 5  # a page that somebody waits for comes first
 
+ROOT = Path(__file__).resolve().parent.parent  # from where the functions are imported
 NO_ROOM = pickle.dumps((False, None))  # what is sent where memory did not suffice; made while there is some
 
 T = TypeVar("T")
@@ -43,8 +47,11 @@ WORDS = {
 def run(function: Callable[..., T], *args: Any, context: BaseContext | None = None) -> T:
     """What `function(*args)` returns. Raises `Stopped`; an error of the function is a crash, whose traceback goes to standard error.
 
-    `context` says how the process is made: by default a fork, which only a program with a single thread may use.
+    `context` says how the process is made: by default a fork, which only a program with a single thread may use. In a daemon of multiprocessing,
+    as each process of a Celery worker is, no such process may be begun, and an interpreter of its own does it.
     """
+    if multiprocessing.current_process().daemon:
+        return _apart(function, args)
     made: Any = context or multiprocessing.get_context("fork")  # each kind has a `Process`; the type of all does not say so
     receiver, sender = made.Pipe(duplex=False)
     process = made.Process(target=_child, args=(sender, function, args), daemon=True)
@@ -68,15 +75,35 @@ def run(function: Callable[..., T], *args: Any, context: BaseContext | None = No
     return answer
 
 
+def _apart(function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    argv, given = [sys.executable, "-m", "confined"], pickle.dumps((function, args))
+    try:
+        ran = subprocess.run(argv, input=given, stdout=subprocess.PIPE, timeout=WALL_SECONDS, check=False, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        raise Stopped("time") from None
+    if ran.returncode:
+        raise Stopped("cpu" if ran.returncode in (-signal.SIGXCPU, -signal.SIGKILL) else "crash")
+    fitted, value = pickle.loads(ran.stdout)  # of our own making, and nobody else's
+    if not fitted:
+        raise Stopped("memory")
+    answer: T = value
+    return answer
+
+
 def _child(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    sender.send_bytes(within_limits(function, args))
+    sender.close()
+
+
+def within_limits(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
+    """The pickled answer. For the process that is there for this alone: its limits stay."""
     _limit()
     answer = NO_ROOM
     with contextlib.suppress(MemoryError):
         answer = pickle.dumps((True, function(*args)))
     if answer is NO_ROOM:
         _lift_memory()  # saying so takes some, too
-    sender.send_bytes(answer)
-    sender.close()
+    return answer
 
 
 def _limit() -> None:

@@ -40,7 +40,7 @@ class Guest(NamedTuple):
         return ["ssh", "-i", str(self.key), "-p", str(self.port), *control, *known, "root@127.0.0.1", *more]
 
     def sh(self, line: str, seconds: float = LINE_SECONDS, check: bool = True, stdin: bytes = b"") -> str:
-        """What one shell line prints, both streams as they come. Raises GuestSaid, TimeoutExpired."""
+        """What one shell line prints, both streams as they come. Raises GuestFailed, TimeoutExpired."""
         given = {"input": stdin} if stdin else {"stdin": subprocess.DEVNULL}
         argv = self.argv(f"exec 2>&1; {line}")
         ran = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False, **given)
@@ -48,6 +48,13 @@ class Guest(NamedTuple):
         if check and ran.returncode:
             raise GuestFailed(f"`{line}` ended with {ran.returncode}:\n{output}")
         return output
+
+    def fed(self, line: str, stdin: bytes, seconds: float = LINE_SECONDS) -> bytes:
+        """What one shell line writes to its output when it is given this on its input. Raises GuestFailed, TimeoutExpired."""
+        ran = subprocess.run(self.argv(line), input=stdin, capture_output=True, timeout=seconds, check=False)
+        if ran.returncode:
+            raise GuestFailed(f"`{line}` ended with {ran.returncode}:\n{ran.stderr.decode(errors='replace')}")
+        return ran.stdout
 
     def paste(self, text: str, seconds: float = LINE_SECONDS) -> str:
         """What root's own shell on a terminal of the node shows when this is pasted into it, as somebody would copy it from there. Raises TimeoutExpired."""

@@ -2,10 +2,11 @@
 
 import http.client
 import re
+import secrets
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from html.parser import HTMLParser
@@ -19,6 +20,7 @@ ANSWER_SECONDS = 60
 LOOK_AGAIN_SECONDS = 3  # each look costs CPU that the node is waiting for
 INLINE = {"a", "abbr", "b", "code", "em", "i", "small", "span", "strong", "time"}  # after any other element there is a blank to see
 REFUSED = re.compile(r"(?:\brefused|Not now:) (.{1,240})")
+Files = Mapping[str, tuple[str, bytes]]  # field -> the file's name, and what it holds
 VOID = {"input", "br", "img", "meta", "link", "hr", "path", "circle", "rect", "line", "polyline", "source", "wbr"}
 
 
@@ -111,6 +113,20 @@ def _joined(words: list[str]) -> str:
     return " ".join("".join(words).split())
 
 
+URLENCODED = "application/x-www-form-urlencoded"
+
+
+def in_parts(form: Mapping[str, str], files: Files) -> tuple[str, bytes]:
+    """The content type and the body of a form with files, as a browser sends it (RFC 7578)."""
+    boundary, body = secrets.token_hex(16), bytearray()
+    for name, value in form.items():
+        body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+    for name, (file, data) in files.items():
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{file}"\r\nContent-Type: application/octet-stream\r\n\r\n'
+        body += head.encode() + data + b"\r\n"
+    return f"multipart/form-data; boundary={boundary}", bytes(body) + f"--{boundary}--\r\n".encode()
+
+
 class Visitor:
     def __init__(self, portal: Portal, name: str, address: str = "", **headers: str) -> None:
         """Comes from `address`, if one is given, and `says` more headers of its own."""
@@ -124,7 +140,7 @@ class Visitor:
 
     # the web
 
-    def _ask(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, Message, bytes]:
+    def _ask(self, method: str, path: str, form: dict[str, str] | None = None, files: Files | None = None) -> tuple[int, Message, bytes]:
         context = ssl.create_default_context(cafile=str(self.portal.certificate))
         connection = http.client.HTTPSConnection(NAME, self.portal.port, timeout=ANSWER_SECONDS, context=context)
         raw = socket.create_connection(("127.0.0.1", self.portal.port), ANSWER_SECONDS, self.source)
@@ -134,9 +150,9 @@ class Visitor:
             "Referer": f"{self.portal.url}{self.page.path}",
             **{name.replace("_", "-"): value for name, value in self.headers.items()},
         }
-        body = urlencode(form) if form is not None else None
-        if body is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        body = None
+        if form is not None:
+            headers["Content-Type"], body = in_parts(form, files) if files else (URLENCODED, urlencode(form).encode())
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         for line in answer.headers.get_all("Set-Cookie") or ():
@@ -152,8 +168,8 @@ class Visitor:
             raise NotThere(f"{path} was answered {status}")
         return data
 
-    def go(self, path: str, form: dict[str, str] | None = None) -> Page:
-        status, headers, data = self._ask("POST" if form is not None else "GET", path, form)
+    def go(self, path: str, form: dict[str, str] | None = None, files: Files | None = None) -> Page:
+        status, headers, data = self._ask("POST" if form is not None else "GET", path, form, files)
         if status in (301, 302, 303):
             target = urlsplit(urljoin(path, headers["Location"]))
             return self.go(target.path + (f"?{target.query}" if target.query else ""))
@@ -171,9 +187,9 @@ class Visitor:
                 return self.go(urljoin(self.page.path, address))
         raise NotThere(f"No link says {words!r} on {self.page.path}: {self.page.text}")
 
-    def press(self, words: str, choose: str = "", within: str = "", **typed: str) -> Page:
+    def press(self, words: str, choose: str = "", within: str = "", files: Files | None = None, **typed: str) -> Page:
         """Press a button, with what is typed into fields by their names; `choose` picks the radio button with these words.
-        `within` tells forms with equal buttons apart by a value in them."""
+        `within` tells forms with equal buttons apart by a value in them. `files` are dropped on fields that take a file."""
         for form in self.page.forms:
             for text, name, value in form.buttons:
                 if text == words and (not within or within in form.fields.values()):
@@ -181,16 +197,16 @@ class Visitor:
                     if choose:
                         sent |= self._choice(form, choose)
                     path = urljoin(self.page.path, form.action) if form.action else self.page.path
-                    return self._sent(path, sent)
+                    return self._sent(path, {name: value for name, value in sent.items() if name not in (files or {})}, files)
         raise NotThere(f"No button says {words!r} on {self.page.path}: {self.page.text}")
 
     def has_button(self, words: str) -> bool:
         return any(label == words for form in self.page.forms for label, _, _ in form.buttons)
 
-    def _sent(self, path: str, form: dict[str, str]) -> Page:
+    def _sent(self, path: str, form: dict[str, str], files: Files | None = None) -> Page:
         """What answers a form. When that is the same page with a refusal on it, we are still on that page."""
         here = self.page.path
-        page = self.go(path, form)
+        page = self.go(path, form, files)
         asked = next((form for form in page.forms if page.status == 422 and "password" in form.fields), None)
         if asked:  # it is a while since we signed in
             page = self.go(path, {**asked.fields, "password": PASSWORD})

@@ -42,11 +42,16 @@ def ring_due() -> None:
 
 
 @shared_task
+def answer_from_archives() -> None:
+    """Every 5 s, and apart from `sweep`: reading an archive takes seconds, which nothing else waits for."""
+    answers_from_recording.answer_all()
+
+
+@shared_task
 def sweep() -> None:
     """Every 15 s: end what ran out of time, ring every due run, and wake every agent that has an order waiting."""
     orders.sweep()
     ring_due()
-    answers_from_recording.answer_all()
     for run_id in unattended.due(timezone.now()):
         go_on.delay(run_id)
     for node in Order.objects.filter(status__in=("SEALED", "OFFERED")).values_list("node", flat=True).distinct():

@@ -131,6 +131,7 @@ def _taken_at(found: reading.Snapshot, asked: Asked, now: datetime) -> datetime:
 def _node(name: str, found: reading.Snapshot, asked: Asked, taken_at: datetime) -> Node:
     """The node it becomes, ours until the transaction ends."""
     _refuse_if_it_has_an_agent(name, found)
+    _refuse_if_it_has_another_name(name, found)
     node, is_new = Node.objects.get_or_create(name=name, defaults={"state": Node.State.BROUGHT})
     node = Node.objects.select_for_update(no_key=True).get(pk=node.pk)
     if node.state == Node.State.ENROLLED:
@@ -142,6 +143,16 @@ def _node(name: str, found: reading.Snapshot, asked: Asked, taken_at: datetime) 
         node.state = Node.State.BROUGHT
         node.save(update_fields=["state"])
     return node
+
+
+def _refuse_if_it_has_another_name(name: str, found: reading.Snapshot) -> None:
+    """Two nodes of one host would both have its pools imported."""
+    there = Node.objects.filter(state=Node.State.BROUGHT).exclude(name=name)
+    if found.boot_id and (same := there.filter(boot_id=found.boot_id[:40]).first()) is not None:
+        raise NotTaken(
+            f"This archive calls its host {name}, and it is of the boot {found.boot_id[:40]}, which was brought as {same.name}: no two hosts have the"
+            f" same. If {same.name} is called {name} now, retire {same.name} on the page of what was brought of it, and bring this again."
+        )
 
 
 def _refuse_if_it_has_an_agent(name: str, found: reading.Snapshot) -> None:

@@ -10,7 +10,7 @@ class Snapshot(models.Model):
     node = models.ForeignKey(Node, models.PROTECT, related_name="snapshots")
     digest = models.CharField(max_length=64, unique=True)  # of the archive as it came; it is not kept itself
     form = models.CharField(max_length=40)
-    taken_at = models.DateTimeField()  # by the host's clock, or as the person says
+    taken_at = models.DateTimeField()  # when the collection began, by the host's clock, or as the person says
     brought_at = models.DateTimeField()
     brought_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     hostid = models.CharField(max_length=64, blank=True)

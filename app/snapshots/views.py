@@ -18,6 +18,7 @@ from app.fleet import triage_process
 from app.fleet.models import Node
 from app.fleet.pages import rows
 from app.ledger.services import LedgerDown
+from app.runs.pages import look_again
 from app.snapshots import bringing
 from confined import Stopped
 from workflows.snapshot import recorded
@@ -94,6 +95,7 @@ def _snapshot(request: HttpRequest, node: Node, status: int, refused: str = "") 
     age = rows.ago((timezone.now() - found[0].taken_at).total_seconds())
     may = rights.may(user_of(request), OPERATE, node.name)
     context = {"section": "fleet", "node": node, "snapshot": found[0], "earlier": found[1:], "age": age, "may": may, "refused": refused}
+    context["waiting"] = look_again.waiting_for_an_archive(node.name)
     return render(request, "snapshots/snapshot.html", context, status=status)
 
 

@@ -1,5 +1,6 @@
 """A function in a process of its own: its value, its errors, and each limit."""
 
+import multiprocessing
 import os
 import signal
 
@@ -52,6 +53,44 @@ def test_a_crash_is_no_answer():
     with pytest.raises(confined.Stopped) as stopped:
         confined.run(os._exit, 7)
     assert stopped.value.why == "crash"
+
+
+def _in_a_daemon(function, *args):
+    """As in a Celery worker, whose processes may begin none of multiprocessing's. What came of it, or why it was stopped."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_told, args=(sender, function, args), daemon=True)
+    process.start()
+    sender.close()
+    answer = receiver.recv()
+    process.join()
+    return answer
+
+
+def _told(sender, function, args):
+    try:
+        sender.send(confined.run(function, *args))
+    except confined.Stopped as stopped:
+        sender.send(f"stopped: {stopped.why}")
+
+
+def test_it_gives_what_the_function_returns_in_a_daemon_too():
+    assert _in_a_daemon(sorted, [3, 1, 2]) == [1, 2, 3]
+    assert _in_a_daemon(os.getpid) != os.getpid()
+
+
+def test_what_the_function_prints_there_is_no_part_of_its_answer():
+    assert _in_a_daemon(print, "words") is None
+
+
+@pytest.mark.parametrize(("function", "args", "why"), [(int, ("x",), "crash"), (os._exit, (7,), "crash"), (bytes, (1024**3,), "memory")])
+def test_a_limit_stops_it_there_too(function, args, why):
+    assert _in_a_daemon(function, *args) == f"stopped: {why}"
+
+
+def test_too_much_time_stops_it_there_too(monkeypatch):
+    monkeypatch.setattr(confined, "WALL_SECONDS", 1.0)
+    assert _in_a_daemon(signal.pause) == "stopped: time"
 
 
 def _spin():

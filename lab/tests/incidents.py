@@ -22,24 +22,34 @@ class Lost(NamedTuple):
 
 
 def drift(stage: Stage, ann: Visitor, pool: str, mib: int = 60, allowed: tuple[str, ...] = ("zpool_replace",)) -> Lost:
-    """A pool on raw names, a power cut, and a boot with the disks in other bays and one of them missing.
-
-    Which disk gets which name is the kernel's to choose at each boot; all it takes is that six disks share the same six names.
-    The agent is there before, and must come back by itself; it may carry out what is `allowed`, and without that only look.
-    """
-    names = [stage.machine.name_of(n) for n in range(MEMBERS)]
-    stage.machine.guest.create_pool(f"-o ashift=12 {pool} raidz2 {' '.join(names)}")
-    stage.sh(f"dd if=/dev/urandom of=/{pool}/data bs=1M count={mib} 2>/dev/null; sync; zpool sync")
+    """The drift of a node with an agent, which is there before and must come back by itself; it may carry out what is `allowed`, and without
+    that only look."""
+    lost = on_raw_names(stage, pool, mib)
     stage.enrol(ann)
     if allowed:
         stage.allow(*allowed)
     stage.until(lambda facts: facts["pools"], "there is a pool")
-    guid = re.search(r"^ {4}guid: (\d+)", stage.sh(f"zdb -l /dev/{names[LOST]}1"), re.M)[1]
+    comes_back_in_other_bays(stage)
+    return lost
+
+
+def on_raw_names(stage: Stage, pool: str, mib: int = 60) -> Lost:
+    """A pool made of `/dev/sdX`, with some data; and the member that is to be lost."""
+    names = [stage.machine.name_of(n) for n in range(MEMBERS)]
+    stage.machine.guest.create_pool(f"-o ashift=12 {pool} raidz2 {' '.join(names)}")
+    stage.sh(f"dd if=/dev/urandom of=/{pool}/data bs=1M count={mib} 2>/dev/null; sync; zpool sync")
+    return Lost(re.search(r"^ {4}guid: (\d+)", stage.sh(f"zdb -l /dev/{names[LOST]}1"), re.M)[1], names[LOST])
+
+
+def comes_back_in_other_bays(stage: Stage) -> None:
+    """A power cut, and a boot with the disks in other bays and one of them missing.
+
+    Which disk gets which name is the kernel's to choose at each boot; all it takes is that six disks share the same six names.
+    """
     stage.machine.cut()
     stage.machine.disk(NEW).make(stage.machine.settings.size)
     stage.machine.rearrange(AFTER)
     stage.machine.start(tied=True)
-    return Lost(guid, names[LOST])
 
 
 def import_if_need_be(stage: Stage, pool: str) -> None:

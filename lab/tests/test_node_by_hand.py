@@ -4,14 +4,11 @@ First the power cut after which names are other disks, to a replaced member; the
 a second run of the snippet and one on the next boot: each ends in the node's refusal or in UNKNOWN, and no order ever goes to the node.
 """
 
-import subprocess
-import sys
-
 import pytest
 
+from lab.tests.afterwards import orders_that_change, verified
 from lab.tests.incidents import MEMBERS, NEW, drift, import_if_need_be
 from lab.walk import DONE, Walk
-from launcher.bootstrap import ROOT
 
 NODE, DISKS = "oss16", MEMBERS
 POOL = "ost_16"
@@ -54,25 +51,6 @@ def guid(stage, replacing) -> str:
     guid = stage.sh(f"zpool get -Hpo value guid {POOL}").strip()
     stage.sh(f"zpool export {POOL}")
     return guid
-
-
-def orders_that_change(stage) -> str:
-    """Of any run on this node."""
-    ask = f"from app.runs.models import Order; print(list(Order.objects.filter(node={NODE!r}).exclude(effect='pure').values_list('operation')))"
-    return stage.portal.manage("shell", "-v", "0", "-c", ask).strip().splitlines()[-1]
-
-
-def verified(walk, run: str, tmp_path) -> str:
-    """What the verifier says of the run's bundle, by the fingerprint that the ledger's page shows."""
-    number = run.strip("/").rpartition("/")[2]
-    bundle = tmp_path / "bundle.zip"
-    bundle.write_bytes(walk.asker.fetch(f"/ledger/runs/{number}/bundle.zip"))
-    walk.asker.go("/ledger/")
-    fingerprint = walk.asker.page.text.partition("The fingerprint: ")[2].split()[0]
-    argv = [sys.executable, str(ROOT / "app/ledger/verify.py"), str(bundle), "--run", number, "--key", fingerprint]
-    ran = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout
-    return ran.stdout
 
 
 def test_a_forged_output_settles_nothing(stage, walk, snippet, replacing):
@@ -120,7 +98,7 @@ def test_given_by_hand_it_is_settled_by_a_look_of_the_node_and_ends_verified(sta
     assert " -f" not in replace
     assert "state: ONLINE" in stage.sh(f"zpool status {POOL}")
     assert orders_that_change(stage) == "[]"
-    print(verified(walk, replacing, tmp_path))
+    print(verified(walk.asker, replacing, tmp_path))
 
 
 def begin_import(walk, guid: str) -> str:
@@ -149,7 +127,7 @@ def test_the_import_ladder_is_climbed_by_hand(stage, walk, guid, tmp_path):
     walk.until_done()
     assert stage.sh("zpool list -H -o name", check=False).split() == []
     assert orders_that_change(stage) == "[]"
-    print(verified(walk, run, tmp_path))
+    print(verified(walk.asker, run, tmp_path))
 
 
 def test_a_snippet_of_the_boot_before_runs_nothing_and_nobody_knows(stage, walk, guid):

@@ -1,5 +1,7 @@
 """A page as the lab's visitor reads it."""
 
+from email import message_from_bytes
+from email.policy import HTTP
 from types import SimpleNamespace
 
 import pytest
@@ -55,3 +57,13 @@ def test_what_never_came_is_said_with_each_reason_that_was_shown_meanwhile(monke
         one.until(lambda page: False, "that it fits", "/runs/1/", seconds=5)
     assert "After 0 s: The disk is late." in str(never.value)
     assert "The scan has ended." in str(never.value)
+
+
+def test_a_file_is_sent_as_a_browser_sends_it():
+    kind, body = visitor.in_parts({"host": "oss01"}, {"archive": ("oss01.slotlight", b"\x1f\x8b\r\n\x00")})
+    message = message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body, policy=HTTP)
+    host, archive = message.iter_parts()
+    assert host.get_param("name", header="content-disposition") == "host"
+    assert host.get_content().strip() == "oss01"
+    assert archive.get_filename() == "oss01.slotlight"
+    assert archive.get_payload(decode=True) == b"\x1f\x8b\r\n\x00"

@@ -35,7 +35,7 @@ class Snapshot:
     host: str  # "" where the archive does not name it
     hostid: str
     boot_id: str
-    taken_at: int  # seconds since 1970 by the host's clock; 0 where it is not known
+    taken_at: int  # seconds since 1970 by the host's clock: nothing of it was read before; 0 where that is not known
     captures: tuple[Capture, ...]
     holds: tuple[str, ...]
     lacks: tuple[Lack, ...]
@@ -74,7 +74,7 @@ def _collected(taken: forms.Taken) -> Snapshot:
     lacks += [Lack(prefix, f"{why[0].upper()}{why[1:]}.") for prefix, why in recording.unread]
     lacks += _lacks(captures)
     return Snapshot(
-        taken.form, about["host"], about["hostid"], about["boot_id"], int(about["ended"]), captures, _holds(captures), tuple(lacks), 0, taken.parts
+        taken.form, about["host"], about["hostid"], about["boot_id"], int(about["began"]), captures, _holds(captures), tuple(lacks), 0, taken.parts
     )  # fmt: skip
 
 

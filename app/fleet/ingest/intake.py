@@ -82,7 +82,8 @@ def merge(name: str, captures: object, bodies: object, at: datetime) -> list[str
 
 
 def bring(name: str, captures: Iterable[Capture], taken_at: datetime, boot_id: str, at: datetime) -> None:
-    """Take what was collected on a host without an agent, in the caller's transaction; all of it is as old as `taken_at`. Raises BadReport."""
+    """Take what was collected on a host without an agent, in the caller's transaction; all of it counts as old as `taken_at`, when the
+    collection began: what was read first may be that old. Raises BadReport."""
     node, listed, bodies = _locked(name), {}, {}
     for one in captures:
         where = place(one.source, one.key)

@@ -321,10 +321,17 @@ def sweep() -> None:
 def _expire(order_id: str, now: datetime, is_well: bool) -> None:
     with _in_hand(order_id) as order:
         if order is not None and order.status in ("SEALED", "OFFERED", "CLAIMED"):
-            answer = "answer" if order.effect == "pure" else "start it"
-            _move(order, "EXPIRED", now, "portal", f"{order.node} did not {answer} in time. Check its agent.")
+            _move(order, "EXPIRED", now, "portal", _why_expired(order))
             if order.run is None and is_well:
                 _record(order, "order.expired", "", {"reason": order.reason})
+
+
+def _why_expired(order: Order) -> str:
+    if order.effect != "pure":
+        return f"{order.node} did not start it in time. Check its agent."
+    if Node.objects.filter(name=order.node, state=Node.State.BROUGHT).exists():
+        return f"{order.node} has no agent, and no archive that answers this was brought in time. Collect one and bring it."
+    return f"{order.node} did not answer in time. Check its agent."
 
 
 def _give_up(order_id: str, now: datetime) -> None:

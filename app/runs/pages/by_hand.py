@@ -9,6 +9,7 @@ from app.accounts.models import User
 from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Run
+from app.runs.pages import look_again
 from app.runs.pasted import CHARS_MAX
 from app.runs.rights import OPERATE, may
 from workflows.engine import by_hand
@@ -56,6 +57,7 @@ def _hand(run: Run, state: RunState, user: User) -> dict[str, Any]:
         "over": over,
         "snippet": by_hand.snippet_of(state) if not over and user.get_username() == state.shown.by and may(user, OPERATE, run.node) else "",
         "looking": state.asked is not None,
+        "bring": look_again.to_bring(run) if state.asked is not None else "",
         "pasted": _pasted(run, state.shown.plan_digest),
         "chars_max": CHARS_MAX,
     }

@@ -23,6 +23,7 @@ from app.ledger.models import Blob
 from app.runs import services
 from app.runs.models import Order, Run
 from app.runs.ordering import sealing
+from workflows.facts.read.source_states import BROUGHT_SECONDS
 
 EVERY = "every source"
 TOGETHER = timedelta(minutes=2)  # what was asked within it is one collection
@@ -163,18 +164,47 @@ def under_way(order: Order | Look, usual: dict[str, float], now: datetime) -> Li
     return Line(order.pk, source, "info", f"asked {_seconds(waited)} ago", known, end if waited > LATE_SECONDS_MIN else "")
 
 
-BRING_IT = "{node} has no agent: what is brought of it answers this. From your own machine: slotlight collect {node}"
+BRING_IT = "{node} has no agent: {what} answers this. From your own machine: slotlight collect {node}"
 
 
 def of_run(run: Run, now: datetime) -> str:
     """How long a run's question to its node is out already, and what keeps the answer; "" while none is out."""
-    out = Order.objects.filter(run=run, effect="pure", status__in=OUT).order_by("sealed_at").first()
+    if why := to_bring(run):
+        return why
+    out = _asked_of_it(run)
     if out is None:
         return silent(run.node, now)
-    if Node.objects.filter(name=run.node, state=Node.State.BROUGHT).exists():
-        return BRING_IT.format(node=run.node)
     asked = f"{run.node} was asked {_seconds((now - out.sealed_at).total_seconds())} ago; after {sealing.PURE_SECONDS} s without an answer the step can be done again."
     return f"{asked} {silent(run.node, now)}".strip()
+
+
+def to_bring(run: Run) -> str:
+    """What a run waits for whose node has no agent, and how that is got; "" for any other."""
+    brought = Node.objects.filter(name=run.node, state=Node.State.BROUGHT).first()
+    return BRING_IT.format(node=run.node, what=_what_answers(brought, _asked_of_it(run))) if brought is not None else ""
+
+
+def waiting_for_an_archive(node: str) -> list[tuple[Run, str]]:
+    """The runs of a node without an agent whose questions the newest archive does not answer, with what they wait for."""
+    asked = Order.objects.filter(node=node, effect="pure", status__in=OUT, run__ended_at=None).exclude(run=None).values("run")
+    return [(run, why) for run in Run.objects.filter(pk__in=asked).order_by("pk") if (why := to_bring(run))]
+
+
+def _asked_of_it(run: Run) -> Order | None:
+    """The first of its questions to the node that are out."""
+    return Order.objects.filter(run=run, effect="pure", status__in=OUT).order_by("sealed_at").first()
+
+
+def _what_answers(brought: Node, out: Order | None) -> str:
+    """Which archive; and of the newest, why it does not. What is asked after a command is answered by what was read after the question alone."""
+    if out is None or brought.last_report_at is None:
+        return "what is brought of it next"
+    if out.operation == "plan":
+        return f"an archive that still counts ({BROUGHT_SECONDS // 60} minutes from the beginning of its collection)"
+    return (
+        f"an archive whose collection began after {out.sealed_at:%H:%M:%S} UTC, when this was asked (that of the newest here began at"
+        f" {brought.last_report_at:%H:%M:%S} UTC, so it does not)"
+    )
 
 
 def silent(node: str, now: datetime) -> str:

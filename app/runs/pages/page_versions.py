@@ -44,7 +44,8 @@ def run(request: HttpRequest, pk: int) -> Any:
     looking = presence.others(pk, request.user.get_username()) if own else ()
     if own is None:
         return None, newest, glasses, locks(), services.ledger_is_well(), None, None, looking
-    facts = _what_is_asked_of_facts(own["node"]) if own["status"] in ("open", *ENDED) and own["runbook"] in RUNBOOKS else None
+    is_asked = own["status"] in ("open", *ENDED) and own["runbook"] in RUNBOOKS
+    facts = _what_is_asked_of_facts(own["node"]) if is_asked else _when_it_was_brought(own["node"])
     waits = own["status"] == "open" and own["step"] in services.approve_steps()
     notified = approval_requests.notified(pk, own["state"]["plan_digest"]) if waits else None
     return own, newest, glasses, locks(), services.ledger_is_well(), facts, notified, looking
@@ -53,6 +54,11 @@ def run(request: HttpRequest, pk: int) -> Any:
 def _what_is_asked_of_facts(node: str) -> Any:
     """What an open step offers and what its questions are answered with follow from what the node says; so does what is true at the end."""
     return list(Node.objects.filter(name=node).values_list("set_at"))
+
+
+def _when_it_was_brought(node: str) -> Any:
+    """A run that waits for an archive says of which moment the newest is."""
+    return list(Node.objects.filter(name=node, state=Node.State.BROUGHT).values_list("last_report_at"))
 
 
 def now(request: HttpRequest, pk: int) -> Any:

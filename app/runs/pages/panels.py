@@ -45,6 +45,8 @@ def beside(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
         shown["can_withdraw"] = order is not None
     if state.status in ("planning", "waiting"):
         shown["asked"] = look_again.of_run(run, timezone.now())
+    if state.status == "waiting":
+        shown["bring"] = look_again.to_bring(run)
     if state.status == "ordered" and state.order is not None:
         shown["order_since"] = datetime.fromtimestamp(state.order.at, UTC)  # when the portal learnt of its last move
     if state.status == "ordered" and step.operation.startswith("zpool_import"):

@@ -197,6 +197,28 @@ def test_another_host_of_the_same_name_is_refused_until_it_is_said_to_be_anew(cl
     assert send(client, archive_of(other, tmp_path, at=now), anew="on").status_code == 302
 
 
+def test_one_boot_under_two_names_is_refused_until_the_other_is_retired(client, operator, tmp_path):
+    now = int(time.time())
+    assert send(client, archive_of(scenarios.tiny(), tmp_path, at=now - 60)).status_code == 302
+    renamed = scenarios.tiny()
+    renamed.hostname = "oss77"
+    refused(client, archive_of(renamed, tmp_path, at=now), "which was brought as oss01")
+    assert client.post("/snapshots/oss01/retire/").status_code == 302
+    assert send(client, archive_of(renamed, tmp_path, at=now)).status_code == 302
+
+
+def test_it_is_as_old_as_the_beginning_of_its_collection(client, operator, tmp_path):
+    began = int(time.time()) - 300
+
+    def took_long(held):
+        return held | {recorded.MANIFEST: held[recorded.MANIFEST].replace(f"ended\t{began + 2}".encode(), f"ended\t{began + 290}".encode())}
+
+    assert send(client, archive_of(scenarios.tiny(), tmp_path, at=began, change=took_long)).status_code == 302
+    here = Node.objects.get()
+    assert here.last_report_at.timestamp() == began
+    assert set(here.asked.values()) == {float(began)}
+
+
 def test_a_clock_that_is_ahead_is_refused(client, operator, tmp_path):
     refused(client, archive_of(scenarios.tiny(), tmp_path, at=int(time.time()) + 3600), "is ahead of the portal")
 

@@ -8,7 +8,7 @@ from app.fleet.models import Node, Situation
 from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Order
-from app.runs.ordering import answers_from_recording
+from app.runs.ordering import answers_from_recording, orders, sealing
 from app.runs.tests.cast import act, person
 from app.runs.tests.test_by_hand import Marked
 from app.snapshots import bringing
@@ -129,6 +129,57 @@ def test_an_archive_without_the_record_settles_nothing(bare, ann, bob):
     run.refresh_from_db()
     assert run.status == "unknown"
     assert "no command that was run under the nonce" in run.here.note
+
+
+def test_an_archive_that_began_before_the_look_and_ended_after_it_settles_nothing(bare, ann, bob, client):
+    """What it read first may be from before the command."""
+    run = shown(bare, ann, bob)
+    bare.host.run(tuple(run.here.plan["argv"]), 10)
+    bare.host.mark(run.here.shown.nonce)
+    act(run, ev.ByHandLookAsked, ann)
+    asked_at = Order.objects.get(operation="probe_by_hand").sealed_at
+    client.force_login(ann)
+    before = words_of(client, run)
+    bare.bring(at=asked_at.timestamp() - 1)
+    run.refresh_from_db()
+    assert run.status == "unknown"
+    assert run.here.asked is not None
+    after = words_of(client, run)
+    assert f"an archive whose collection began after {asked_at:%H:%M:%S} UTC, when this was asked" in after
+    assert f"that of the newest here began at {Node.objects.get().last_report_at:%H:%M:%S} UTC, so it does not" in after
+    assert before != after
+    assert f'<a href="/runs/{run.pk}/">Run {run.pk}</a>: oss01 has no agent: an archive whose collection began after' in " ".join(
+        client.get("/snapshots/oss01/").content.decode().split()
+    )
+
+
+def words_of(client, run) -> str:
+    return " ".join(client.get(f"/runs/{run.pk}/").content.decode().split())
+
+
+def test_a_run_that_waits_says_what_is_to_be_brought(bare, ann, bob, client):
+    run = shown(bare, ann, bob)
+    bare.host.run(tuple(run.here.plan["argv"]), 10)
+    bare.host.mark(run.here.shown.nonce)
+    act(run, ev.ByHandLookAsked, ann)
+    bare.bring(at=time.time() + 2)
+    run.refresh_from_db()
+    assert (run.step, run.status) == ("resilver", "waiting"), run.here.note
+    client.force_login(ann)
+    assert "oss01 has no agent: what is brought of it next answers this. From your own machine: slotlight collect oss01" in words_of(
+        client, run
+    )
+
+
+def test_a_question_that_no_archive_answered_in_time_says_so(bare, ann, bob, monkeypatch):
+    run = shown(bare, ann, bob)
+    monkeypatch.setattr(sealing, "BROUGHT_SECONDS", 0)
+    act(run, ev.ByHandLookAsked, ann)
+    orders.sweep()
+    run.refresh_from_db()
+    assert run.status == "unknown"
+    assert "no archive that answers this was brought in time" in run.here.note
+    assert "agent." not in run.here.note.replace("has no agent", "")
 
 
 def test_an_old_archive_plans_nothing(tmp_path, ann):
