@@ -20,6 +20,7 @@ NAME = "kernel_log"
 EVERY_SECONDS = 30
 TIMEOUT_SECONDS = 10
 ARGV = ("dmesg",)  # its own time formats compute a date from the clock of today; the stamp itself is what was measured
+OF_ANOTHER = ("cdb", "cam-command", "usb-found", "usb-storage")  # lines that only say more of the one above or below them
 TELLING_KEPT = 400
 LAST_KEPT = 100
 
@@ -87,7 +88,7 @@ def _kept(text: str) -> tuple[str, int]:
 def _is_wanted(message: str) -> bool:
     kind = classify(message.strip())
     return (
-        (kind is not None and kind[0] != "cdb")
+        (kind is not None and kind[0] not in OF_ANOTHER)
         or counts(message)
         or (" CDB: " in message and _ABORTED.fullmatch(message[:LINE_MAX]) is not None)
     )
@@ -118,8 +119,11 @@ def parse(text: str) -> KernelLog | Unparsed:
 def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEvent]]:
     events: list[KernelEvent] = []
     unexplained: list[KernelEvent] = []
+    begun = ""
     for i, one in enumerate(found):
-        classified = classify(one.message.strip())  # a driver of SAS devices begins its lines with a blank
+        rest = f"{begun} {one.message.strip()}" if begun and _REST.match(one.message) else ""
+        begun = one.message.strip() if _HEAD.fullmatch(one.message[:LINE_MAX]) else begun if rest else ""
+        classified = classify(rest or one.message.strip())  # a driver of SAS devices begins its lines with a blank
         if classified:
             whose = _whose(found[i + 1 : i + 2]) if classified[0] == "task-abort-begun" else ()
             events.append(
@@ -138,6 +142,9 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     return events, unexplained
 
 
+# Linux 3.x printed the disk on one line and what it says of it on the next
+_HEAD = re.compile(r" *(?:sd|scsi) \d+:\d+:\d+:\d+: \[sd[a-z]{1,3}\] *(?:CDB:)? *")
+_REST = re.compile(r" *(?:Sense Key ?: |Add\. Sense: |Result: hostbyte=)")
 STACK_MAX = 30  # lines of a stack above its first frame of ZFS
 _WAITS = re.compile(
     r"(?:INFO: )?task (?P<task>[^:]{1,40}):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*"

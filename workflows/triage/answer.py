@@ -68,7 +68,8 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-ONLY_RUNS = ("zed-run", "path-run")  # what a daemon prints of itself, and of no disk and no pool
+# What a daemon prints of itself, and what names a disk or a command: neither says how a disk or a pool is
+ONLY_RUNS = ("zed-run", "path-run", "cdb", "cam-command", "attached", "usb-found", "usb-storage", "usb-link")
 HINTS = frozenset(
     ("features-disabled", "scrub-overdue")
 )  # to know of a pool each of whose states is good; any other word to know of is not good itself

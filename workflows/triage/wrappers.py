@@ -219,6 +219,7 @@ _STAMPED = re.compile(
 _LEVEL = re.compile(
     r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$"
 )
+_STREAM = re.compile(r"^\[(?:stdout|stderr)\] ")  # behind the level, where a program logs what another one prints
 _KERNEL = frozenset(("kernel", "zed", "multipathd"))  # their lines are events of their own, with their times
 
 
@@ -283,6 +284,7 @@ def _stamped(line: str) -> _Worn | None:
     rest = found.group(1) or ""
     level = _LEVEL.match(rest)
     rest = (level.group(1) or "") if level else rest
+    rest = _STREAM.sub("", rest, count=1) if level else rest
     return None if _is_of_kernel(line, rest) else _Worn("stamp", rest)
 
 

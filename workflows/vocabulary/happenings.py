@@ -95,6 +95,10 @@ _KERNEL_NEUTRAL = (
     "attached",
     "found",
     "cdb",
+    "cam-command",
+    "usb-found",
+    "usb-storage",
+    "usb-link",
     "zed-run",
     "path-run",
 )
@@ -128,6 +132,7 @@ _KERNEL_TROUBLE = (
     *(
         "cam-sense",
         "cam-failed",
+        "usb-error",
         "channel",
         "detached",
         "illumos-disk",
