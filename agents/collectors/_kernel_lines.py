@@ -86,6 +86,8 @@ PATTERNS = {
     "vdev-io-failure": (
         r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?!\S)(?: path=(?P<vdev>\S+)(?!\S))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+)(?!\d))?.*"
     ),
+    # module/os/macos/zfs/vdev_disk.c of OpenZFS on OS X
+    "vdev-open": r"ZFS: vdev_disk_open\('(?P<vdev>[^']{1,250})'\) failed error (?P<error>\d+)(?!\d).*",
     "checksum": r"checksum mismatch, zpool=(?P<pool>\S+) path=(?P<vdev>\S+)(?!\S).*",
     "vdev-problem": r"vdev (?:problem|failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))? type=(?P<type>\S+)(?!\S).*",
     "pool-io-failure": r"pool I/O failure, zpool=(?P<pool>\S+) error=(?P<error>\d+)(?!\d).*",
@@ -250,7 +252,7 @@ _HINTS = (
         "queue_if_no_path",
     ),
     *(" path (", " map (", "path group", "devmap", "uev_", "exit (signal)", "reconfigure", "normal mode"),
-    *("usb", "hub ", "uas", "input: ", "cmplt err", "CDB: ", "ACB: ", "NCB: ", "RES: ", "xhci_hcd"),
+    *("vdev_disk_open", "usb", "hub ", "uas", "input: ", "cmplt err", "CDB: ", "ACB: ", "NCB: ", "RES: ", "xhci_hcd"),
     *("BUG", "Oops", "protection fault", "lockup", "megasas", "mr_sas"),
     *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
     *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),

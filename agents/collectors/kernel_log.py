@@ -97,23 +97,35 @@ def _is_wanted(message: str) -> bool:
 def parse(text: str) -> KernelLog | Unparsed:
     """What the lines say of disks, HBAs and pools, whatever stamp they bear; never raises.
 
-    A line without a stamp continues the one above it. Where no line has one, as in an article or a chat, each line stands for itself,
-    and at least one must be a kernel's.
+    A line without a stamp continues the one above it, but where it is a whole line of the kernel's own. Where no line has one, as in an article
+    or a chat, each line stands for itself, and at least one must be a kernel's.
     """
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
     stamped_lines = [(one, line) for line in lines if (one := stamped(line))]
-    found = [one for one, _ in stamped_lines]
-    bare = not found
+    found = _with_lines_of_no_time(lines)
+    bare = not stamped_lines
     if bare:
         found = [Stamped(i, "", line.strip()) for i, line in enumerate(lines) if line.strip()]
     events, unexplained = _events([one for one in found if one.ours])
     if bare and text.strip() and not events:
         return Unparsed("no line has a time in front, and none is of a form that a kernel prints about disks, HBAs or ZFS", text[:80])
-    since_boot = not bare and found[0].printed.replace(".", "").isdigit()
+    since_boot = not bare and stamped_lines[0][0].printed.replace(".", "").isdigit()
     newest = max(stamped_lines, key=lambda each: each[0].at_us)[1] if stamped_lines else ""
     return KernelLog(tuple(events), tuple(unexplained), newest, since_boot)
+
+
+def _with_lines_of_no_time(lines: Sequence[str]) -> list[Stamped]:
+    """Every line that has a time, and those of the kernel's own without one, at the time of the line before or else of the first."""
+    out: list[Stamped] = []
+    at_us = next((one.at_us for line in lines if (one := stamped(line))), 0)
+    for line in lines:
+        one = stamped(line)
+        at_us = one.at_us if one else at_us
+        if one or classify(line.strip()):
+            out.append(one or Stamped(at_us, "", line.strip()))
+    return out
 
 
 def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEvent]]:

@@ -55,6 +55,9 @@ def _is_farewell(event: KernelEvent) -> bool:
 
 # A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
 _OPTIONAL = re.compile(r"critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)")
+_BUS = re.compile(
+    r"\(ATA bus error\)|interface fatal error"
+)  # ata_err_string of drivers/ata/libata-eh.c: the transfer, and no answer of the disk
 _TRANSFER = re.compile(
     r"CRC error|[Nn]ak received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
 )  # SPC: additional sense 47h and 4Bh
@@ -65,8 +68,8 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
     ("unready", lambda e: e.kind == "sense" and _key(e) in ("NOT READY", "0X2")),
     ("usb", lambda e: e.kind in ("usb-link", "usb-error")),
-    ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
-    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
+    ("gone", lambda e: e.kind in ("offlined", "vdev-open", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
+    ("link", lambda e: (e.kind == "ata-error" and _BUS.search(e.line) is not None) or e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
      or (e.kind == "sense-detail" and _TRANSFER.search(e.field("detail") or "") is not None)),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort", "channel") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("cam-command", "io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
@@ -392,7 +395,7 @@ def _zed(log: Log) -> Iterator[Situation]:
     well = all_well(log.node)
     yield _node_wide(
         log, "zed", "act" if not well and (shared or not ZED_GRAVE.isdisjoint(classes)) else "watch",
-        f"zed on {log.node.node} reports {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member')}",
+        f"zed on {log.node.node} reports {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member') if members else _pools_of(lines)}",
         lines,
         f"They are of the class {', '.join(classes)}. How the members are today, the log does not say. " + (
             "Errors on so many members at once have one cause: memory, HBA, cable, expander or power. Replace no disk for them before that is known."
@@ -401,6 +404,12 @@ def _zed(log: Log) -> Iterator[Situation]:
         (Cure("look", "See how it is today: `zpool status -v -P -p`, and the kernel's own lines at the time of the first of these."),),
         gate=shared,
     )  # fmt: skip
+
+
+def _pools_of(lines: tuple[KernelEvent, ...]) -> str:
+    """The pools that these name, where none of them names a member: the data could not be read whichever disk was asked."""
+    pools = dict.fromkeys(pool.strip("'") for e in lines if (pool := e.field("pool")))
+    return f"the pool {', '.join(pools)}" if pools else "a pool that the lines do not name"
 
 
 def _once_suspended(log: Log) -> Iterator[Situation]:

@@ -111,6 +111,7 @@ _KERNEL_TROUBLE = (
         "log-replay",
         "import-refused",
         "vdev-io-failure",
+        "vdev-open",
         "checksum",
         "vdev-problem",
         "pool-io-failure",
