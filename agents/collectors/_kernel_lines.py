@@ -33,7 +33,7 @@ PATTERNS = {
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
     "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+|invalid)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
-        r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
+        r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+){0,2}) error, "
         r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
     ),
     "rejected": rf"(?:.*?(?<!\d){_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
@@ -122,6 +122,7 @@ PATTERNS = {
     # disks
     "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
+    "not-ready": rf"{_SD}(?:Device not ready(?: .*)?|NOT READY.*|Not Ready .*|(?:\.{{1,80}})?not responding\.{{0,3}})",
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
     # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
     "abort": rf"{_SD}(?:abort scheduled|aborting command|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
@@ -205,7 +206,7 @@ PATTERNS = {
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
-    "pcie-error": r".*(?:PCIe Bus Error: severity=(?P<severity>[A-Za-z]+)(?![A-Za-z]).*|AER: .*\berror.*)",
+    "pcie-error": r".*(?:PCIe Bus Error: se[a-z]{4,9}=(?P<severity>[A-Za-z]+)(?![A-Za-z]).*|AER: .*\berror.*|AER: (?:can't recover|device recovery failed).*|DPC: containment event.*)",
     "memory": (
         r"(?:EDAC \S+(?: \d*)?: \d+ (?P<ecc>CE|UE)\b.*|.*mce: \[Hardware Error\]: .*|\{\d+\}\[Hardware Error\]: .*|MCA: .*|Memory failure: .*"
         r"|\[Hardware Error\]: .*)"
@@ -278,6 +279,9 @@ _HINTS = (
         "Sense",
         "ASC=",
         "Power-on or",
+        "ot ready",
+        "NOT READY",
+        "not responding",
         "abort",
         "Device offlined",
         "ttempting",

@@ -177,6 +177,11 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         _WHOLE,
     ),
     (
+        r"(?:KERNEL|UDEV {1,2}) ?\[[0-9]{1,9}\.[0-9]{1,9}\] (?:add|change|remove|bind|unbind|move) +/",
+        "`udevadm monitor`",
+        "It shows which device came or went; `dmesg` says why and is read, and `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` shows what is there.",
+    ),
+    (
         r"(?:#?crash> ?bt\b|PID: [0-9]{1,9} +TASK: [0-9a-f]{8,16} +CPU: )",
         "the stack of a thread, as `crash` shows it",
         "It shows where a thread waits and not for which disk; `dmesg`, `zpool status -P -p` and `cat /proc/spl/kstat/zfs/POOL/state` are read.",

@@ -300,7 +300,7 @@ READER = Reader(
     goes_on=NOT_PROSE,
     parse=parse,
     situations=situations,
-    silent=lambda value: not value.drives or any(drive.state is None for drive in value.drives),
+    silent=lambda value: not value.drives or any(drive.state is None or drive.other_errors for drive in value.drives),
     notes=notes,
     again="storcli64 /c0/eall/sall show all",
 )  # fmt: skip

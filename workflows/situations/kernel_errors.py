@@ -66,7 +66,7 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or (e.kind == "sense-detail" and (e.field("detail") or "").startswith("Unrecovered read error")) or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
-    ("unready", lambda e: e.kind == "sense" and _key(e) in ("NOT READY", "0X2")),
+    ("unready", lambda e: e.kind == "not-ready" or (e.kind == "sense" and _key(e) in ("NOT READY", "0X2"))),
     ("usb", lambda e: e.kind in ("usb-link", "usb-error")),
     ("gone", lambda e: e.kind in ("offlined", "vdev-open", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
     ("link", lambda e: (e.kind == "ata-error" and _BUS.search(e.line) is not None) or e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
@@ -452,7 +452,7 @@ def _hides_suspension(log: Log, pool: PoolFacts) -> bool:
 def _zfs(log: Log) -> Iterator[Situation]:
     suspended = bool(log.events("suspended", "multihost-suspended"))
     for kinds, why, title, meaning, cures in OF_NODES:
-        lines = log.recent(*kinds)
+        lines = tuple(e for e in log.log.events if e.kind in kinds) if why == "pcie" and log.is_young else log.recent(*kinds)
         if why == "blocked" and (log.recent("hung-task") or all_well(log.node)):
             continue  # ZFS itself waits as well, or it does not concern the pools
         if lines:

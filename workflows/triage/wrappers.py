@@ -167,7 +167,12 @@ def _marked(line: str) -> _Worn | None:
         closed = body[1:].rstrip()
         return _Worn(mark, _cells(closed[:-1], mark) if closed.endswith(mark) else body[1:], blank=True)
     if mark in "+|" or mark in _CORNERS:
-        return _Worn("|", "", blank=True) if not set(body.rstrip()) - set("+-|=: ") - _CORNERS else None
+        if not set(body.rstrip()) - set("+-|=: ") - _CORNERS:
+            return _Worn("|", "", blank=True)
+        framed = (
+            mark in _CORNERS and body[1:2].isalnum()
+        )  # the first and the last row of a pane, whose corners stand in the text's own rows
+        return _Worn("\u2502", body[1:].rstrip().rstrip("\u2502").rstrip(), blank=True) if framed else None
     return None
 
 

@@ -133,6 +133,7 @@ _KERNEL_TROUBLE = (
     *(
         "cam-sense",
         "cam-failed",
+        "not-ready",
         "usb-error",
         "channel",
         "detached",

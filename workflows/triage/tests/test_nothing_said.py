@@ -62,3 +62,35 @@ def test_an_enclosure_of_a_smart_array_that_is_not_well_is_told():
 )
 def test_a_check_of_raid_is_judged_by_what_it_names(line, slug):
     assert [found for found, _ in titles(line + "\n")] == [slug]
+
+
+def test_a_disk_that_is_not_ready_is_told_beside_a_pool_that_is_well():
+    assert titles("[ 1359.601665] sd 1:0:0:0: [sdk] Device not ready\n") == [("kernel-errors", "sdk answers that it is not ready")]
+
+
+@pytest.mark.parametrize("at", ["    3.499123", " 9003.499123"])
+def test_errors_of_a_pcie_link_are_told_of_the_first_minute_too_where_the_log_has_no_later_line(at):
+    text = f"[{at}] pcieport 0000:00:1d.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, id=00e8(Receiver ID)\n"
+    assert [title for _, title in titles(text)] == ["PCIe links of pasted report errors"]
+
+
+def test_a_link_of_pcie_that_did_not_recover_is_graver_than_one_that_did():
+    text = "[ 9003.499123] ahci 0000:01:00.0: AER: can't recover (no error_detected callback)\n"
+    assert [found.severity for found in triage([("pasted", text)]).situations] == ["act"]
+
+
+def test_lines_of_a_log_in_a_frame_are_read():
+    row = "Nov 8 00:26:1{0} kernel: [306450.05634{0}] blk_update_request: critical medium error, dev nvme9n1, sector 1725 op 0x0:(READ) flags 0x0"
+    text = "".join(f"{left}{row.format(n)}      │\n" for n, left in enumerate("┌│└"))
+    assert titles(text) == [("kernel-errors", "nvme9n1 reports sectors it cannot read, sector 1725")]
+
+
+def test_a_drive_with_errors_that_nobody_judges_is_not_good():
+    text = "Adapter #0\n\nEnclosure Device ID: 32\nSlot Number: 9\nMedia Error Count: 0\nOther Error Count: {0}\nPredictive Failure Count: 0\nFirmware state: Online, Spun Up\n\nExit Code: 0x00\n"
+    assert triage([("pasted", text.format(0))]).good
+    assert not triage([("pasted", text.format(4711))]).good
+
+
+def test_a_drive_of_a_volume_with_spans_is_read():
+    text = "-- Disk information --\n-- ID    | Type | Drive Model | Size     | Status           | Speed    | Temp | Slot ID  | LSI Device ID\nc0u1s0p1 | HDD  | MAKER Q09 | 278.8 Gb | Failed | 6.0Gb/s  | 29C  | [32:3]   | 3\n"
+    assert [slug for slug, _ in titles(text)] == ["disk-failing"]
