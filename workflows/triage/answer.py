@@ -34,6 +34,7 @@ from workflows.triage import (
     refused,
     rewrap,
     same_pool,
+    silent_logs,
     talk,
     unwrap,
 )
@@ -68,21 +69,6 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-# What a daemon prints of itself, and what names a disk or a command: neither says how a disk or a pool is
-ONLY_RUNS = (
-    "zed-run",
-    "path-run",
-    "cdb",
-    "cam-command",
-    "attached",
-    "found",
-    "target",
-    "place",
-    "ata-up",
-    "usb-found",
-    "usb-storage",
-    "usb-link",
-)
 HINTS = frozenset(
     ("features-disabled", "scrub-overdue")
 )  # to know of a pool each of whose states is good; any other word to know of is not good itself
@@ -387,7 +373,7 @@ def _whole(source: str) -> str:
 def _only_lists(source: str, value: Any) -> bool:
     """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
     if source == "kernel_log":
-        return not value.unexplained and all(event.kind in ONLY_RUNS for event in value.events)
+        return silent_logs.only_names(value)
     return (source == "smart" and value.is_empty) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 

@@ -247,7 +247,9 @@ def _spoken(line: str) -> _Worn | None:
 _DRIVEN = re.compile(
     r"ata[0-9]{1,3}(?:\.[0-9]{2})?|mpt[0-9]sas\w{0,8}|nvme[0-9]\w{0,8}|sd[a-z]{1,3}"
 )  # what the kernel names so is no speaker
-_KERNELS = re.compile(r" {0,12}(?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[+-][0-9]{2}:?[0-9]{2})? )?kernel: (\S.*)")
+_KERNELS = re.compile(
+    r" {0,12}(?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[+-][0-9]{2}:?[0-9]{2})? |[\w.-]{1,64} )?kernel: (?:\[ {0,8}[0-9]{1,9}\] )?(\S.*)"
+)
 
 
 def _of_kernel(line: str) -> _Worn | None:

@@ -94,3 +94,19 @@ def test_a_drive_with_errors_that_nobody_judges_is_not_good():
 def test_a_drive_of_a_volume_with_spans_is_read():
     text = "-- Disk information --\n-- ID    | Type | Drive Model | Size     | Status           | Speed    | Temp | Slot ID  | LSI Device ID\nc0u1s0p1 | HDD  | MAKER Q09 | 278.8 Gb | Failed | 6.0Gb/s  | 29C  | [32:3]   | 3\n"
     assert [slug for slug, _ in titles(text)] == ["disk-failing"]
+
+
+@pytest.mark.parametrize("kept", range(len("errors: "), len("errors: No known data errors")))
+def test_the_line_of_damage_that_is_cut_within_tells_of_none(kept):
+    text = (
+        "\t    sdq                   ONLINE       0     0     0\n\t    sdr                   ONLINE       3     0     0\n\n"
+        + "errors: No known data errors"[:kept]
+        + "\n"
+    )
+    assert [slug for slug, _ in titles(text)] == ["disk-errors"]
+
+
+def test_a_line_of_the_kernel_behind_the_name_of_its_host_alone_is_read():
+    rows = ("IOC Fault 0x40000d04, Resetting", "Reinitializing controller", "IOCCapabilities: 5a85c")
+    text = "".join(f"   vault kernel: [238{n}] mps9: {row}\n" for n, row in enumerate(rows))
+    assert [slug for slug, _ in titles(text)] == ["hba-fault"]
