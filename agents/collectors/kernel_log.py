@@ -155,7 +155,7 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
 
 
 # Linux 3.x printed the disk on one line and what it says of it on the next
-_HEAD = re.compile(r" *(?:sd|scsi) \d+:\d+:\d+:\d+: \[sd[a-z]{1,3}\] *(?:CDB:)? *")
+_HEAD = re.compile(r" *(?:sd|scsi) \d+:\d+:\d+:\d+: \[sd[a-z]{1,3}\](?: {0,4}CDB:)? {0,8}")
 _REST = re.compile(r" *(?:Sense Key ?: |Add\. Sense: |Result: hostbyte=)")
 STACK_MAX = 30  # lines of a stack above its first frame of ZFS
 _WAITS = re.compile(
