@@ -1,6 +1,6 @@
 """Notices of monitors and of NAS systems about disks: Scrutiny, Alertmanager, QNAP, Synology, Unraid, iDRAC. A sentence says what is wrong, and fields which disk.
 
-A notice is of its moment: it says that somebody was told, and nothing of how the disk is now. Words that are not in the table are raised as they stand.
+A notice is of its moment: it reports what was so then, and nothing of how the disk is now. Words that are not in the table are raised as they stand.
 Forms: Scrutiny webapp/backend/pkg/notify, Alertmanager's default templates, and what these systems put into their logs and mails.
 """
 
@@ -109,9 +109,9 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
 
 def _situation(slug: str, severity: Severity, words: str, notice: Notice, where: Where) -> Situation:
     path = _PATH.search(notice.field("device name", "device", "disk") or notice.sentence)
-    place = _PLACE.search(notice.sentence)
+    bay = _PLACE.search(notice.sentence)
     serial = notice.field("device serial", "serial", "serial_number", "serial number")
-    name = (path.group(1) or path.group()) if path else place.group(1) if place else notice.field("device name", "device", "disk")
+    name = (path.group(1) or path.group()) if path else bay.group(1) if bay else notice.field("device name", "device", "disk")
     of = f"{name or 'a disk that it does not name'}{f' (serial {serial})' if serial else ''}"
     member = where.member(serial or None, name.rsplit("/", 1)[-1] if name else None)
     gate = slug == "pool-down"

@@ -78,7 +78,7 @@ def _of(item: Item, where: Where) -> Iterator[Situation]:
         slug, severity = "disk-errors", "act" if status.lower() == "critical" else "watch"
     if not slug:
         return
-    said = ", ".join(
+    reported = ", ".join(
         part
         for part in (f"state {state}" if state else "", f"status {status}" if status else "", "a failure predicted" if predicts else "")
         if part
@@ -87,11 +87,11 @@ def _of(item: Item, where: Where) -> Iterator[Situation]:
     member = where.member(item.serial or None)
     yield Situation(
         slug, f"{slug}:{where.node}:racadm:{item.serial or item.name}", where.node, severity,
-        f"{named}{f' (serial {item.serial})' if item.serial else ''}: {said}",
-        f"The controller says of {named} ({item.name}): {said}. {member.sentence + ' ' if member else ''}Compare the serial number, and see which volume or pool holds it, "
-        "before it is pulled. Where it is part of a volume, the controller rebuilds the volume and ZFS is told nothing.",
+        f"{named}{f' (serial {item.serial})' if item.serial else ''}: {reported}",
+        f"The controller says of {named} ({item.name}): {reported}. {member.sentence + ' ' if member else ''}Compare the serial number, and see which volume or pool holds it, "
+        "before it is pulled. Where it is part of a volume, the controller rebuilds the volume and ZFS sees nothing of it.",
         where.evidence(item.line),
-        subject={"node": where.node, "disk": item.name, "text": said} | ({"serial": item.serial} if item.serial else {}) | (member.subject if member else {}),
+        subject={"node": where.node, "disk": item.name, "text": reported} | ({"serial": item.serial} if item.serial else {}) | (member.subject if member else {}),
         sure=False,
     )  # fmt: skip
 

@@ -153,13 +153,13 @@ def _judged(value: Enclosures, where: Where) -> Iterator[Situation]:
         severity = STATUS.get(element.status, "watch") or ("watch" if trouble else "")
         if severity:
             yield _fault(element, severity, trouble, known, where)
-    told = {
+    named = {
         element.enclosure for element in value.elements if STATUS.get(element.status, "watch") or any(map(TROUBLE.search, element.extra))
     }
     yield from (
         _whole(name, words, line, where)
         for name, words, line in value.overall
-        if words not in (ALL_OK, "INFORMATIONAL") and name not in told
+        if words not in (ALL_OK, "INFORMATIONAL") and name not in named
     )
 
 

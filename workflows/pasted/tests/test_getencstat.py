@@ -11,7 +11,7 @@ NEW = "Element 0x{0}: Array Device Slot, status: {1} (0x02 0x00 0x00 0x40), desc
 OLD = "Element 0x{0}: Array device, Status={1} (bytes=0x02 0x00 0x00 0x40)\n"
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def raised(text: str) -> list[tuple[str, str]]:
     return [(one.severity, one.title) for one in triage([("pasted", text)]).situations]
 
 
@@ -25,14 +25,14 @@ def told(text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_an_element_that_is_not_well_is_named(row, severity):
-    ((found, title),) = told(HEAD.format("CRITICAL") + NEW.format("9", "OK") + row)
+    ((found, title),) = raised(HEAD.format("CRITICAL") + NEW.format("9", "OK") + row)
     assert found == severity
     assert "10" in title or "Slot 09 with da9" in title
 
 
 def test_an_enclosure_that_is_not_well_is_told_where_no_element_says_why():
-    assert told(HEAD.format("NON-CRITICAL")) == [("watch", "ses4: the enclosure is non-critical")]
-    assert told(HEAD.format("CRITICAL") + NEW.format("9", "OK")) == [("act", "ses4: the enclosure is critical")]
+    assert raised(HEAD.format("NON-CRITICAL")) == [("watch", "ses4: the enclosure is non-critical")]
+    assert raised(HEAD.format("CRITICAL") + NEW.format("9", "OK")) == [("act", "ses4: the enclosure is critical")]
 
 
 def test_an_enclosure_whose_elements_are_well_has_no_situation():

@@ -11,7 +11,7 @@ QNAP = "[{0}] vault: [Storage & Snapshots] {1}\n"
 IDRAC = "SeqNumber       = 88\nMessage ID      = PDR8\nCategory        = Storage\nSeverity        = {0}\nMessage         = {1}\n"
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def raised(text: str) -> list[tuple[str, str]]:
     return [(found.slug, found.severity) for found in triage([("pasted", text)]).situations]
 
 
@@ -32,7 +32,7 @@ def test_a_notice_names_the_disk_by_its_serial():
     ],
 )
 def test_a_line_of_a_nas_is_judged_by_its_sentence(sentence, slug):
-    assert [found for found, _ in told(QNAP.format("Warning", sentence))] == [slug]
+    assert [found for found, _ in raised(QNAP.format("Warning", sentence))] == [slug]
 
 
 def test_what_a_log_only_informs_of_is_no_trouble_and_no_proof_of_health():
@@ -42,10 +42,10 @@ def test_what_a_log_only_informs_of_is_no_trouble_and_no_proof_of_health():
 
 
 def test_a_fault_in_the_log_of_a_management_controller_is_named_by_its_bay():
-    assert told(IDRAC.format("Critical", "Fault detected on Disk 4 in Backplane 1.")) == [("disk-failing", "act")]
+    assert raised(IDRAC.format("Critical", "Fault detected on Disk 4 in Backplane 1.")) == [("disk-failing", "act")]
 
 
 def test_an_alert_that_is_resolved_is_not_raised():
     text = "[{0}:1] DiskFails (vault /dev/sdq)\nLabels:\n - alertname = SMARTDeviceHealthFailed\n - device = /dev/sdq\n"
-    assert told(text.format("FIRING")) == [("disk-failing", "act")]
-    assert told(text.format("RESOLVED")) == []
+    assert raised(text.format("FIRING")) == [("disk-failing", "act")]
+    assert raised(text.format("RESOLVED")) == []

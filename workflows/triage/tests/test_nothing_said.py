@@ -96,11 +96,11 @@ def test_a_drive_of_a_volume_with_spans_is_read():
     assert [slug for slug, _ in titles(text)] == ["disk-failing"]
 
 
-@pytest.mark.parametrize("kept", range(len("errors: "), len("errors: No known data errors")))
-def test_the_line_of_damage_that_is_cut_within_tells_of_none(kept):
+@pytest.mark.parametrize("length", range(len("errors: "), len("errors: No known data errors")))
+def test_the_line_of_damage_that_is_cut_within_tells_of_none(length):
     text = (
         "\t    sdq                   ONLINE       0     0     0\n\t    sdr                   ONLINE       3     0     0\n\n"
-        + "errors: No known data errors"[:kept]
+        + "errors: No known data errors"[:length]
         + "\n"
     )
     assert [slug for slug, _ in titles(text)] == ["disk-errors"]
