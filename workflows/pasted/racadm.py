@@ -38,13 +38,13 @@ class Item:
     fields: dict[str, str]
     line: str
 
-    def says(self, *names: str) -> str:
+    def field(self, *names: str) -> str:
         """The first of these fields that stands there; "" for none."""
         return next((self.fields[name] for name in names if name in self.fields), "")
 
     @property
     def serial(self) -> str:
-        return self.says("serialnumber", "serialno.")
+        return self.field("serialnumber", "serialno.")
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def situations(value: Items, where: Where) -> tuple[Situation, ...]:
 
 
 def _of(item: Item, where: Where) -> Iterator[Situation]:
-    state, status = item.says("state"), item.says("status", "rollupstatus")
-    predicts = item.says("failurepredicted", "predictivefailurestate").lower() in ("yes", "smart alert present")
+    state, status = item.field("state"), item.field("status", "rollupstatus")
+    predicts = item.field("failurepredicted", "predictivefailurestate").lower() in ("yes", "smart alert present")
     slug, severity = STATES.get(state.lower(), ("", "watch"))
     if not slug and state and state.lower() not in GOOD_STATES:
         slug = "unexplained"
@@ -83,7 +83,7 @@ def _of(item: Item, where: Where) -> Iterator[Situation]:
         for part in (f"state {state}" if state else "", f"status {status}" if status else "", "a failure predicted" if predicts else "")
         if part
     )
-    named = item.says("devicedescription", "name") or item.name
+    named = item.field("devicedescription", "name") or item.name
     member = where.member(item.serial or None)
     yield Situation(
         slug, f"{slug}:{where.node}:racadm:{item.serial or item.name}", where.node, severity,
@@ -97,7 +97,7 @@ def _of(item: Item, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Items) -> tuple[str, ...]:
-    bare = [item.name for item in value.items if not item.says("state", "status")]
+    bare = [item.name for item in value.items if not item.field("state", "status")]
     return (
         f"{len(value.items)} parts of the controller were read.",
         *((f"Of {', '.join(bare[:6])} no state stands there.",) if bare else ()),
@@ -115,7 +115,7 @@ READER = Reader(
     open_ended=True,
     parse=parse,
     situations=situations,
-    silent=lambda value: not any(item.says("state", "status") for item in value.items),
+    silent=lambda value: not any(item.field("state", "status") for item in value.items),
     notes=notes,
     again="racadm storage get pdisks -o",
 )
