@@ -15,7 +15,7 @@ REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same
 
 _HCTL = r"(?P<hctl>\d+:\d+:\d+:\d+)"
 _SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] {{1,2}})?(?:tag#\d+ )?"  # Linux 3 printed two blanks
-_CAM = r"\((?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+(?:-[a-z]+)?\d+):\d+:\w+:\w+\): "
+_CAM = r"\(?(?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+(?:-[a-z]+)?\d+):\d+:\w+:\w+\): "
 _ATA = r"(?P<ata>ata\d+(?:\.\d+)?): "
 _TASKS = r"(?:txg_|z_|zfs|zpool|zdb|zed|zvol|spa|arc_|dbu|dp_|l2arc|mmp|vdev|spl|zthr|dsl_|metaslab|livelist)"
 
@@ -33,7 +33,7 @@ PATTERNS = {
     "place": r".*\benclosure[_ ]logical[_ ]id ?\((?P<enclosure>0x[0-9a-f]{16})\), slot\((?P<slot>\d+)\).*",
     "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+|invalid)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
-        r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+)?) error, "
+        r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+){0,2}) error, "
         r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
     ),
     "rejected": rf"(?:.*?(?<!\d){_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
@@ -86,6 +86,8 @@ PATTERNS = {
     "vdev-io-failure": (
         r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?!\S)(?: path=(?P<vdev>\S+)(?!\S))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+)(?!\d))?.*"
     ),
+    # module/os/macos/zfs/vdev_disk.c of OpenZFS on OS X
+    "vdev-open": r"ZFS: vdev_disk_open\('(?P<vdev>[^']{1,250})'\) failed error (?P<error>\d+)(?!\d).*",
     "checksum": r"checksum mismatch, zpool=(?P<pool>\S+) path=(?P<vdev>\S+)(?!\S).*",
     "vdev-problem": r"vdev (?:problem|failure), zpool=(?P<pool>\S+)(?: path=(?P<vdev>\S+))? type=(?P<type>\S+)(?!\S).*",
     "pool-io-failure": r"pool I/O failure, zpool=(?P<pool>\S+) error=(?P<error>\d+)(?!\d).*",
@@ -121,6 +123,7 @@ PATTERNS = {
     # disks
     "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
+    "not-ready": rf"{_SD}(?:Device not ready(?: .*)?|NOT READY.*|Not Ready .*|(?:\.{{1,80}})?not responding\.{{0,3}})",
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
     # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
     "abort": rf"{_SD}(?:abort scheduled|aborting command|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
@@ -131,6 +134,21 @@ PATTERNS = {
         r"|(?:sd [\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?(?P<reset>device|target|bus|host) reset: (?P<result>SUCCESS|FAILED).*"
     ),
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
+    # Linux drivers/usb: core/hub.c, core/message.c, storage/uas.c, storage/usb.c
+    "usb-error": rf"{_SD}(?:uas_\w{{3,40}}(?: .*|$)|(?:data|cmd) cmplt err -\d+.*)",
+    "usb-link": (
+        r"usb (?P<usb>\d{1,3}-\d[\d.]{0,20}): (?:reset (?P<speed>[A-Za-z-]{3,10}(?: ?(?:[Ss]peed|[Ss]peed ?[Pp]lus))?(?: Gen \dx?\d?)?) USB device number \d+.*|USB disconnect, device number \d+|device descriptor read/\w+, error -\d+"
+        r"|device not (?:accepting address|responding).*|device firmware changed|(?:can't|cannot) (?:set config|reset device|disable|enable).*|unable to enumerate USB device.*|Disable of device-initiated .* failed.*)"
+        r"|usb (?P<port>usb\d{1,3}-port\d{1,3}|\d{1,3}-\d[\d.]{0,20}-port\d{1,3}): (?:[Cc]annot (?:reset|enable).*|unable to enumerate USB device|over-current.*|disabled by hub.*)"
+    ),
+    "usb-storage": (
+        r"(?:usb-storage|uas) (?P<usb>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3}: .*"
+        r"|scsi host(?P<scsi_host>\d{1,5}): (?:usb-storage|uas)(?: (?P<at>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3})?"
+    ),
+    "usb-found": (
+        r"usb (?P<usb>\d{1,3}-\d[\d.]{0,20}): (?:new .{1,40} USB device number \d+.*|New USB device (?:found|strings).*|(?:Product|Manufacturer|SerialNumber): .*)"
+        r"|hub (?P<hub>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3}: .*|input: .{1,120} as /devices/\S{1,200}/(?P<input>\d{1,3}-\d[\d.]{0,20})/\S*"
+    ),
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
     "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
     "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|NCQ disabled due to excessive errors|failed to read log page .*|VERIFY failed .*|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
@@ -169,6 +187,7 @@ PATTERNS = {
     ),
     "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
     "cam-sense": rf"{_CAM}SCSI sense: (?P<key>[A-Z][A-Za-z ]*?) asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
+    "cam-command": rf"{_CAM}(?:[A-Z][A-Z0-9_ ]{{1,40}}(?:\(\d{{1,2}}\))?\. (?:CDB|ACB|NCB): .*|RES: [0-9a-f].*)",
     "cam-failed": rf"{_CAM}(?:Error \d+, (?:Retries exhausted|Unretryable error|Periph was invalidated).*|CAM status: (?P<status>Command timeout|Uncorrectable parity/CRC error|ATA Status Error|Unconditionally Re-queue Request|SCSI Bus.*|CCB request .*)|lost device.*|removing device entry.*|ATA status: .*\((?P<ata_status>.*ERR.*)\).*)",
     # FreeBSD sys/dev/ahci/ahci.c, siis.c, mvs.c: the driver of a channel, behind which is one disk or a port multiplier
     "channel": (
@@ -181,13 +200,14 @@ PATTERNS = {
     "illumos-disk": r"WARNING: (?P<path>/\S+) \((?P<disk>s?sd\d+)\):(?P<said>.*)",
     # HBAs, and what stands between
     "hba-other": (
-        r"(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
+        r"(?P<xhci>xhci_hcd) [\w:.]{4,20}: (?:xHCI host (?:controller )?not responding.*|HC died.*|xHCI host not responding.*|WARNING: Host Controller Error.*|Abort failed to stop command ring.*|Host halt failed.*)"
+        r"|(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
         r"(?:FAULT|IOC Fault|lockup|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
-        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed).*"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
-    "pcie-error": r".*(?:PCIe Bus Error: severity=(?P<severity>[A-Za-z]+)(?![A-Za-z]).*|AER: .*\berror.*)",
+    "pcie-error": r".*(?:PCIe Bus Error: se[a-z]{4,9}=(?P<severity>[A-Za-z]+)(?![A-Za-z]).*|AER: .*\berror.*|AER: (?:can't recover|device recovery failed).*|DPC: containment event.*)",
     "memory": (
         r"(?:EDAC \S+(?: \d*)?: \d+ (?P<ecc>CE|UE)\b.*|.*mce: \[Hardware Error\]: .*|\{\d+\}\[Hardware Error\]: .*|MCA: .*|Memory failure: .*"
         r"|\[Hardware Error\]: .*)"
@@ -234,6 +254,7 @@ _HINTS = (
         "queue_if_no_path",
     ),
     *(" path (", " map (", "path group", "devmap", "uev_", "exit (signal)", "reconfigure", "normal mode"),
+    *("vdev_disk_open", "usb", "hub ", "uas", "input: ", "cmplt err", "CDB: ", "ACB: ", "NCB: ", "RES: ", "xhci_hcd"),
     *("BUG", "Oops", "protection fault", "lockup", "megasas", "mr_sas"),
     *("Attached SCSI", " CDB: ", "removing ", "removed, pool_guid"),
     *("task abort", "sas_addr", "slot(", "hostbyte=", " error, dev ", "rejecting I/O", "device_unblock", "killing request"),
@@ -259,6 +280,9 @@ _HINTS = (
         "Sense",
         "ASC=",
         "Power-on or",
+        "ot ready",
+        "NOT READY",
+        "not responding",
         "abort",
         "Device offlined",
         "ttempting",
@@ -385,7 +409,9 @@ _NAMES = {
     "nvme": "disk",
     "reset": "what",
     "driver_of": "hba",
+    "xhci": "hba",
     "failed": "unit",
+    "at": "usb",
 }  # a name may stand once in a pattern
 
 

@@ -48,6 +48,7 @@ _BY = re.compile(
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )
 _FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp
+_WHOLE_SECONDS = re.compile(r"^\[ {0,8}\d{1,9}\] ")  # a kernel before 5.x whose stamp somebody cut, or a console that rounds it
 _CALLER = re.compile(r"^\[ {0,8}[TC]\d{1,7}\] ")  # CONFIG_PRINTK_CALLER
 _EVENT = re.compile(r"(?:ereport|resource|sysevent)\.fs\.zfs\.")  # a row of `zpool events` begins with a date, too
 _OTHER = re.compile(r"[A-Za-z0-9_.-]{1,64} [A-Za-z(][\w().@/:-]{0,63}\[\d{1,9}\]: ")  # "host systemd[1]: "
@@ -124,6 +125,8 @@ def _of(line: str, found: re.Match[str], at_us: int) -> Stamped:
     by = _BY.fullmatch(rest)
     message = _FACILITY.sub("", by.group("said") if by else rest, count=1)
     message = _CALLER.sub("", message, count=1)
+    if by is not None and (by.group("by") or "") == "kernel":
+        message = _WHOLE_SECONDS.sub("", message, count=1)
     again = _BOOT.fullmatch(message)  # rsyslog keeps the kernel's own stamp
     return Stamped(at_us, printed, again.group(3) if again else message, by is not None or _OTHER.match(rest) is None)
 

@@ -20,6 +20,7 @@ NAME = "kernel_log"
 EVERY_SECONDS = 30
 TIMEOUT_SECONDS = 10
 ARGV = ("dmesg",)  # its own time formats compute a date from the clock of today; the stamp itself is what was measured
+OF_ANOTHER = ("cdb", "cam-command", "usb-found", "usb-storage")  # lines that only say more of the one above or below them
 TELLING_KEPT = 400
 LAST_KEPT = 100
 
@@ -87,7 +88,7 @@ def _kept(text: str) -> tuple[str, int]:
 def _is_wanted(message: str) -> bool:
     kind = classify(message.strip())
     return (
-        (kind is not None and kind[0] != "cdb")
+        (kind is not None and kind[0] not in OF_ANOTHER)
         or counts(message)
         or (" CDB: " in message and _ABORTED.fullmatch(message[:LINE_MAX]) is not None)
     )
@@ -96,30 +97,45 @@ def _is_wanted(message: str) -> bool:
 def parse(text: str) -> KernelLog | Unparsed:
     """What the lines say of disks, HBAs and pools, whatever stamp they bear; never raises.
 
-    A line without a stamp continues the one above it. Where no line has one, as in an article or a chat, each line stands for itself,
-    and at least one must be a kernel's.
+    A line without a stamp continues the one above it, but where it is a whole line of the kernel's own. Where no line has one, as in an article
+    or a chat, each line stands for itself, and at least one must be a kernel's.
     """
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
     stamped_lines = [(one, line) for line in lines if (one := stamped(line))]
-    found = [one for one, _ in stamped_lines]
-    bare = not found
+    found = _with_lines_of_no_time(lines)
+    bare = not stamped_lines
     if bare:
         found = [Stamped(i, "", line.strip()) for i, line in enumerate(lines) if line.strip()]
     events, unexplained = _events([one for one in found if one.ours])
     if bare and text.strip() and not events:
         return Unparsed("no line has a time in front, and none is of a form that a kernel prints about disks, HBAs or ZFS", text[:80])
-    since_boot = not bare and found[0].printed.replace(".", "").isdigit()
+    since_boot = not bare and stamped_lines[0][0].printed.replace(".", "").isdigit()
     newest = max(stamped_lines, key=lambda each: each[0].at_us)[1] if stamped_lines else ""
     return KernelLog(tuple(events), tuple(unexplained), newest, since_boot)
+
+
+def _with_lines_of_no_time(lines: Sequence[str]) -> list[Stamped]:
+    """Every line that has a time, and those of the kernel's own without one, at the time of the line before or else of the first."""
+    out: list[Stamped] = []
+    at_us = next((one.at_us for line in lines if (one := stamped(line))), 0)
+    for line in lines:
+        one = stamped(line)
+        at_us = one.at_us if one else at_us
+        if one or classify(line.strip()):
+            out.append(one or Stamped(at_us, "", line.strip()))
+    return out
 
 
 def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEvent]]:
     events: list[KernelEvent] = []
     unexplained: list[KernelEvent] = []
+    begun = ""
     for i, one in enumerate(found):
-        classified = classify(one.message.strip())  # a driver of SAS devices begins its lines with a blank
+        rest = f"{begun} {one.message.strip()}" if begun and _REST.match(one.message) else ""
+        begun = one.message.strip() if _HEAD.fullmatch(one.message[:LINE_MAX]) else begun if rest else ""
+        classified = classify(rest or one.message.strip())  # a driver of SAS devices begins its lines with a blank
         if classified:
             whose = _whose(found[i + 1 : i + 2]) if classified[0] == "task-abort-begun" else ()
             events.append(
@@ -138,6 +154,9 @@ def _events(found: Sequence[Stamped]) -> tuple[list[KernelEvent], list[KernelEve
     return events, unexplained
 
 
+# Linux 3.x printed the disk on one line and what it says of it on the next
+_HEAD = re.compile(r" *(?:sd|scsi) \d+:\d+:\d+:\d+: \[sd[a-z]{1,3}\](?: {0,4}CDB:)? {0,8}")
+_REST = re.compile(r" *(?:Sense Key ?: |Add\. Sense: |Result: hostbyte=)")
 STACK_MAX = 30  # lines of a stack above its first frame of ZFS
 _WAITS = re.compile(
     r"(?:INFO: )?task (?P<task>[^:]{1,40}):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*"

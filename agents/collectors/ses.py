@@ -71,7 +71,9 @@ def collect_one(host: Host, key: str) -> Capture:
 collect = _disks.every(collect_one, keys)
 
 
-_ID = re.compile(r" *Primary enclosure logical identifier \(hex\): ([0-9a-f]{16})")
+_ID = re.compile(
+    r" *(?:Primary enclosure|enclosure) logical identifier \(hex\): ([0-9a-f]{16})"
+)  # the second on the page of the configuration
 _TYPE = re.compile(r"(?:.*\[-?[0-9]+,-?[0-9]+\] +| +)Element type: ([^,]+?)(?:, subenclosure id.*)?")
 _SLOT = re.compile(r" +number of phys: [0-9]+, not all phys: [01], device slot number: ([0-9]{1,3})")
 _DEVICE = re.compile(r" +SAS device type: (.*)")

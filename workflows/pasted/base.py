@@ -139,6 +139,10 @@ def document_or_list(text: str) -> Any:
     return json.JSONDecoder().raw_decode(text[start.start() :] if start else text)[0]
 
 
+# Of outputs in which nearly any line may follow an empty one: all but the beginning of a sentence, five words without a figure or a sign between
+NOT_PROSE = r"(?!\s{0,8}[A-Za-z']{1,20},?(?: [a-z']{1,20},?){4})"
+
+
 def plural(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 

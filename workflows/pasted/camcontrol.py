@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agents.collectors.base import Unparsed
 from workflows.pasted import _drives
-from workflows.pasted.base import Reader, Sight, refused, unread
+from workflows.pasted.base import NOT_PROSE, Reader, Sight, refused, unread
 
 _DEVICE = re.compile(r"<([^>]{1,80})> +at (scbus[0-9]+) target ([0-9]+) lun ([0-9a-f]+) \(([a-z0-9,]*)\)")
 _IDENTIFY = re.compile(r"(pass[0-9]+|ada[0-9]+|da[0-9]+): <([^>]{1,80})> ")
@@ -109,6 +109,7 @@ READER = Reader(
     tools=("camcontrol",),
     asks=lambda tool, rest: rest[:1] in (["devlist"], ["identify"], ("devlist",), ("identify",)),
     open_ended=True,
+    goes_on=NOT_PROSE,
     parse=parse,
     notes=notes,
     sights=sights,

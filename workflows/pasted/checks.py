@@ -63,6 +63,10 @@ _POOL = re.compile(
 _RAID = re.compile(
     r"\bRAID\b(?! ?[0-9])|\bSmart Array\b|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
 )
+_ILL = re.compile(
+    r"(?i)degrad|fail|predict|offline|missing|rebuild|recover|\bbad\b|\berror|not ok|\bDGRD|\bUBad|\bOffln|\bPdgd|\[U*_[U_]*\]|:U*_[U_]*\b|inactive|crashed"
+)  # without one of these words the plugin may only not have got an answer
+_OF_MD = re.compile(r"(?i)\bmdstat\b|\bmd[0-9]{1,3}\b|\bArray \".{1,80}\" is in state")
 _PREDICTS = re.compile(r"\b[Pp]redictive?\b")
 _MEMBERS = re.compile(r"<[^<>]{0,600}>")
 _USAGE = re.compile(r"\b[Pp]ool ['\"]?(?P<pool>[A-Za-z][\w.-]{0,80})['\"]?,? (?:usage|capacity|is|used)[ :]{1,3}(?P<percent>[0-9]{1,3}) ?%")
@@ -92,7 +96,7 @@ def situations(value: Checks, where: Where) -> tuple[Situation, ...]:
 def _of_check(check: Check, where: Where) -> Iterator[Situation]:
     found = [one for part in check.text.split(" --- ") for one in (*_of_disk(part, check, where), *_of_link(part, check, where))]
     found += [*_of_pools(check, where), *_usage(check, where)]
-    if not found and check.status != "OK" and _RAID.search(check.line):
+    if not found and check.status != "OK" and _RAID.search(check.line) and _ILL.search(check.text):
         found = [_of_controller(check, where)]
     yield from found
     if not found and check.status != "OK":
@@ -109,9 +113,10 @@ def _of_check(check: Check, where: Where) -> Iterator[Situation]:
 def _of_controller(check: Check, where: Where) -> Situation:
     """What a check of a RAID controller finds, whichever tool it asked: the words for states are those of the tool."""
     predicts = _PREDICTS.search(check.text) is not None
+    of_md = not predicts and _OF_MD.search(check.text) is not None
     return Situation(
-        "disk-failing" if predicts else "hba-fault", f"raid-check:{where.node}:{check.text[:80]}", where.node, "act" if check.status == "CRITICAL" else "watch",
-        "a drive of the RAID controller predicts its failure" if predicts else f"a check of the RAID controller says {check.status}",
+        "disk-failing" if predicts else "vdev-degraded" if of_md else "hba-fault", f"raid-check:{where.node}:{check.text[:80]}", where.node, "act" if check.status == "CRITICAL" else "watch",
+        "a drive of the RAID controller predicts its failure" if predicts else f"a check of arrays says {check.status}" if of_md else f"a check of the RAID controller says {check.status}",
         f"A monitoring plugin says {check.status}: {check.text[:300]} Ask the controller's own tool which drive or volume it is, and by which serial number; ZFS sees a "
         "volume as one disk and cannot tell which drive behind it is ill.",
         where.evidence(check.line[:300]),

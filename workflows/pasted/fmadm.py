@@ -31,6 +31,14 @@ CLASSES: Mapping[str, tuple[str, Severity, str]] = {  # class of a fault, or its
     "fault.io.scsi.cmd.disk.dev.rqs.derr": ("disk-failing", "act", "a disk has answered with errors of its own"),
     "fault.io.scsi.cmd.disk.dev.rqs.merr": ("disk-failing", "act", "a disk has sectors that it cannot read"),
 }
+FAMILIES: tuple[tuple[str, tuple[str, Severity, str]], ...] = (  # how a class begins, of which there are many; the first that fits counts
+    ("defect.sunos.eft.", ("hba-fault", "watch", "hardware reported errors, mostly of PCIe, that the fault manager cannot explain (fmdump -eV lists them)")),
+    ("fault.io.pci", ("hba-fault", "act", "a PCIe device, or the link to it, returned errors")),
+    ("fault.io.scsi", ("disk-failing", "act", "a disk answered with errors")),
+    ("fault.io.disk", ("disk-failing", "act", "a disk reports a fault")),
+    ("fault.memory.", ("kernel-errors", "act", "a memory module returned errors")),
+    ("fault.cpu.", ("kernel-errors", "act", "a processor, or its cache, returned errors")),
+)  # fmt: skip
 MESSAGES: Mapping[str, str] = {
     "ZFS-8000-FD": "fault.fs.zfs.vdev.io",
     "ZFS-8000-GH": "fault.fs.zfs.vdev.checksum",
@@ -125,10 +133,19 @@ def _decimal(text: str) -> str:
     return str(int(text, 16)) if re.fullmatch(r"[0-9a-f]{8,16}", text) else ""
 
 
-def _of_fault(fault: Fault, is_log: bool, where: Where) -> Situation:
-    slug, usual, means = CLASSES.get(
-        fault.kind, ("unexplained", "watch", f"a fault of class {fault.kind or fault.message}, which is not known here")
+def _class(fault: Fault) -> tuple[str, Severity, str]:
+    """Situation, severity and meaning of its class, else of the family that the class is of."""
+    family = next((what for begin, what in FAMILIES if fault.kind.startswith(begin)), None)
+    unknown: tuple[str, Severity, str] = (
+        "unexplained",
+        "watch",
+        f"a fault of class {fault.kind or fault.message}, which is not known here",
     )
+    return CLASSES.get(fault.kind) or family or unknown
+
+
+def _of_fault(fault: Fault, is_log: bool, where: Where) -> Situation:
+    slug, usual, means = _class(fault)
     severity: Severity = "watch" if is_log else usual
     named = _named(fault)
     pool, vdev = named.get("pool_name") or named.get("pool", ""), _decimal(named.get("vdev", ""))
@@ -157,7 +174,7 @@ def notes(value: Faults) -> tuple[str, ...]:
 
 READER = Reader(
     name="fmadm",
-    first=r"-{15} -{36} +-{14} -{9}|TIME +(?:EVENT-ID|UUID) +(?:SUNW-)?MSG-ID ",
+    first=r"-{15} -{36} +-{14} -{9}|[A-Z][a-z]{2} [0-9]{2} (?:[0-9:.]{8,18}|[0-9]{4}) +[0-9a-f]{8}-[0-9a-f-]{20,30} +[A-Z0-9]{2,12}-[0-9]{4}-[0-9A-Z]{2,4}\b|TIME +(?:EVENT-ID|UUID) +(?:SUNW-)?MSG-ID ",
     tools=("fmadm", "fmdump"),
     asks=lambda tool, rest: (
         (tool == "fmadm" and rest[:1] == ["faulty"]) or (tool == "fmdump" and not any(word.startswith("-e") for word in rest))

@@ -23,7 +23,7 @@ STATES: Mapping[str, State] = {**megacli.STATES, **sas_ircu.STATES, "ready": _dr
 BATTERY_WELL = frozenset(("good", "n/a", "absent", "optimal", "ok"))
 _TITLE = re.compile(r"-- (?:Controller|Array|Disk)s? info(?:rmation)?s?(?: *--)?$")
 _HEADING = re.compile(r"-- ID +\|.*")
-_ROW = re.compile(r"[ac]([0-9]{1,3})(?:(?:e[0-9]{1,4}s|u[0-9]{1,4}p|d|u|p)[0-9?]{1,4}){0,2} *\|.*")
+_ROW = re.compile(r"[ac]([0-9]{1,3})(?:(?:e[0-9]{1,4}s|u[0-9]{1,4}(?:s[0-9]{1,3})?p|d|u|p)[0-9?]{1,4}){0,2} *\|.*")
 _MEDIA = re.compile(r"\bmedia: ?([0-9]{1,9})")
 _EXPLAINED = re.compile(r"(.{1,80}?) ?\(([A-Z]{2,5})\)$")  # sas2ircu says a state in words and letters
 

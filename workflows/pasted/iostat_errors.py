@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
-from workflows.pasted.base import Reader, Where, plural, refused
+from workflows.pasted.base import NOT_PROSE, Reader, Where, plural, refused
 
 _COUNTS = re.compile(r"([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,3}): ([0-9]{1,12})\b")
 _DISK = re.compile(r"(\S+) +Soft Errors: ")
@@ -88,6 +88,7 @@ READER = Reader(
     tools=("iostat",),
     asks=lambda tool, rest: any(re.fullmatch(r"-(?=\w*E)\w+", word) for word in rest),
     open_ended=True,
+    goes_on=NOT_PROSE,
     parse=parse,
     situations=situations,
     notes=lambda value: (f"{plural(len(value.disks), 'disk')} with counters since boot.",),

@@ -25,6 +25,7 @@ class Array:
     wanted: int | None = None  # disks that it has when it is whole
     serving: int | None = None
     runs: bool = True
+    under_way: str = ""  # "resyncing", as its state says
     faulty: dict[str, str] = field(default_factory=dict)  # device -> the line that says so
     kept: list[str] = field(default_factory=list)  # the lines that say what it lacks
 
@@ -85,6 +86,7 @@ def _take(array: Array, line: str) -> bool:
     elif named := _FIELD.match(line):
         name, value = named.groups()
         if name == "State":
+            array.under_way = next((word for word in ("resyncing", "recovering", "reshaping", "checking") if word in value), "")
             array.runs = not {"inactive", "Not Started", "FAILED"} & set(map(str.strip, value.split(",")))
         elif value.strip().isdigit():
             array.wanted, array.serving = (int(value), array.serving) if name == "Raid Devices" else (array.wanted, int(value))
@@ -152,7 +154,12 @@ def _of_events(value: Arrays, where: Where) -> Iterator[Situation]:
 
 def notes(value: Arrays) -> tuple[str, ...]:
     count = plural(len(value.arrays), "md array was", "md arrays were")
-    return (*unread(value.stray), f"{count} read; they are no pools, and `zpool status -P -p` shows these.")
+    busy = [f"{array.name} is {array.under_way}" for array in value.arrays if array.under_way]
+    return (
+        *unread(value.stray),
+        *((f"{', '.join(busy)}: until that has ended its copies are not all the same.",) if busy else ()),
+        f"{count} read; they are no pools, and `zpool status -P -p` shows these.",
+    )
 
 
 READER = Reader(

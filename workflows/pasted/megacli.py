@@ -12,7 +12,7 @@ from workflows.pasted import _drives, _volumes
 from workflows.pasted._drives import GOOD, Drive, busy, lost
 from workflows.pasted._sections import Section, sections
 from workflows.pasted._volumes import Part, Volume
-from workflows.pasted.base import Reader, Where, refused, whole
+from workflows.pasted.base import NOT_PROSE, Reader, Where, refused, whole
 
 STATES = {
     "online": GOOD,
@@ -199,9 +199,10 @@ READER = Reader(
     asks=lambda tool, rest: any(
         word.lower().lstrip("-") in ("pdlist", "ldpdinfo", "pdinfo", "ldinfo", "adpbbucmd", "adpallinfo") for word in rest
     ),
+    goes_on=NOT_PROSE,
     parse=parse,
     situations=situations,
-    silent=lambda value: not value.drives,
+    silent=lambda value: not value.drives or any(drive.state is None or drive.other_errors for drive in value.drives),
     notes=notes,
     again="MegaCli64 -PDList -aALL",
     always=(r"\s*(?:Adapter #?[0-9]|BBU status for Adapter)", r"\s*Exit Code: 0x"),

@@ -151,6 +151,8 @@ def parse(lines: Sequence[str]) -> Maps | Unparsed:
     stray += [disk.line for disk in disks[-1:] if not disk.paths and disk.product != NO_PRODUCT]  # cut behind the first lines of a map
     stray += [space.line for space in namespaces[-1:] if not space.paths]
     stray += _unfinished(drawn, disks)
+    if not disks and not namespaces:  # rows alone, as grep leaves them, are all that was to be read
+        stray = [line for line in stray if _path(line) is None]
     maps = Maps(disks, tuple(stray), namespaces, tuple(loose))
     return maps if disks or namespaces or loose else refused("multipath -ll", lines[0] if lines else "")
 
@@ -191,6 +193,12 @@ def _path(line: str) -> Path | None:
     return Path(None if "#" in hctl else hctl, None if device == "-" else device, dm, checker, online, line, odd)
 
 
+def _is_row(line: str) -> bool:
+    """Whether a line is a path with its states, as grep leaves it: of a tree whose left bar somebody took for his own, it has no blank before it."""
+    path = _path(line) if line.startswith(("  ", "| ")) else None
+    return path is not None and path.dm is not None and not path.odd
+
+
 def sights(value: Maps) -> tuple[Sight, ...]:
     return tuple(
         Sight(path.device, disk.wwid, None, *_vendor(disk.product), path.hctl) for disk in value.disks for path in disk.paths if path.device
@@ -219,8 +227,12 @@ def situations(value: Maps, where: Where) -> tuple[Situation, ...]:
 
 
 def _without_paths(value: Maps, where: Where) -> Iterator[Situation]:
-    """Maps below which no path is listed; of the last one they may have been cut off, but where multipath names no product: it had none to ask."""
-    empty = [disk for i, disk in enumerate(value.disks, 1) if not disk.paths and (i < len(value.disks) or disk.product == NO_PRODUCT)]
+    """Maps below which no path is listed; of the last one they may have been cut off, and of another where paths stand there that no map could be found for, but where multipath names no product: it had none to ask."""
+    empty = [
+        disk
+        for i, disk in enumerate(value.disks, 1)
+        if not disk.paths and ((i < len(value.disks) and not value.loose) or disk.product == NO_PRODUCT)
+    ]
     if empty:
         yield Situation(
             "path-lost", f"path-lost:{where.node}:empty", where.node, "act",
@@ -336,8 +348,8 @@ def _odd(disks: Iterable[Disk]) -> Iterator[str]:
 READER = Reader(
     name="multipath_ll",
     first=r"(?:[a-z]+: )?\S+ (?:\([^)\s]+\) ?)?(?:(?:dm-[0-9]+|undef)(?: .{0,64},.{0,64})?)?$|\S+ \[nvme\]:nvme[0-9]+n[0-9]+ |[ |`+\\_-]{1,12}[0-9#]+:[0-9#]+:[0-9#]+:[0-9#]+ ",
-    confirm=lambda lines, i: any(re.match(r"\[?(?:size|features)=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
-    and ("features=" in "".join(lines[i + 1 : i + 3])),
+    confirm=lambda lines, i: _is_row(lines[i]) or (any(re.match(r"\[?(?:size|features)=|[ |`\\]*[-_+]+ ", line) for line in lines[i + 1 : i + 3])
+    and ("features=" in "".join(lines[i + 1 : i + 3]))),
     tools=("multipath", "multipathd"),
     asks=lambda tool, rest: any(re.fullmatch(r"-(?=\w*l)\w+|-v[23]|-d", word) for word in rest)
     if tool == "multipath"

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
-from workflows.pasted.base import Reader, Sight, Where, document, plural, refused
+from workflows.pasted.base import NOT_PROSE, Reader, Sight, Where, document, plural, refused
 
 # Bits of Critical Warning, NVM Express base specification 1.4, figure 194
 WARNINGS = {
@@ -202,6 +202,7 @@ READER = Reader(
         and not ("list" in rest and {"-v", "--verbose"} & set(rest))
     ),
     open_ended=True,
+    goes_on=NOT_PROSE,
     parse=parse,
     situations=situations,
     silent=lambda value: not value.logs,

@@ -166,6 +166,21 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "counters of the kernel",
         "They name no disk; `zpool status -P -p` shows how the pools are.",
     ),
+    (
+        r' {2}"(?:scsi_[a-z_]{3,40}|ata_[a-z_]{3,40}|nvme_[a-z_]{3,60}|smart_status|smart_support|logical_unit_id|power_on_time)" ?: ',
+        "a part of the JSON of smartctl without its beginning",
+        _WHOLE,
+    ),
+    (
+        r"(?:KERNEL|UDEV {1,2}) ?\[[0-9]{1,9}\.[0-9]{1,9}\] (?:add|change|remove|bind|unbind|move) +/",
+        "`udevadm monitor`",
+        "It shows which device came or went; `dmesg` says why and is read, and `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` shows what is there.",
+    ),
+    (
+        r"(?:#?crash> ?bt\b|PID: [0-9]{1,9} +TASK: [0-9a-f]{8,16} +CPU: )",
+        "the stack of a thread, as `crash` shows it",
+        "It shows where a thread waits and not for which disk; `dmesg`, `zpool status -P -p` and `cat /proc/spl/kstat/zfs/POOL/state` are read.",
+    ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),

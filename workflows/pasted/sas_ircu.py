@@ -13,7 +13,7 @@ from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
 from workflows.pasted import _drives
 from workflows.pasted._drives import GOOD, Drive, busy, lost
-from workflows.pasted.base import Reader, Where, pairs, plural, refused, whole
+from workflows.pasted.base import NOT_PROSE, Reader, Where, pairs, plural, refused, whole
 
 STATES = {
     "opt": GOOD,
@@ -158,6 +158,7 @@ READER = Reader(
     first=r"(?:LSI Corporation|Avago Technologies|Broadcom Limited|Broadcom Inc\.?) SAS[23] IR Configuration Utility|Read configuration has been initiated for controller|Device is a Hard disk$|Background command progress status for controller",
     tools=("sas2ircu", "sas3ircu", "sas2flash", "sas3flash"),
     asks=lambda tool, rest: any(word.lower() in ("display", "status", "list") for word in rest),
+    goes_on=NOT_PROSE,
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,

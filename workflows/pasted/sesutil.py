@@ -1,4 +1,7 @@
-"""`sesutil map`, `show` and `status` of FreeBSD: which disk sits in which slot, and how fans, power supplies and sensors are."""
+"""`sesutil map`, `show` and `status` of FreeBSD, and `getencstat`: which disk sits in which slot, and how fans, power supplies and sensors are.
+
+Form of getencstat: FreeBSD share/examples/ses, getencstat.c and eltsub.c; before FreeBSD 10, and in NetBSD, "Status=ok (bytes=0x01 …)".
+"""
 
 from __future__ import annotations
 
@@ -48,19 +51,35 @@ class Element:
 class Enclosures:
     elements: tuple[Element, ...]
     unread: tuple[str, ...] = ()
+    overall: tuple[tuple[str, str, str], ...] = ()  # (enclosure, what it says of itself as a whole, line)
 
 
 _ENCLOSURE = re.compile(r"(ses[0-9]+):(?: <.*>; ID: ([0-9a-f]+))?$")
 _ELEMENT = re.compile(r"Element ([0-9]+), Type: (.+)$")
 _SHOWN_COLUMNS = 5  # Desc, Dev, Model, Ident, Size/Status, with two blanks or more between them
 _STATUS = re.compile(r"Status: ([A-Za-z -]+?)(?: \(|$)")
+_OVERALL = re.compile(r"/dev/(ses[0-9]+): Enclosure Status <?([A-Z -]{2,60}?)>?$")
+_STATED = re.compile(
+    r"Element 0x([0-9a-f]{1,4}): ([A-Z][\w/. -]{1,60}?)(?:,| OK \()? ?[Ss]tatus[:=] ?([A-Za-z -]{2,30}?)((?:, [A-Z][A-Za-z.]{3,12}){0,3}) \((?:bytes=)?0x[0-9a-f ]{2,4}x?[0-9a-fx ]{0,20}\)\)?"
+    r"(?:, descriptor: '([^']{0,80})')?(?:, dev: '([^']{0,80})')?$"
+)
+_OLD_WORDS = {"ok": "OK", "critical": "Critical", "non-critical": "Non-critical", "unrecoverable": "Unrecoverable"}
+PREDICTS = "Prd.Fail"
+ALL_OK = "OK"
 
 
 def parse(lines: Sequence[str]) -> Enclosures | Unparsed:
     """Every element of every enclosure; Unparsed without any."""
-    enclosure, found, stray = "", [], []
+    enclosure, found, stray, overall = "", [], [], []
     for line in lines:
         text = line.strip()
+        if whole := _OVERALL.match(text):
+            enclosure = whole.group(1)
+            overall.append((enclosure, whole.group(2).strip(), text))
+            continue
+        if stated := _STATED.match(text):
+            found.append(_stated(enclosure, stated, text))
+            continue
         heading, element = _ENCLOSURE.match(text), _ELEMENT.match(text)
         if not text or text.startswith(("Desc ", "Enclosure Name:", "Enclosure ID:", "Extra status:", "----")):
             continue
@@ -72,7 +91,17 @@ def parse(lines: Sequence[str]) -> Enclosures | Unparsed:
             found.append(shown)
         elif not (found and _take(found[-1], text)) and not _is_more(text):
             stray.append(line)
-    return Enclosures(tuple(found), tuple(stray)) if found else refused("sesutil", lines[0] if lines else "")
+    return Enclosures(tuple(found), tuple(stray), tuple(overall)) if found or overall else refused("sesutil", lines[0] if lines else "")
+
+
+def _stated(enclosure: str, found: re.Match[str], text: str) -> Element:
+    """One element of getencstat. A predicted failure stands behind the status, as a word of its own."""
+    number, kind, status, flags, description, devices = found.groups()
+    disk = next((word for word in (devices or "").split(",") if re.fullmatch(r"(?:a|n)?da[0-9]+", word)), None)
+    extra = ["predicted failure"] if PREDICTS in flags else []
+    return Element(
+        enclosure, str(int(number, 16)), kind, _OLD_WORDS.get(status, status), (description or "").strip(), disk, None, extra, text
+    )
 
 
 def _shown(enclosure: str, text: str) -> Element | None:
@@ -124,6 +153,25 @@ def _judged(value: Enclosures, where: Where) -> Iterator[Situation]:
         severity = STATUS.get(element.status, "watch") or ("watch" if trouble else "")
         if severity:
             yield _fault(element, severity, trouble, known, where)
+    named = {
+        element.enclosure for element in value.elements if STATUS.get(element.status, "watch") or any(map(TROUBLE.search, element.extra))
+    }
+    yield from (
+        _whole(name, words, line, where)
+        for name, words, line in value.overall
+        if words not in (ALL_OK, "INFORMATIONAL") and name not in named
+    )
+
+
+def _whole(enclosure: str, words: str, line: str, where: Where) -> Situation:
+    """What it says of itself as a whole, where none of its elements here says why."""
+    return Situation(
+        "enclosure-fault", f"enclosure-fault:{where.node}:{enclosure}", where.node, "watch" if words == "NON-CRITICAL" else "act",
+        f"{enclosure}: the enclosure is {words.lower()}",
+        f"Enclosure {enclosure} says of itself as a whole: {words}. Which fan, power supply, sensor or bay it is does not stand here: `getencstat -v /dev/{enclosure}` "
+        "or `sesutil status` lists all of them. No disk is to be replaced for it before that is known.",
+        where.evidence(line), subject={"node": where.node, "enclosure": enclosure},
+    )  # fmt: skip
 
 
 def _fault(element: Element, severity: Severity, trouble: Sequence[str], known: bool, where: Where) -> Situation:
@@ -158,13 +206,14 @@ def notes(value: Enclosures) -> tuple[str, ...]:
 
 READER = Reader(
     name="sesutil",
-    first=r"ses[0-9]+:(?: <.*>; ID: [0-9a-f]+)?$",
-    confirm=lambda lines, i: any(
-        re.match(r"\s*(?:Enclosure Name:|Enclosure ID:|Desc +Dev|Element [0-9]+, Type)", line) for line in lines[i + 1 : i + 4]
+    first=r"ses[0-9]+:(?: <.*>; ID: [0-9a-f]+)?$|/dev/ses[0-9]+: Enclosure Status ",
+    confirm=lambda lines, i: (
+        lines[i].startswith("/dev/")
+        or any(re.match(r"\s*(?:Enclosure Name:|Enclosure ID:|Desc +Dev|Element [0-9]+, Type)", line) for line in lines[i + 1 : i + 4])
     ),
-    tools=("sesutil",),
-    asks=lambda tool, rest: any(word in ("map", "show", "status") for word in rest),
-    goes_on=r" |ses[0-9]+:|Slot|Desc",
+    tools=("sesutil", "getencstat"),
+    asks=lambda tool, rest: tool == "getencstat" or any(word in ("map", "show", "status") for word in rest),
+    goes_on=r" |(?:/dev/)?ses[0-9]+:|Slot|Desc|Element 0x",
     open_ended=True,
     parse=parse,
     situations=situations,

@@ -46,6 +46,9 @@ _WARNING = re.compile(
 )
 
 
+_BOX = re.compile(r"\S.{0,80}? at Port \w{1,4}, Box [0-9]{1,3}, ([A-Z][A-Za-z ]{1,40})$")  # an enclosure, as `show config` lists it
+
+
 @dataclass(frozen=True)
 class Controller:
     drives: tuple[Drive, ...]
@@ -64,7 +67,7 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     arrays = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _ARRAY.match(line.strip())))
     volumes = tuple(volume for line in lines if (volume := _volume(line.strip())) is not None)
     parts = tuple((found.group(1), found.group(2), line.strip()) for line in lines if (found := _STATUS.match(line.strip())))
-    warnings = tuple(line.strip() for line in lines if _WARNING.match(line.strip()))
+    warnings = tuple(text for text in map(str.strip, lines) if _WARNING.match(text) or ((box := _BOX.match(text)) and box.group(1) != "OK"))
     listed = sum(_ADAPTER.match(line.strip()) is not None for line in lines)
     if not (drives or volumes or parts or arrays or warnings or listed):
         return refused("ssacli", lines[0] if lines else "")
@@ -173,7 +176,7 @@ READER = Reader(
     first=r"(?:HPE? |Dynamic )?Smart (?:Array|HBA|RAID) .{0,60} in |MSA[0-9]{3,4} .{0,40} in \S| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
     tools=("ssacli", "hpssacli", "hpacucli"),
     asks=lambda tool, rest: "show" in rest,
-    goes_on=r" |[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",
+    goes_on=r" |\S.{0,80}? at Port \w{1,4}, Box [0-9]|[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",
     open_ended=True,
     parse=parse,
     situations=situations,

@@ -46,6 +46,11 @@ class Rows:
     errors: str = ""  # the line below them; "" where it is not here
 
 
+def _is_torn(line: str) -> bool:
+    """Whether the line that says that no data is damaged ends within its words: then it says nothing."""
+    return line != WELL and WELL.startswith(line)
+
+
 def parse(lines: Sequence[str]) -> Rows | Unparsed:
     heading: list[str] = list(HEADING)
     found, stray = [], []
@@ -58,7 +63,8 @@ def parse(lines: Sequence[str]) -> Rows | Unparsed:
         elif (row := _spare(section, words, line) or _row(heading, words, line)) is not None:
             found.append(row)
         elif words[0] == "errors:":
-            errors = line.strip()
+            errors, torn = ("", [line]) if _is_torn(line.strip()) else (line.strip(), [])
+            stray += torn
         elif len(words) > 1 or words[0] not in SECTIONS:
             stray.append(line)
     rows = [replace(row, holds=_depth(after) > _depth(row)) for row, after in pairwise(found)]

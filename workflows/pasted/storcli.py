@@ -15,7 +15,7 @@ from workflows.engine.core import Situation
 from workflows.pasted import _drives, _volumes
 from workflows.pasted._drives import GOOD, Drive, busy, lost
 from workflows.pasted._volumes import Part
-from workflows.pasted.base import Reader, Where, document, refused, whole
+from workflows.pasted.base import NOT_PROSE, Reader, Where, document, refused, whole
 
 STATES = {
     "onln": GOOD,
@@ -297,9 +297,10 @@ READER = Reader(
     tools=("storcli", "storcli64", "storcli2", "perccli", "perccli64", "perccli2"),
     asks=lambda tool, rest: any(word.startswith(("/c", "show")) for word in rest),
     open_ended=True,
+    goes_on=NOT_PROSE,
     parse=parse,
     situations=situations,
-    silent=lambda value: not value.drives,
+    silent=lambda value: not value.drives or any(drive.state is None or drive.other_errors for drive in value.drives),
     notes=notes,
     again="storcli64 /c0/eall/sall show all",
 )  # fmt: skip

@@ -55,7 +55,11 @@ def parse(lines: Sequence[str]) -> Devices | Unparsed:
             found[-1].properties.setdefault(pair.group(1), pair.group(2))
     for device in found:
         device.links = [link for link in device.properties.get("DEVLINKS", "").split() if link.startswith("/dev/disk/by-id/")]
-    return Devices(tuple(found)) if any(device.is_named for device in found) else refused("udevadm info", next(iter(lines), ""))
+    return (
+        Devices(tuple(found))
+        if any(device.is_named or "ID_FS_TYPE" in device.properties for device in found)
+        else refused("udevadm info", next(iter(lines), ""))
+    )
 
 
 def sights(value: Devices) -> Iterator[Sight]:

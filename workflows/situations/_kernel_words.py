@@ -18,6 +18,7 @@ OF_DISKS = {
     "unready": "answers that it is not ready",
     "gone": "was given up by the kernel",
     "link": "loses its link",
+    "usb": "loses its USB link",
     "timeout": "did not answer in time",
     "io": "failed commands",
     "optional": "refused a command that it need not have",
@@ -30,6 +31,9 @@ MEANINGS = {
     "unready": "The disk answers and cannot be read: it does not spin up, or does not come out of its start. Power does this as well as a dying disk.",
     "gone": "The kernel no longer uses it, or could not reset it. A cable, a power connector or a backplane does this as well as a dying disk.",
     "link": "Resets of the link, and errors on it, come from the cable, the port or power more often than from the disk.",
+    "usb": "It hangs on USB. Resets and lost links there come from the bridge, the cable, the hub or the power of its case, and several disks at one moment share a hub or a "
+    "power supply. A bridge that fails under UAS (uas_eh_abort_handler) may hold with usb-storage. A disk is not to be replaced for it, and ZFS suspends a pool when its "
+    "disks go away together.",
     "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
     "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
     "optional": "It, its bridge or its HBA does not have TRIM (UNMAP) or WRITE SAME, and the kernel asked for it. No data was read or written, and none is lost.",
@@ -45,6 +49,9 @@ CURES = {
              Cure("online", "When it is back, bring the member online by its guid."),
              Cure("replace", "Only if it stays away in another bay too.")),
     "link": (Cure("reseat", "Reseat or change the cable, then the port; compare the link's error counters before and after."), Cure("scrub", "Scrub afterwards, and look at the counters again.")),
+    "usb": (Cure("reseat", "Another cable, a port of the machine itself in place of a hub, and a power supply of its own for the case; see that no port switches off to save power."),
+            Cure("look", "Attach the disk by SATA or SAS if it can be taken out of its case, and ask it there: `smartctl -x`."),
+            Cure("scrub", "Scrub afterwards: what was written while the link failed may be incomplete.")),
     "timeout": (Cure("look", "Compare its latency with its peers': `zpool iostat -vl 5`, and its SMART error log."), Cure("reseat", "Reseat the disk and its cable.")),
     "io": (Cure("look", "See in the log whether other disks of the same HBA or shelf failed at that moment; then ask the disk: `smartctl -x`."), Cure("reseat", "Reseat the disk and its cable first.")),
     "optional": (Cure("wait", "Nothing need be done. Where the lines fill the log, switch the trim of its pool off: `zpool get autotrim` shows it."),),

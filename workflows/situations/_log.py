@@ -40,6 +40,11 @@ class Log:
             return int((at - ids.booted_at) * SECOND)
         return self.log.newest_us
 
+    @property
+    def is_young(self) -> bool:
+        """Whether its newest line is of the first minute: then what it tells of that minute is all there is."""
+        return self.log.since_boot and self.log.newest_us < BOOTING_US
+
     def is_recent(self, event: KernelEvent) -> bool:
         """Of the last 24 hours, and not of the time when the kernel started."""
         return self.is_reported(event) and event.at_us >= self.now_us - DAY_US

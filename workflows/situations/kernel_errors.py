@@ -19,6 +19,7 @@ from workflows.situations import _words
 from workflows.situations._kernel_of_nodes import OF_NODES
 from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
 from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, serves_well
+from workflows.situations._usb import ports
 
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
@@ -28,6 +29,7 @@ OF_ITSELF = ("medium", "hardware", "optional", "optical")  # what a disk answers
 PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't recover")
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
+USB = "usb "  # before the port of a device that the log does not call by a disk's name
 OPTICAL = re.compile(r"sr[0-9]+")
 NO_DISK = re.compile(r"(?:fd|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
 
@@ -51,20 +53,24 @@ def _is_farewell(event: KernelEvent) -> bool:
 
 # A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
 _OPTIONAL = re.compile(r"critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)")
+_BUS = re.compile(
+    r"\(ATA bus error\)|interface fatal error"
+)  # ata_err_string of drivers/ata/libata-eh.c: the transfer, and no answer of the disk
 _TRANSFER = re.compile(
     r"CRC error|[Nn]ak received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
 )  # SPC: additional sense 47h and 4Bh
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("optical", lambda e: e.field("command") in ("PACKET", "IDENTIFY PACKET DEVICE") or OPTICAL.fullmatch(e.field("disk") or "") is not None),
     ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
-    ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or "UNC" in (e.field("error") or e.field("ata_status") or "")),
+    ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or (e.kind == "sense-detail" and (e.field("detail") or "").startswith("Unrecovered read error")) or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
-    ("unready", lambda e: e.kind == "sense" and _key(e) in ("NOT READY", "0X2")),
-    ("gone", lambda e: e.kind in ("offlined", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
-    ("link", lambda e: e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
+    ("unready", lambda e: e.kind == "not-ready" or (e.kind == "sense" and _key(e) in ("NOT READY", "0X2"))),
+    ("usb", lambda e: e.kind in ("usb-link", "usb-error")),
+    ("gone", lambda e: e.kind in ("offlined", "vdev-open", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
+    ("link", lambda e: (e.kind == "ata-error" and _BUS.search(e.line) is not None) or e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
      or (e.kind == "sense-detail" and _TRANSFER.search(e.field("detail") or "") is not None)),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort", "channel") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
-    ("io", lambda e: e.kind in ("io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
+    ("io", lambda e: e.kind in ("cam-command", "io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
 )  # fmt: skip
 
@@ -89,10 +95,14 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _disks(log: Log) -> Iterator[Situation]:
+    usb = ports(log.log.events)
     reported = [
         (why, event)
-        for event in log.log.events
-        if (why := _why(event)) and (log.is_reported(event) or _holds_at_boot(log, why, event)) and not _is_waited_for(log, why, event)
+        for event in map(usb.of_disk, filter(usb.counts, log.log.events))
+        if (why := _why(event))
+        and (log.is_reported(event) or _holds_at_boot(log, why, event))
+        and not _is_waited_for(log, why, event)
+        and not _says_more(log, event)
     ]
     recent = [(why, event) for why, event in reported if event.at_us >= log.now_us - DAY_US]
     if recent:  # nearly never
@@ -120,6 +130,14 @@ def _is_waited_for(log: Log, why: str, event: KernelEvent) -> bool:
     )
 
 
+def _says_more(log: Log, event: KernelEvent) -> bool:
+    """Whether other lines say what became of this command of FreeBSD's, which is printed for every one that did not succeed at once."""
+    if event.kind != "cam-command":
+        return False
+    disk = event.field("disk")
+    return any(e.kind in ("cam-sense", "cam-failed") and e.field("disk") == disk for e in log.log.events)
+
+
 def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
     """Where no clock is known, what is old is old by another line only: of disks that are named in no later line it is told, one by one."""
     disks = {e.field("hctl"): e.field("disk") or "" for e in log.log.events if e.field("disk") and e.field("hctl")}
@@ -135,13 +153,15 @@ def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[st
 
 
 def _name(event: KernelEvent) -> str:
+    if event.kind == "usb-link" and not event.field("disk"):
+        return f"{USB}{event.field('usb') or event.field('port')}"
     name = event.field("disk") or event.field("hctl") or event.field("vdev") or event.field("ata") or ""
     return strip_partition(name.rsplit("/", 1)[-1])[0]
 
 
 def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
     hangs = {name for one in hanging(log.node) for name in (one.name, *(a.hctl for a in one.aborts))}
-    alias = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
+    alias = _addresses(log)
     names = {hctl: disk for disk, hctl in alias.items()}
     grouped: dict[str, list[tuple[str, KernelEvent]]] = {}
     named = any(
@@ -161,6 +181,16 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
     if many >= TOGETHER_MIN:
         yield _together(log, shared, _disks_at_least(one.name for one in shared))
     yield from (_of_disk(one) for one in others if one.why in OF_ITSELF or many < TOGETHER_MIN)
+
+
+_ADDRESS = re.compile(r"(?:sd|scsi) (\d+:\d+:\d+:\d+): \[(sd[a-z]{1,3})\]")
+
+
+def _addresses(log: Log) -> dict[str | None, str | None]:
+    """Kernel name of a disk -> its address, as any line of the log has both."""
+    named = {e.field("disk"): e.field("hctl") for e in log.log.events if e.field("disk") and e.field("hctl")}
+    printed = {found.group(2): found.group(1) for e in log.log.events if (found := _ADDRESS.match(e.line))}
+    return printed | named
 
 
 ATA_PORT = re.compile(r"(?<=^ata)(\d+)\.\d+$")  # the device behind a port, whose link has the port's name
@@ -192,7 +222,13 @@ def _without_empty_ports(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> d
 
 def _layer(name: str) -> str:
     """Who calls a disk so: the driver of its port, the block layer, or ZFS. One failed command is printed by each of them."""
-    return "port" if re.fullmatch(r"ata\d+(?:\.\d+)?|(?:ahci|siis|mvs)ch\d+", name) else "disk" if KERNEL_NAME.match(name) else "vdev"
+    return (
+        "port"
+        if name.startswith(USB) or re.fullmatch(r"ata\d+(?:\.\d+)?|(?:ahci|siis|mvs)ch\d+", name)
+        else "disk"
+        if KERNEL_NAME.match(name)
+        else "vdev"
+    )
 
 
 def _disks_at_least(names: Iterable[str]) -> int:
@@ -276,6 +312,7 @@ def _of_disk(sick: Sick) -> Situation:
         f"Sector {', '.join(sectors[:6])}." if sectors else "",
         *_errors(sick.lines),
         MEANINGS[sick.why],
+        "Whether a disk hangs at that port the log does not show: `lsusb -t` does." if sick.name.startswith(USB) else "",
         f"{sick.name} is the name of that moment; find the disk by its WWID or serial number before anybody touches it." if disk is None else f"Today that name leads to {_words.where(disk)}.",
         "Its member is ONLINE today and no error is counted of it, so nothing need be done at once." if well and found is not None else "",
         "Whether it is a member of a pool is not known from here: `zpool status -P -p` and `lsscsi -i` show it." if found is None and not well else "",
@@ -287,7 +324,10 @@ def _of_disk(sick: Sick) -> Situation:
         severity="info"
         if sick.why in ("optional", "optical")
         else "watch"
-        if well or (sick.why == "io" and not any(map(log.is_reported, sick.lines)))
+        if well
+        or sick.name.startswith(USB)
+        or all(e.kind == "cam-command" for e in sick.lines)
+        or (sick.why == "io" and not any(map(log.is_reported, sick.lines)))
         else "act",
         title=f"{sick.name} {OF_DISKS[sick.why]}" + (f", sector {sectors[0]}" if sectors and sick.why == "medium" else ""),
         meaning=" ".join(part for part in meaning if part),
@@ -353,7 +393,7 @@ def _zed(log: Log) -> Iterator[Situation]:
     well = all_well(log.node)
     yield _node_wide(
         log, "zed", "act" if not well and (shared or not ZED_GRAVE.isdisjoint(classes)) else "watch",
-        f"zed on {log.node.node} reports {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member')}",
+        f"zed on {log.node.node} reports {_words.plural(len(lines), 'error')} of {_words.plural(len(members), 'member') if members else _pools_of(lines)}",
         lines,
         f"They are of the class {', '.join(classes)}. How the members are today, the log does not say. " + (
             "Errors on so many members at once have one cause: memory, HBA, cable, expander or power. Replace no disk for them before that is known."
@@ -362,6 +402,12 @@ def _zed(log: Log) -> Iterator[Situation]:
         (Cure("look", "See how it is today: `zpool status -v -P -p`, and the kernel's own lines at the time of the first of these."),),
         gate=shared,
     )  # fmt: skip
+
+
+def _pools_of(lines: tuple[KernelEvent, ...]) -> str:
+    """The pools that these name, where none of them names a member: the data could not be read whichever disk was asked."""
+    pools = dict.fromkeys(pool.strip("'") for e in lines if (pool := e.field("pool")))
+    return f"the pool {', '.join(pools)}" if pools else "a pool that the lines do not name"
 
 
 def _once_suspended(log: Log) -> Iterator[Situation]:
@@ -404,7 +450,7 @@ def _hides_suspension(log: Log, pool: PoolFacts) -> bool:
 def _zfs(log: Log) -> Iterator[Situation]:
     suspended = bool(log.events("suspended", "multihost-suspended"))
     for kinds, why, title, meaning, cures in OF_NODES:
-        lines = log.recent(*kinds)
+        lines = tuple(e for e in log.log.events if e.kind in kinds) if why == "pcie" and log.is_young else log.recent(*kinds)
         if why == "blocked" and (log.recent("hung-task") or all_well(log.node)):
             continue  # ZFS itself waits as well, or it does not concern the pools
         if lines:

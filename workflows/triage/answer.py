@@ -34,6 +34,7 @@ from workflows.triage import (
     refused,
     rewrap,
     same_pool,
+    silent_logs,
     talk,
     unwrap,
 )
@@ -68,7 +69,6 @@ AGAIN = {
 }
 COMPLAINT = re.compile(r"command not found|: not found$|[Pp]ermission denied|must be root|[Aa]re you root|No such file or directory")
 COMPLAINT_LINES_MAX = 3
-ONLY_RUNS = ("zed-run", "path-run")  # what a daemon prints of itself, and of no disk and no pool
 HINTS = frozenset(
     ("features-disabled", "scrub-overdue")
 )  # to know of a pool each of whose states is good; any other word to know of is not good itself
@@ -372,8 +372,8 @@ def _whole(source: str) -> str:
 
 def _only_lists(source: str, value: Any) -> bool:
     """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
-    if source == "kernel_log" and value.events:
-        return not value.unexplained and all(event.kind in ONLY_RUNS for event in value.events)
+    if source == "kernel_log":
+        return silent_logs.only_names(value)
     return (source == "smart" and value.is_empty) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 

@@ -167,7 +167,12 @@ def _marked(line: str) -> _Worn | None:
         closed = body[1:].rstrip()
         return _Worn(mark, _cells(closed[:-1], mark) if closed.endswith(mark) else body[1:], blank=True)
     if mark in "+|" or mark in _CORNERS:
-        return _Worn("|", "", blank=True) if not set(body.rstrip()) - set("+-|=: ") - _CORNERS else None
+        if not set(body.rstrip()) - set("+-|=: ") - _CORNERS:
+            return _Worn("|", "", blank=True)
+        framed = (
+            mark in _CORNERS and body[1:2].isalnum()
+        )  # the first and the last row of a pane, whose corners stand in the text's own rows
+        return _Worn("\u2502", body[1:].rstrip().rstrip("\u2502").rstrip(), blank=True) if framed else None
     return None
 
 
@@ -219,6 +224,7 @@ _STAMPED = re.compile(
 _LEVEL = re.compile(
     r"(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE|stdout|stderr)\]?(?: [FP])?(?: ?[-:|])? (.*)|(?:- )?\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTICE)\]?$"
 )
+_STREAM = re.compile(r"^\[(?:stdout|stderr)\] ")  # behind the level, where a program logs what another one prints
 _KERNEL = frozenset(("kernel", "zed", "multipathd"))  # their lines are events of their own, with their times
 
 
@@ -241,7 +247,9 @@ def _spoken(line: str) -> _Worn | None:
 _DRIVEN = re.compile(
     r"ata[0-9]{1,3}(?:\.[0-9]{2})?|mpt[0-9]sas\w{0,8}|nvme[0-9]\w{0,8}|sd[a-z]{1,3}"
 )  # what the kernel names so is no speaker
-_KERNELS = re.compile(r" {0,12}(?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[+-][0-9]{2}:?[0-9]{2})? )?kernel: (\S.*)")
+_KERNELS = re.compile(
+    r" {0,12}(?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[+-][0-9]{2}:?[0-9]{2})? |[\w.-]{1,64} )?kernel: (?:\[ {0,8}[0-9]{1,9}\] )?(\S.*)"
+)
 
 
 def _of_kernel(line: str) -> _Worn | None:
@@ -283,6 +291,7 @@ def _stamped(line: str) -> _Worn | None:
     rest = found.group(1) or ""
     level = _LEVEL.match(rest)
     rest = (level.group(1) or "") if level else rest
+    rest = _STREAM.sub("", rest, count=1) if level else rest
     return None if _is_of_kernel(line, rest) else _Worn("stamp", rest)
 
 

@@ -93,6 +93,10 @@ _KERNEL_NEUTRAL = (
     "attached",
     "found",
     "cdb",
+    "cam-command",
+    "usb-found",
+    "usb-storage",
+    "usb-link",
     "zed-run",
     "path-run",
 )
@@ -105,6 +109,7 @@ _KERNEL_TROUBLE = (
         "log-replay",
         "import-refused",
         "vdev-io-failure",
+        "vdev-open",
         "checksum",
         "vdev-problem",
         "pool-io-failure",
@@ -126,6 +131,8 @@ _KERNEL_TROUBLE = (
     *(
         "cam-sense",
         "cam-failed",
+        "not-ready",
+        "usb-error",
         "channel",
         "detached",
         "illumos-disk",

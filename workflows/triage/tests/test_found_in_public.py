@@ -15,11 +15,11 @@ def read(text: str):
     return triage([("p", text)])
 
 
-def test_paths_that_grep_left_of_a_multipath_list_are_a_part_and_reported():
+def test_paths_that_grep_left_of_a_multipath_list_are_read_and_more_may_stand_beside_them():
     found = read(
         "# multipath -ll | grep fault\n  |- 6:0:4:13  sdaq 66:160  failed faulty running\n  `- 6:0:2:13  sdaa 65:160  failed faulty running\n"
     )
-    assert [each.outcome for each in found.reads if each.source] == ["partly"]
+    assert [(each.outcome, bool(each.cut)) for each in found.reads if each.source] == [("read", True)]
     assert [(each.slug, each.severity) for each in found.situations] == [("path-lost", "act")]
     assert "Replace no disk" in found.situations[0].meaning
 

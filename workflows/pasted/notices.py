@@ -1,0 +1,147 @@
+"""Notices of monitors and of NAS systems about disks: Scrutiny, Alertmanager, QNAP, Synology, Unraid, iDRAC. A sentence says what is wrong, and fields which disk.
+
+A notice is of its moment: it reports what was so then, and nothing of how the disk is now. Words that are not in the table are raised as they stand.
+Forms: Scrutiny webapp/backend/pkg/notify, Alertmanager's default templates, and what these systems put into their logs and mails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.collectors.base import Unparsed
+from workflows.engine.core import Severity, Situation
+from workflows.pasted.base import Reader, Where, refused
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One notice: the sentence that says what it is about, and what its fields name."""
+
+    sentence: str
+    fields: tuple[tuple[str, str], ...]
+    line: str
+
+    def field(self, *names: str) -> str:
+        """The first of these fields that it has; "" where it has none."""
+        return next((value for name in names for key, value in self.fields if key == name and value), "")
+
+
+@dataclass(frozen=True)
+class Notices:
+    notices: tuple[Notice, ...]
+
+
+_Kind = tuple[re.Pattern[str], str, Severity, str]
+KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave, in which words
+    (re.compile(r"EmailTest|test (?:message|notification|alert|mail)|[Tt]his is a test"), "", "info", ""),
+    (re.compile(r"(?i)RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage )?pool .{1,60}(?:degraded|has degraded)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
+    (re.compile(r"(?i)(?:storage )?pool .{1,60}(?:crashed|inactive|not active|failed)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
+    (re.compile(r"(?i)SmartFailure|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
+     "disk-failing", "act", "its own record says that it fails or will fail"),
+    (re.compile(r"(?i)fault detected on|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
+    (re.compile(r"(?i)medium error|bad (?:block|sector)|uncorrect|unrecovered|read error|reallocat|pending sector|media error|I/O error|read/write error"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
+    (re.compile(r"(?i)(?:plugged|unplugged|pulled) out|unplugged|(?:disk|drive) .{0,80}(?:removed|missing|lost|disconnected|not (?:found|detected|responding))|device (?:is )?(?:gone|missing)"), "disk-missing", "watch", "a disk is away"),
+    (re.compile(r"(?i)(?:disk|drive|hdd|ssd|temperature).{0,80}(?:overheat|too hot|temperature|exceed|high)|Temperature(?:High|Critical)"), "disk-hot", "watch", "a disk is too hot"),
+    (re.compile(r"(?i)wear|lifespan|life (?:left|remaining)|endurance|spare (?:blocks?|capacity)"), "disk-worn", "watch", "an SSD is worn"),
+)  # fmt: skip
+_SENTENCE = re.compile(
+    r"[ >*-]{0,8}(?:(?:Subject|Message|Event Message|Description|Event|Warning|summary|description|alertname) ?[:=] ?)?(?P<text>\S.{2,600})"
+)
+_BEGINS = (
+    r"[ >]{0,8}(?:Subject: )?Scrutiny SMART error \(|[ >]{0,8}(?:Subject: )?\[(?:FIRING|RESOLVED):[0-9]{1,4}\]"
+    r"|\[(?:Warning|Error|Information|Info)\].{0,80}\[(?:Storage & Snapshots|Hardware Status|Storage Manager|Disk)\]|NAS Name: \S"
+    r"|SeqNumber {1,12}= [0-9]|Message ID {1,12}= [A-Z]{3}[0-9]{1,5}|Event: Unraid |System Host Name: \S"
+)
+_NEW = re.compile(
+    r"(?:SeqNumber {1,12}= |\[(?:Warning|Error|Information|Info)\]|NAS Name: |Event: Unraid |[ >]{0,8}(?:Subject: )?(?:Scrutiny SMART error|\[(?:FIRING|RESOLVED):))"
+)
+_FIELD = re.compile(r"[ >*-]{0,8}([A-Za-z][A-Za-z /_-]{1,30}?) {0,12}[:=] {0,4}(\S.{0,400})$")
+_SAYS = ("message", "event message", "description", "summary", "alertname", "subject", "failure type", "warning")
+_OVER = re.compile(r"\[RESOLVED:|\[(?:Information|Info)\]")
+_QUIET_SEVERITY = ("informational", "information", "info", "normal", "ok", "none")
+_PATH = re.compile(r"/dev/[a-z][\w/.-]{1,60}|\((sd[a-z]{1,3}|nvme[0-9]{1,3}n[0-9])\)")
+_PLACE = re.compile(
+    r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD) ?(?:[0-9]{1,3}(?::[0-9]{1,3}){0,2})(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?)"
+)
+
+
+def parse(lines: Sequence[str]) -> Notices | Unparsed:
+    """Every notice, in their order; Unparsed where no line says anything."""
+    found: list[tuple[list[str], dict[str, str]]] = []
+    for line in filter(str.strip, lines):
+        if not found or (_NEW.match(line) and found[-1][0]):
+            found.append(([], {}))
+        texts, fields = found[-1]
+        field = _FIELD.match(line[:500])
+        if field and not _NEW.match(line):
+            fields.setdefault(field.group(1).strip().lower(), field.group(2).strip())
+        texts.append(line.strip())
+    notices = tuple(notice for texts, fields in found if (notice := _notice(texts, fields)) is not None)
+    return Notices(notices) if notices else refused("a monitor", next(iter(lines), ""))
+
+
+def _notice(texts: Sequence[str], fields: dict[str, str]) -> Notice | None:
+    sentences = [fields[name] for name in _SAYS if name in fields]
+    head = texts[0] if texts else ""
+    text = " ".join(dict.fromkeys([head if not _FIELD.match(head) or _NEW.match(head) else "", *sentences])).strip()
+    return Notice(text[:900], tuple(fields.items()), head) if text else None
+
+
+def situations(value: Notices, where: Where) -> tuple[Situation, ...]:
+    found: dict[str, Situation] = {}
+    for situation in (one for notice in value.notices for one in _of(notice, where)):
+        found.setdefault(situation.key, situation)
+    return tuple(found.values())
+
+
+def _of(notice: Notice, where: Where) -> Iterator[Situation]:
+    quiet = notice.field("severity").lower() in _QUIET_SEVERITY
+    if _OVER.search(notice.sentence) or quiet:
+        return
+    kind = next(((slug, severity, words) for form, slug, severity, words in KINDS if form.search(notice.sentence)), None)
+    if kind is None:
+        yield _situation("unexplained", "watch", "a notice whose words are not known here", notice, where)
+    elif kind[0]:
+        yield _situation(*kind, notice, where)
+
+
+def _situation(slug: str, severity: Severity, words: str, notice: Notice, where: Where) -> Situation:
+    path = _PATH.search(notice.field("device name", "device", "disk") or notice.sentence)
+    bay = _PLACE.search(notice.sentence)
+    serial = notice.field("device serial", "serial", "serial_number", "serial number")
+    name = (path.group(1) or path.group()) if path else bay.group(1) if bay else notice.field("device name", "device", "disk")
+    of = f"{name or 'a disk that it does not name'}{f' (serial {serial})' if serial else ''}"
+    member = where.member(serial or None, name.rsplit("/", 1)[-1] if name else None)
+    gate = slug == "pool-down"
+    return Situation(
+        slug, f"{slug}:{where.node}:notice:{serial or name or notice.sentence[:60]}", where.node, severity,
+        f"{of}: {words}" if slug not in ("vdev-degraded", "pool-down", "unexplained") else words[0].upper() + words[1:],
+        f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
+        "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
+        where.evidence(notice.line),
+        subject={"node": where.node, "text": notice.sentence[:200]} | ({"disk": name} if name else {}) | ({"serial": serial} if serial else {}) | (member.subject if member else {}),
+        sure=False, gate=gate,
+    )  # fmt: skip
+
+
+def notes(value: Notices) -> tuple[str, ...]:
+    over = sum(bool(_OVER.search(notice.sentence)) for notice in value.notices)
+    return (
+        f"{len(value.notices)} notices of a monitor were read{f', {over} of them that a matter is over' if over else ''}. "
+        "How the disks are now stands in smartctl -x and `zpool status -P -p`.",
+    )
+
+
+READER = Reader(
+    name="notices",
+    first=_BEGINS,
+    goes_on=rf"{_BEGINS}|[ >*-]{{0,8}}[A-Za-z][A-Za-z /_-]{{1,30}}? {{0,12}}[:=] {{0,4}}\S|Labels:|Annotations:|Disk [0-9]",
+    inside=frozenset(("smartd", "alerts", "kernel_log", "zed_mail")),
+    parse=parse,
+    situations=situations,
+    silent=lambda value: True,
+    notes=notes,
+    again="smartctl -x DEVICE",
+)

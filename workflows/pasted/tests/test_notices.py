@@ -1,0 +1,51 @@
+"""Notices of monitors: each says which disk and what, words that nobody knows are raised, and a matter that is over is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from workflows.triage import triage
+
+FIELDS = "Failure Type: SmartFailure\nDevice Name: /dev/sdq\nDevice Serial: ZX9900AB\nDevice Type: scsi\n"
+QNAP = "[{0}] vault: [Storage & Snapshots] {1}\n"
+IDRAC = "SeqNumber       = 88\nMessage ID      = PDR8\nCategory        = Storage\nSeverity        = {0}\nMessage         = {1}\n"
+
+
+def raised(text: str) -> list[tuple[str, str]]:
+    return [(found.slug, found.severity) for found in triage([("pasted", text)]).situations]
+
+
+def test_a_notice_names_the_disk_by_its_serial():
+    found = triage([("pasted", "Scrutiny SMART error (SmartFailure) detected on device: /dev/sdq\n" + FIELDS)])
+    (one,) = found.situations
+    assert (one.slug, one.severity, one.subject["serial"]) == ("disk-failing", "act", "ZX9900AB")
+    assert not found.good
+
+
+@pytest.mark.parametrize(
+    ("sentence", "slug"),
+    [
+        ("Host: Disk 7 medium error. Run a bad block scan on the drive.", "disk-errors"),
+        ("Host: Drive 7 plugged out.", "disk-missing"),
+        ('Storage pool "2" has degraded.', "vdev-degraded"),
+        ("Host: Disk 7 did something that no table has.", "unexplained"),
+    ],
+)
+def test_a_line_of_a_nas_is_judged_by_its_sentence(sentence, slug):
+    assert [found for found, _ in raised(QNAP.format("Warning", sentence))] == [slug]
+
+
+def test_what_a_log_only_informs_of_is_no_trouble_and_no_proof_of_health():
+    found = triage([("pasted", IDRAC.format("Informational", "Disk 4 in Backplane 1 was reset."))])
+    assert not found.situations
+    assert not found.good
+
+
+def test_a_fault_in_the_log_of_a_management_controller_is_named_by_its_bay():
+    assert raised(IDRAC.format("Critical", "Fault detected on Disk 4 in Backplane 1.")) == [("disk-failing", "act")]
+
+
+def test_an_alert_that_is_resolved_is_not_raised():
+    text = "[{0}:1] DiskFails (vault /dev/sdq)\nLabels:\n - alertname = SMARTDeviceHealthFailed\n - device = /dev/sdq\n"
+    assert raised(text.format("FIRING")) == [("disk-failing", "act")]
+    assert raised(text.format("RESOLVED")) == []
