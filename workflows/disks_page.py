@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from workflows.kinds_of_disk.rows import ROWS
-from workflows.kinds_of_disk.walked import ORDERED, Cell, cell, columns
+from workflows.rehearsal.kinds_of_disk.rows import ROWS
+from workflows.rehearsal.kinds_of_disk.walked import ORDERED, Cell, cell, columns
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "disks.md"
 HEAD = """<!-- Made by `python -m workflows.disks_page` of walks on twins. Change a runbook, a guard or a twin, not this page. -->
@@ -60,7 +60,7 @@ def _shown(one: Cell, where: str, notes: dict[tuple[str, ...], list[str]]) -> st
 
 _NAMES = (
     (re.compile(r"\b(?:naa|eui|uuid|nvme|ata):[^\s,;:)]+(?::[^\s,;:)]+)?"), "WWID"),
-    (re.compile(r"(/dev/disk/by-id/(?:wwn-0x|ata-|nvme-eui\.|nvme-nvme\.|dm-uuid-mpath-))[^\s`,;-]+(?:-[^\s`,;-]*[A-Z0-9_][^\s`,;-]*)*?(?=-part|[\s`,;.]|$)"), r"\1…"),
+    (re.compile(r"(/dev/disk/by-id/(?:wwn-0x|ata-|nvme-eui\.|nvme-nvme\.|dm-uuid-mpath-))[^\s`,;]+?(?=-part|[\s`,;.]|$)"), r"\1…"),
     (re.compile(r"/dev/disk/by-(?:partuuid|path)/[^\s`,;]+"), "/dev/disk/by-…"),
     (re.compile(r"\bluks-[A-Z0-9]+\b"), "luks-…"),
     (re.compile(r"\b[0-9]{15,20}\b"), "GUID"),

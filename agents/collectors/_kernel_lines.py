@@ -135,9 +135,9 @@ PATTERNS = {
     ),
     "cdb": rf"{_SD}CDB: (?P<command>[A-Z][A-Za-z ]*\((?P<bytes>\d+)\)).*",
     # Linux drivers/usb: core/hub.c, core/message.c, storage/uas.c, storage/usb.c
-    "usb-error": rf"{_SD}(?:uas_\w{{3,40}}(?: .*|$)|(?:data|cmd) cmplt err -\d+.*)",
+    "usb-error": rf"{_SD}(?:uas_\w{{3,40}}(?: .*|$)|(?:data|cmd) cmplt err -\d.*)",
     "usb-link": (
-        r"usb (?P<usb>\d{1,3}-\d[\d.]{0,20}): (?:reset (?P<speed>[A-Za-z-]{3,10}(?: ?(?:[Ss]peed|[Ss]peed ?[Pp]lus))?(?: Gen \dx?\d?)?) USB device number \d+.*|USB disconnect, device number \d+|device descriptor read/\w+, error -\d+"
+        r"usb (?P<usb>\d{1,3}-\d[\d.]{0,20}): (?:reset (?P<speed>[A-Za-z-]{3,10}(?: ?(?:[Ss]peed|[Ss]peed ?[Pp]lus))?(?: Gen \dx?\d?)?) USB device number \d.*|USB disconnect, device number \d+|device descriptor read/\w+, error -\d+"
         r"|device not (?:accepting address|responding).*|device firmware changed|(?:can't|cannot) (?:set config|reset device|disable|enable).*|unable to enumerate USB device.*|Disable of device-initiated .* failed.*)"
         r"|usb (?P<port>usb\d{1,3}-port\d{1,3}|\d{1,3}-\d[\d.]{0,20}-port\d{1,3}): (?:[Cc]annot (?:reset|enable).*|unable to enumerate USB device|over-current.*|disabled by hub.*)"
     ),
@@ -146,7 +146,7 @@ PATTERNS = {
         r"|scsi host(?P<scsi_host>\d{1,5}): (?:usb-storage|uas)(?: (?P<at>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3})?"
     ),
     "usb-found": (
-        r"usb (?P<usb>\d{1,3}-\d[\d.]{0,20}): (?:new .{1,40} USB device number \d+.*|New USB device (?:found|strings).*|(?:Product|Manufacturer|SerialNumber): .*)"
+        r"usb (?P<usb>\d{1,3}-\d[\d.]{0,20}): (?:new .{1,40} USB device number \d.*|New USB device (?:found|strings).*|(?:Product|Manufacturer|SerialNumber): .*)"
         r"|hub (?P<hub>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3}: .*|input: .{1,120} as /devices/\S{1,200}/(?P<input>\d{1,3}-\d[\d.]{0,20})/\S*"
     ),
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",

@@ -59,7 +59,7 @@ def _in_a_daemon(function, *args):
     """As in a Celery worker, whose processes may begin none of multiprocessing's. What came of it, or why it was stopped."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_told, args=(sender, function, args), daemon=True)
+    process = context.Process(target=_send, args=(sender, function, args), daemon=True)
     process.start()
     sender.close()
     answer = receiver.recv()
@@ -67,7 +67,7 @@ def _in_a_daemon(function, *args):
     return answer
 
 
-def _told(sender, function, args):
+def _send(sender, function, args):
     try:
         sender.send(confined.run(function, *args))
     except confined.Stopped as stopped:

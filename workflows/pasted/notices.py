@@ -58,7 +58,7 @@ _NEW = re.compile(
     r"(?:SeqNumber {1,12}= |\[(?:Warning|Error|Information|Info)\]|NAS Name: |Event: Unraid |[ >]{0,8}(?:Subject: )?(?:Scrutiny SMART error|\[(?:FIRING|RESOLVED):))"
 )
 _FIELD = re.compile(r"[ >*-]{0,8}([A-Za-z][A-Za-z /_-]{1,30}?) {0,12}[:=] {0,4}(\S.{0,400})$")
-_SAYS = ("message", "event message", "description", "summary", "alertname", "subject", "failure type", "warning")
+_SENTENCES = ("message", "event message", "description", "summary", "alertname", "subject", "failure type", "warning")
 _OVER = re.compile(r"\[RESOLVED:|\[(?:Information|Info)\]")
 _QUIET_SEVERITY = ("informational", "information", "info", "normal", "ok", "none")
 _PATH = re.compile(r"/dev/[a-z][\w/.-]{1,60}|\((sd[a-z]{1,3}|nvme[0-9]{1,3}n[0-9])\)")
@@ -83,7 +83,7 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
 
 
 def _notice(texts: Sequence[str], fields: dict[str, str]) -> Notice | None:
-    sentences = [fields[name] for name in _SAYS if name in fields]
+    sentences = [fields[name] for name in _SENTENCES if name in fields]
     head = texts[0] if texts else ""
     text = " ".join(dict.fromkeys([head if not _FIELD.match(head) or _NEW.match(head) else "", *sentences])).strip()
     return Notice(text[:900], tuple(fields.items()), head) if text else None

@@ -102,7 +102,7 @@ def _disks(log: Log) -> Iterator[Situation]:
         if (why := _why(event))
         and (log.is_reported(event) or _holds_at_boot(log, why, event))
         and not _is_waited_for(log, why, event)
-        and not _says_more(log, event)
+        and not _has_more(log, event)
     ]
     recent = [(why, event) for why, event in reported if event.at_us >= log.now_us - DAY_US]
     if recent:  # nearly never
@@ -130,7 +130,7 @@ def _is_waited_for(log: Log, why: str, event: KernelEvent) -> bool:
     )
 
 
-def _says_more(log: Log, event: KernelEvent) -> bool:
+def _has_more(log: Log, event: KernelEvent) -> bool:
     """Whether other lines say what became of this command of FreeBSD's, which is printed for every one that did not succeed at once."""
     if event.kind != "cam-command":
         return False

@@ -41,11 +41,7 @@ def unexplained(node: NodeFacts) -> tuple[tuple[str, str], ...]:
 def _of(node: NodeFacts) -> Iterator[Situation]:
     by_pool: dict[tuple[str, int | None], list[Event]] = {}
     for event in node.events if known(node.events) else ():
-        if (
-            event.known
-            and (not event.fields or event.kind not in OWN)
-            and event.kind.startswith((PREFIX, *TERSE[: _tells_no_state(event)]))
-        ):
+        if event.known and (not event.fields or event.kind not in OWN) and event.kind.startswith((PREFIX, *TERSE[: _has_no_state(event)])):
             by_pool.setdefault((event.text("pool") or "", event.number("pool_guid")), []).append(event)
     lost = lost_by_its_events(node) if by_pool else frozenset()
     for (pool, guid), events in by_pool.items():
@@ -53,7 +49,7 @@ def _of(node: NodeFacts) -> Iterator[Situation]:
             yield _situation(node, pool, guid, events)
 
 
-def _tells_no_state(event: Event) -> bool:
+def _has_no_state(event: Event) -> bool:
     return not event.fields or (event.kind == STATECHANGE and not event.state)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from agents.operations import OPERATIONS
 from workflows import disks_page
-from workflows.kinds_of_disk.rows import ROWS
-from workflows.kinds_of_disk.walked import ON_DISKS, ORDERED, cell, columns
+from workflows.rehearsal.kinds_of_disk.rows import ROWS
+from workflows.rehearsal.kinds_of_disk.walked import ON_DISKS, ORDERED, cell, columns
 
 # Operations that name a pool, a snapshot or a setting, or only look.
 ON_NO_DISK = frozenset(

@@ -404,7 +404,7 @@ class Run(ByHand, RuleBasedStateMachine):
         assert self.hands <= set(self.state.hands)
 
     @invariant()
-    def where_it_stands_can_be_said(self):
+    def the_state_can_be_put_in_words(self):
         """No run stands where nobody and nothing can move it, or without saying why."""
         if self.state.status in ("unknown", "stopped", "aborted"):
             assert self.state.note

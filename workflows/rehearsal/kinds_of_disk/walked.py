@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from workflows.engine.core import Answer, Runbook, Situation
-from workflows.kinds_of_disk.rows import ROWS
+from workflows.rehearsal.kinds_of_disk.rows import ROWS
 from workflows.rehearsal import Asked, Rehearsed, rehearse, scenarios
 from workflows.rehearsal.on_twins import TwinStage
 from workflows.runbooks import RUNBOOKS
@@ -94,10 +94,10 @@ def _walked(answer: Answer, stage: TwinStage) -> Cell:
             break
         choices[rehearsed.asks] = next(choice.value for choice in rehearsed.choices if not choice.against)
         passed_over = passed_over or rehearsed.choices[0].against
-    return _told(rehearsed, passed_over)
+    return _cell(rehearsed, passed_over)
 
 
-def _told(rehearsed: Rehearsed, passed_over: tuple[str, ...]) -> Cell:
+def _cell(rehearsed: Rehearsed, passed_over: tuple[str, ...]) -> Cell:
     if rehearsed.ending == "done" and (rehearsed.commands or not passed_over):
         return Cell(ORDERED, _named(rehearsed.commands))
     if rehearsed.ending == "done":
