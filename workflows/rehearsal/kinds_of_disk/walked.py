@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from workflows.engine.core import Answer, Runbook, Situation
-from workflows.rehearsal.kinds_of_disk.rows import ROWS
 from workflows.rehearsal import Asked, Rehearsed, rehearse, scenarios
+from workflows.rehearsal.kinds_of_disk.rows import ROWS
 from workflows.rehearsal.on_twins import TwinStage
 from workflows.runbooks import RUNBOOKS
 from workflows.situations import detect_all
