@@ -33,7 +33,7 @@ for i in 1 2 3 4 5 6; do
 done
 for d in {disks}; do blkdiscard -f $d 2>/dev/null && blockdev --flushbufs --rereadpt $d; done
 udevadm settle -t 60"""
-FILL = "parted -s {d} mklabel gpt mkpart a 1MiB 200MiB mkpart b 200MiB 300MiB && udevadm settle -t 60 && sleep 1 && mkfs.ext4 -q {d}-part1 && mkswap -q {d}-part2 && udevadm settle -t 60"
+FILL = "parted -s {d} mklabel gpt mkpart a 1MiB 200MiB mkpart b 200MiB 300MiB && udevadm settle -t 60 && sleep 1 && mkfs.ext4 -q {d}-part1 && mkswap {d}-part2 >/dev/null && udevadm settle -t 60"
 WRITE = "(dd if=/dev/urandom of=/{pool}/written bs=1M count=40 status=none; zpool sync {pool}) </dev/null >/dev/null 2>&1 & sleep 10"
 # A resilver begins with one of the next txgs.
 SETTLE = "sleep 8; udevadm settle -t 60; timeout 200 zpool wait -t resilver,scrub,replace {pool}; sleep 1; udevadm settle -t 60"
