@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workflows.engine.core import Situation
-from workflows.pasted.base import Where
+from workflows.pasted import _drives
+from workflows.pasted._drives import Drive, State
+from workflows.pasted.base import Where, unread
 
 GOOD = frozenset(("optimal", "ok", "okay", "online"))
 WORKS = frozenset(
@@ -32,6 +34,28 @@ class Part:
     name: str
     reasons: tuple[str, ...]
     lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All that a controller's tool lists. `stray` are lines that no rule knows."""
+
+    drives: tuple[Drive, ...]
+    volumes: tuple[Volume, ...]
+    parts: tuple[Part, ...]
+    stray: tuple[str, ...]
+
+
+def judged(value: Listed, states: Mapping[str, State], where: Where, controller: str) -> tuple[Situation, ...]:
+    return (*_drives.judged(value.drives, states, where, controller), *situations(value.volumes, value.parts, where))
+
+
+def notes_of(value: Listed) -> tuple[str, ...]:
+    return (*unread(value.stray), *_drives.notes(value.drives), *notes(value.volumes, value.parts))
+
+
+def is_silent(value: Listed) -> bool:
+    return not (value.drives or value.volumes)
 
 
 def state(text: str | None) -> str | None:

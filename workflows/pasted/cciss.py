@@ -10,15 +10,14 @@ Forms: cciss_vol_status.c of cciss_vol_status 1.12.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
-from workflows.pasted import _drives, _volumes
+from workflows.pasted import _volumes
 from workflows.pasted._drives import GOOD, Drive, busy, lost
-from workflows.pasted._volumes import Part, Volume
-from workflows.pasted.base import Reader, Where, refused, unread, whole
+from workflows.pasted._volumes import Listed, Part, Volume
+from workflows.pasted.base import Reader, Where, refused, whole
 
 STATES = {
     "ok": GOOD,
@@ -42,14 +41,6 @@ _KNOWN = re.compile(
     r"|Flash backed cache|Total of [0-9]|cciss_vol_status version|This is a RAID status update|program reports that|.* drives: [0-9]*$"
 )
 _SPARE_LOST = "spare drive has failed"
-
-
-@dataclass(frozen=True)
-class Listed:
-    drives: tuple[Drive, ...]
-    volumes: tuple[Volume, ...]
-    parts: tuple[Part, ...]
-    stray: tuple[str, ...]
 
 
 def parse(lines: Sequence[str]) -> Listed | Unparsed:
@@ -85,16 +76,7 @@ def _drive(found: re.Match[str], listed_as: str, line: str) -> Drive:
 
 
 def situations(value: Listed, where: Where) -> tuple[Situation, ...]:
-    return tuple(_situations(value, where))
-
-
-def _situations(value: Listed, where: Where) -> Iterator[Situation]:
-    yield from _drives.judged(value.drives, STATES, where, "The Smart Array")
-    yield from _volumes.situations(value.volumes, value.parts, where)
-
-
-def notes(value: Listed) -> tuple[str, ...]:
-    return (*unread(value.stray), *_drives.notes(value.drives), *_volumes.notes(value.volumes, value.parts))
+    return _volumes.judged(value, STATES, where, "The Smart Array")
 
 
 READER = Reader(
@@ -105,7 +87,7 @@ READER = Reader(
     open_ended=True,
     parse=parse,
     situations=situations,
-    silent=lambda value: not (value.drives or value.volumes),
-    notes=notes,
+    silent=_volumes.is_silent,
+    notes=_volumes.notes_of,
     again="cciss_vol_status -V /dev/sg0",
 )

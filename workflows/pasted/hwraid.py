@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
 from workflows.pasted import _drives, _volumes, megacli, sas_ircu
 from workflows.pasted._drives import Drive, State
-from workflows.pasted._volumes import Part, Volume
-from workflows.pasted.base import Reader, Where, refused, unread, whole
+from workflows.pasted._volumes import Listed, Part, Volume
+from workflows.pasted.base import Reader, Where, refused, whole
 
 STATES: Mapping[str, State] = {**megacli.STATES, **sas_ircu.STATES, "ready": _drives.GOOD}
 BATTERY_WELL = frozenset(("good", "n/a", "absent", "optimal", "ok"))
@@ -26,14 +25,6 @@ _HEADING = re.compile(r"-- ID +\|.*")
 _ROW = re.compile(r"[ac]([0-9]{1,3})(?:(?:e[0-9]{1,4}s|u[0-9]{1,4}(?:s[0-9]{1,3})?p|d|u|p)[0-9?]{1,4}){0,2} *\|.*")
 _MEDIA = re.compile(r"\bmedia: ?([0-9]{1,9})")
 _EXPLAINED = re.compile(r"(.{1,80}?) ?\(([A-Z]{2,5})\)$")  # sas2ircu says a state in words and letters
-
-
-@dataclass(frozen=True)
-class Listed:
-    drives: tuple[Drive, ...]
-    volumes: tuple[Volume, ...]
-    parts: tuple[Part, ...]
-    stray: tuple[str, ...]
 
 
 def parse(lines: Sequence[str]) -> Listed | Unparsed:
@@ -88,11 +79,7 @@ def _battery(row: Mapping[str, str], line: str) -> Part:
 
 
 def situations(value: Listed, where: Where) -> tuple[Situation, ...]:
-    return (*_drives.judged(value.drives, STATES, where, "The RAID controller"), *_volumes.situations(value.volumes, value.parts, where))
-
-
-def notes(value: Listed) -> tuple[str, ...]:
-    return (*unread(value.stray), *_drives.notes(value.drives), *_volumes.notes(value.volumes, value.parts))
+    return _volumes.judged(value, STATES, where, "The RAID controller")
 
 
 READER = Reader(
@@ -104,7 +91,7 @@ READER = Reader(
     open_ended=True,
     parse=parse,
     situations=situations,
-    silent=lambda value: not (value.drives or value.volumes),
-    notes=notes,
+    silent=_volumes.is_silent,
+    notes=_volumes.notes_of,
     again="megaclisas-status",
 )

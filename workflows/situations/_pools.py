@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agents.collectors.zpool_status import NAMELESS
 from workflows.engine.core import Answer, Cure, CureKind, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, title
 from workflows.situations import _words
@@ -149,6 +150,29 @@ def situation(
         cures=wording.cures,
         gate=gate,
         vdevs=tuple(key_of(vdev) for vdev in vdevs),
+    )
+
+
+def named(pool: PoolFacts) -> tuple[str, ...]:
+    """The pool's name as the last word of a command; none where the text does not give it."""
+    return () if pool.name == NAMELESS else (pool.name,)
+
+
+def of_reason(
+    node: NodeFacts, pool: PoolFacts, slug: str, severity: Severity, *, title: str, meaning: str, look: str, argv: tuple[str, ...]
+) -> Situation:
+    """What `status:` alone shows where the text ends before what it is about. `argv` asks for the rest and only reads."""
+    return Situation(
+        slug=slug,
+        key=f"{slug}:{node.node}:{pool.name}",
+        node=node.node,
+        severity=severity,
+        title=f"{pool.name}: {title}; the text ends before it says which",
+        meaning=meaning,
+        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status[:200]}"),),
+        subject=_words.subject(node, pool),
+        sure=False,
+        cures=(Cure("look", look, ((*argv, *named(pool)),)),),
     )
 
 

@@ -7,13 +7,12 @@ where every member serves, all copies are wrong, and only a restore or the remov
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.collectors.zpool_status import NAMELESS
 from agents.collectors.zpool_status_errors import snapshots
 from workflows.analysis import pool_fate
 from workflows.engine.core import Answer, Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, reason_of
 from workflows.facts.read.data_errors import DataErrors, counted, data_errors
-from workflows.situations import _words, errors_everywhere
+from workflows.situations import _pools, _words, errors_everywhere
 from workflows.situations.vdev_degraded import counts_alone
 
 SLUG = "data-errors"
@@ -73,25 +72,17 @@ def _stated(node: NodeFacts, pool: PoolFacts) -> Situation | None:
         or pool_fate.why_down(pool)
     ):
         return None
-    return Situation(
-        slug=SLUG,
-        key=f"{SLUG}:{node.node}:{pool.name}",
-        node=node.node,
-        severity="act",
-        title=f"{pool.name}: data is damaged; the text ends before it says which",
-        meaning=(
-            f"The status: line of {pool.name} on {node.node} says that an error has damaged data. Which files, and how many, stands behind errors:, and that "
-            "line is not here. No new disk brings them back; whether members are out of service, which may hold good copies, stands in the rows."
-        ),
-        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status}"),),
-        subject=_words.subject(node, pool),
-        sure=False,
-        cures=(Cure("look", "Ask for the list of damaged files; it only reads.", (("zpool", "status", "-v", *_named(pool)),)),),
+    return _pools.of_reason(
+        node,
+        pool,
+        SLUG,
+        "act",
+        title="data is damaged",
+        meaning=f"The status: line of {pool.name} on {node.node} says that an error has damaged data. Which files, and how many, stands behind errors:, and that "
+        "line is not here. No new disk brings them back; whether members are out of service, which may hold good copies, stands in the rows.",
+        look="Ask for the list of damaged files; it only reads.",
+        argv=("zpool", "status", "-v"),
     )
-
-
-def _named(pool: PoolFacts) -> tuple[str, ...]:
-    return () if pool.name == NAMELESS else (pool.name,)
 
 
 def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:

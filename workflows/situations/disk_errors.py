@@ -6,7 +6,6 @@ so they show that something was, not that it is. A cache device holds copies onl
 
 from collections.abc import Iterator
 
-from agents.collectors.zpool_status import NAMELESS
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, reason_of
 from workflows.facts.read.data_errors import counted
@@ -43,24 +42,16 @@ def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     reason = reason_of(pool.status) if pool.status and not pool.tops_read else None
     if reason is None or reason.name != "FAILING_DEV":
         return None
-    return Situation(
-        slug=SLUG,
-        key=f"{SLUG}:{node.node}:{pool.name}",
-        node=node.node,
-        severity="watch",
-        title=f"{pool.name}: a disk of it counted errors; the text ends before it says which",
+    return _pools.of_reason(
+        node,
+        pool,
+        SLUG,
+        "watch",
+        title="a disk of it counted errors",
         meaning=f"zpool status says of {pool.name} that a device had errors that ZFS mended or could mend. The rows that count them are not here, so which disk it is, how many "
         "there were, and how many more losses the pool survives, is not known. Replace nothing before they were seen.",
-        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status[:200]}"),),
-        subject=_words.subject(node, pool),
-        sure=False,
-        cures=(
-            Cure(
-                "look",
-                "Look at the whole of it: the rows with their counters.",
-                (("zpool", "status", "-v", "-P", "-p", *(() if pool.name == NAMELESS else (pool.name,))),),
-            ),
-        ),
+        look="Look at the whole of it: the rows with their counters.",
+        argv=("zpool", "status", "-v", "-P", "-p"),
     )
 
 
@@ -124,7 +115,7 @@ def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str, unseen: bool) -> tupl
     if unseen:
         whole = f"Look at the whole tree of {pool.name}, and at the counts of the other disks beside {name}, before anything is done to it."
         return (
-            _cures.look(whole, ("zpool", "status", "-v", "-P", "-p", *(() if pool.name == NAMELESS else (pool.name,)))),
+            _cures.look(whole, ("zpool", "status", "-v", "-P", "-p", *_pools.named(pool))),
             _cures.reseat(name),
         )
     again = "If the count grows again with the way to it in order, replace it while it still serves."

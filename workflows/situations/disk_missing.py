@@ -6,11 +6,10 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 
 from collections.abc import Iterator
 
-from agents.collectors.zpool_status import NAMELESS
 from workflows.analysis.pool_fate import why_down
-from workflows.engine.core import Cure, Evidence, Severity, Situation
+from workflows.engine.core import Evidence, Severity, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, StatusReason, known, lookup, reason_of
-from workflows.situations import _partitions, _words
+from workflows.situations import _partitions, _pools
 from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, cause_of, lost_members, seat_of
 from workflows.situations._words import where
@@ -53,24 +52,16 @@ def _without_rows(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     reason = _reason_without_row(pool)
     if reason is None:
         return None
-    return Situation(
-        slug=SLUG,
-        key=f"{SLUG}:{node.node}:{pool.name}",
-        node=node.node,
-        severity="act",
-        title=f"{pool.name}: a member of it is out of service; the text ends before it says which",
+    return _pools.of_reason(
+        node,
+        pool,
+        SLUG,
+        "act",
+        title="a member of it is out of service",
         meaning=f"zpool status says of {pool.name}: {reason.means} The rows of the tree are not here, so which member it is, and how many more losses the pool survives, is not "
         "known. Replace nothing before they were seen.",
-        evidence=(_words.evidence(node, "zpool_status", f"status: {pool.status[:200]}"),),
-        subject=_words.subject(node, pool),
-        sure=False,
-        cures=(
-            Cure(
-                "look",
-                "Look at the whole of it: the row of the member says why it serves nothing.",
-                (("zpool", "status", "-P", "-p", *(() if pool.name == NAMELESS else (pool.name,))),),
-            ),
-        ),
+        look="Look at the whole of it: the row of the member says why it serves nothing.",
+        argv=("zpool", "status", "-P", "-p"),
     )
 
 

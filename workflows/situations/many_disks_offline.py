@@ -123,9 +123,9 @@ def _of_one_pool(lost: list[Lost]) -> Iterator[Group]:
     grouped = {id(each) for group in groups(lost) for each in group.lost}
     for name in dict.fromkeys(each.pool.name for each in lost):
         rest = [each for each in lost if each.pool.name == name and id(each) not in grouped and not each.replacement_serves()]
-        held = [each for each in lost if each.pool.name == name and id(each) not in grouped and each.by_spare]
+        held = [each for each in lost if each.pool.name == name and id(each) not in grouped and each.by_spare and each.leaf.counted]
         if max((sum(other.top is each.top for other in (*rest, *held)) for each in held), default=0) >= UNRELATED_MIN:
-            rest += held  # spares that stand in hide how many were lost together, and do not mend why
+            rest += held  # counted since the pool came in: the spares that stand in hide how many were lost together, and do not mend why
         leaves = sum(len(top.leaves()) for _, top in rest[0].pool.tops_read) if rest else 0
         of_one_vdev = max((sum(other.top is each.top for other in rest) for each in rest), default=0)
         if of_one_vdev >= UNRELATED_MIN or (len(rest) >= UNRELATED_MIN and len(rest) * SHARE_OF_POOL >= leaves):
