@@ -222,5 +222,5 @@ def test_three_members_lost_in_one_vdev_are_looked_at_together_though_spares_sta
 )
 def test_a_line_of_zed_that_does_not_say_to_which_state_is_told_as_that(rest: str) -> None:
     line = f"Aug 23 06:06:08 elm zed: eid=78273 {rest}"
-    assert [each.title for each in read(f"{line}\n").situations] == ["zed on elm was told that the state of a member changed"]
+    assert [each.title for each in read(f"{line}\n").situations] == ["zed on pasted was told that the state of a member changed"]
     assert found(f"{line} vdev_state=FAULTED\n") != [("kernel-errors", "watch")]
