@@ -47,7 +47,7 @@ MINUTES = {
     "test_node_boot_member.py": 7,
     "test_node_kinds.py": 15,
     "test_node_multipath.py": 12,
-    "test_node_collect.py": 15,
+    "test_node_collect.py": 20,
 }
 SLOWNESS_MIN = 0.7
 NOT_SEEN = "This walk has not been seen green on a real node yet, so a red one would say nothing. `./run lab test` runs it."
