@@ -111,6 +111,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "smart_json.py": (
             *("Background short", "Device is in STANDBY BY COMMAND mode, exit(9)", "Failed in segment"),
             *("SAS or SATA device", "expander device", "phy enabled;"),
+            *("Completed without error", "Completed: failed segments", "Completed: read failure", "Self-test routine in progress"),
         ),
         "stories.py": (
             *(": attempting task abort! scmd(9a9a9a9b)", ": _scsih_tm_display_info: handle(9x9b9), sas_address("),
