@@ -24,6 +24,9 @@ NAME = "zdb_label"
 EVERY_SECONDS = 120
 TIMEOUT_SECONDS = 20
 WAKES = True  # reading a label spins a sleeping disk up
+# zdb has the kernel drop what it holds of a device before it reads, and goes on where that fails (dump_label in cmd/zdb/zdb.c, 2.0.3 to 2.1.11). Linux
+# before 5.11 fails so of a disk that it calls offline, where a pool has it open: the labels that follow are those of an earlier look.
+CACHED = "failed to invalidate cache"
 EXITS = (0, 1, 2)  # all labels, some error, no label at all: each of them is data
 DEPTH_MAX = 12
 TREES_REMEMBERED = 256
@@ -198,8 +201,7 @@ def parse(text: str) -> Labels | Unparsed:
 _TITLE = re.compile(r"^-{10,}\n(.*)\n-{10,}\n", re.MULTILINE)
 _HEADER = re.compile(r"LABEL ([0-3])( \(Bad label cksum\))? *")
 _FAILURE = re.compile(r"^failed to (unpack|read) label ([0-3])$", re.MULTILINE)
-# Of a disk that Linux before 5.11 calls offline, where a pool has it open; its labels follow, as they were read once (dump_label in cmd/zdb/zdb.c, 2.0.3).
-_FROM_MEMORY = re.compile(r"^failed to invalidate cache .*$", re.MULTILINE)
+_FROM_MEMORY = re.compile(rf"^{CACHED} .*$", re.MULTILINE)
 _NOT_FAILURES = re.compile(r"^(?!failed to (?:unpack|read) label [0-3]$).+$", re.MULTILINE)
 # A text has thousands of lines, and a node hundreds of texts: where a label ends is found without taking it apart.
 _COPIES = re.compile(r" {4}labels = ((?:[0-3] )*[0-3]) *(?:\n|\Z)")
