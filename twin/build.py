@@ -45,7 +45,7 @@ def member(node: Node, disk: Disk, guid: int, path: str = "") -> Vdev:
         type="disk",
         guid=guid,
         path=path or by_id(disk),
-        devid=disk_names.devid(disk),
+        devid=disk_names.devid(disk, sg3_rules=node.sg3_rules),
         phys_path=disk_names.phys_path(disk),
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
         whole_disk=0 if disk.map else 1,

@@ -144,7 +144,7 @@ def _rename_leaves(node: Node, names: dict[str, Disk], like: Callable[[str], Dis
         if disk is not None:
             by_kernel = leaf.path.startswith("/dev/sd") and not disk.map
             leaf.path = f"/dev/{disk_names.part_name(disk.paths[0].name, number)}" if by_kernel else disk_names.member(disk, number)
-            leaf.devid = disk_names.devid(disk, number)
+            leaf.devid = disk_names.devid(disk, number, node.sg3_rules)
             leaf.whole_disk = 0 if disk.map else leaf.whole_disk
             leaf.phys_path = disk_names.phys_path(disk)
             leaf.enc_path = leaf.enc_path if node.bay_of(disk.wwid) or disk.vendor == "ATA" else ""

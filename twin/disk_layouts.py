@@ -55,7 +55,7 @@ def _partitioned(node: Node, number: int, before: tuple[str, ...], name: Callabl
         sectors = disk.size_bytes // SECTOR - GPT_SECTORS - start
         data = Partition(number, start, sectors, held.label if held else None, kind=blkid.SOLARIS_USR_AND_APPLE_ZFS)
         disk.partitions[:] = [*parts, data]
-        leaf.path, leaf.devid, leaf.whole_disk = name(disk, data), disk_names.devid(disk, number), 0
+        leaf.path, leaf.devid, leaf.whole_disk = name(disk, data), disk_names.devid(disk, number, node.sg3_rules), 0
     return node
 
 

@@ -63,16 +63,23 @@ def map_links(disk: Disk) -> Iterator[str]:
     yield from (by_id(disk), f"/dev/disk/by-id/scsi-3{disk.hex}")
 
 
-def links(disk: Disk, path: Path) -> Iterator[str]:
+def links(disk: Disk, path: Path, sg3_rules: bool = False) -> Iterator[str]:
     """All of them in /dev/disk/by-id. udev makes the two `nvme-MODEL_SERIAL` links beside the one of the namespace's own identifier."""
     if not is_virtio(path):
         yield by_id(disk)
     model = f"{disk.model.replace(' ', '_')}_{disk.serial}"
     if scheme(disk.wwid) == "naa":
-        yield f"/dev/disk/by-id/scsi-3{disk.hex}" if path.sas_address else f"/dev/disk/by-id/ata-{model}"
+        yield from (f"/dev/disk/by-id/{link}" for link in (_of_scsi(disk, sg3_rules) if path.sas_address else (f"ata-{model}",)))
     elif is_nvme(path):
         yield f"/dev/disk/by-id/nvme-{model}"
         yield f"/dev/disk/by-id/nvme-{model}_1"
+
+
+def _of_scsi(disk: Disk, sg3_rules: bool) -> tuple[str, ...]:
+    """The rules of sg3-utils (58-scsi-sg3_symlink.rules, 1.45 and 1.46) make a link of each designator of page 0x83 and one of the serial number.
+    QEMU's disks have a vendor specific designator, type 0, which is their serial number."""
+    model = f"{disk.vendor}_{disk.model.replace(' ', '_')}_{disk.serial}"
+    return (f"scsi-3{disk.hex}", *((f"scsi-0{model}", f"scsi-S{model}") if sg3_rules else ()))
 
 
 def t10(disk: Disk) -> str:
@@ -84,13 +91,13 @@ def kernel_wwid(disk: Disk) -> str:
     return f"t10.{t10(disk)}" if scheme(disk.wwid) == "ata" else disk.wwid.replace(":", ".", 1)
 
 
-def devid(disk: Disk, number: int = 1) -> str:
-    """What ZFS stores: the first link of the disk's bus (zfs_device_get_devid in lib/libzutil/os/linux/zutil_import_os.c)."""
+def devid(disk: Disk, number: int = 1, sg3_rules: bool = False) -> str:
+    """What ZFS stores: the first link of the disk's bus (zfs_device_get_devid in lib/libzutil/os/linux/zutil_import_os.c), as libudev sorts them."""
     if scheme(disk.wwid) == "virtio":
         return ""
     if disk.map:
         return whole(disk).rpartition("/")[2]
-    link = f"scsi-3{disk.hex}" if scheme(disk.wwid) == "naa" else by_id(disk).rpartition("/")[2]
+    link = min(_of_scsi(disk, sg3_rules)) if scheme(disk.wwid) == "naa" else by_id(disk).rpartition("/")[2]
     return f"{link}-part{number}"
 
 

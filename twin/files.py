@@ -63,7 +63,7 @@ def dev_links(node: Node) -> dict[str, str]:
     links = {}
     for disk in node.disks:
         for path in disk.paths:
-            for base in _link_names(disk, path):
+            for base in _link_names(disk, path, node.sg3_rules):
                 links[base] = path.name
                 for partition in disk.table:
                     if partition.uuid:
@@ -86,8 +86,8 @@ def _by_vdev(disk: Disk, alias: str) -> dict[str, str]:
     return {link: name} | {f"{link}-part{part.number}": disk_names.part_name(name, part.number) for part in disk.table}
 
 
-def _link_names(disk: Disk, path: Path) -> Iterator[str]:
-    yield from disk_names.links(disk, path)
+def _link_names(disk: Disk, path: Path, sg3_rules: bool) -> Iterator[str]:
+    yield from disk_names.links(disk, path, sg3_rules)
     if path.phys_path:
         yield f"/dev/disk/by-path/{path.phys_path}"
 

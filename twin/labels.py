@@ -10,7 +10,7 @@ RULE = "-" * 36
 COPIES = (0, 1, 2, 3)
 CACHE_STARTS_AT = 4198400
 
-WITH_LINUX_6_12 = (2, 4)  # before it the lab has Linux 6.1
+FLUSH_IS_THE_KERNELS, OFFLINE_IS_SHUT = (5, 11), (6, 12)  # Linux; between the lab's 6.1 and 6.12 it was not read when the second came
 HAS_MIN_ALLOC = (2, 3, 5)  # a label holds the least allocation, since this release
 Line = tuple[int, str, object]  # depth, key, value
 
@@ -35,11 +35,18 @@ def dump(view: View, path: str) -> tuple[int, str]:
 
 def cut_off(view: View, path: str, device: Device) -> tuple[int, str]:
     """Of a disk that the kernel calls offline: what a pool has open can be opened once more and not be read, anything else cannot be opened.
-    By the kernel that 2.4 has in the lab, 6.12, nothing of it can."""
+    By Linux 6.12 nothing of it can.
+
+    Before Linux 5.11 BLKFLSBUF is first given to the disk's driver, which refuses it (blkdev_flushbuf in block/ioctl.c; scsi_ioctl in drivers/scsi):
+    what was read of the disk before stays in memory, zdb says that it did not go and shows the labels from there.
+    """
     label = device.partition.label if device.partition else None
-    if view.node.release < WITH_LINUX_6_12 and label is not None and view.node.pool(label.pool).imported and label.top is None:
-        return 2, "".join(f"failed to read label {n}\n" for n in COPIES)
-    return 1, f"cannot open '{path}': No such device or address\n"
+    opens = view.node.linux < OFFLINE_IS_SHUT and label is not None and view.node.pool(label.pool).imported and label.top is None
+    if not opens or label is None:
+        return 1, f"cannot open '{path}': No such device or address\n"
+    if view.node.linux and view.node.linux < FLUSH_IS_THE_KERNELS:
+        return 0, f"failed to invalidate cache '{path}' : No such device\n{label_text(view.node, label)}"
+    return 2, "".join(f"failed to read label {n}\n" for n in COPIES)
 
 
 def _cache_header(pool: Pool, partition_bytes: int) -> str:

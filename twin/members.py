@@ -10,7 +10,7 @@ from twin import auxiliary
 from twin.answer import Answer, refused
 from twin.model import Node, Pool, Scan, Vdev
 from twin.scan import catch_up, end_replacements, forget, pause, resume, stand_alone, start_resilver
-from twin.vdevs import Place, find, has_replicas, member, state_of
+from twin.vdevs import Place, find, has_replicas, member, notes_removal, notes_removal_of_offline, state_of
 from twin.view import View
 
 EXIT_DETACH_REFUSED = 255
@@ -76,7 +76,7 @@ def set_path(node: Node, args: Sequence[str]) -> Answer | None:
 def _online(node: Node, pool: Pool, word: str, found: tuple[Vdev, Place], now: float) -> Answer:
     leaf = found[0]
     if not _opens(node, pool, leaf):
-        if leaf.state in ("OFFLINE", "REMOVED"):
+        if leaf.state in ("ONLINE", "OFFLINE", "REMOVED"):
             leaf.state, leaf.aux = ("FAULTED", "corrupt_data") if leaf.not_present else (_without_disk(node, leaf), "")
         warning = f"warning: device '{word}' onlined, but remains in faulted state\n"
         return Answer(0, warning + "use 'zpool replace' to replace devices that are no longer present\n")
@@ -90,8 +90,9 @@ def _online(node: Node, pool: Pool, word: str, found: tuple[Vdev, Place], now: f
 
 
 def _without_disk(node: Node, leaf: Vdev) -> str:
-    """2.1 calls one whose disk is away REMOVED, 2.3 only one that it called so before."""
-    return "REMOVED" if leaf.state == "REMOVED" or leaf.aux == WAS_REMOVED or node.release < (2, 2) else "UNAVAIL"
+    """One that was called REMOVED before stays so (vdev_open in module/zfs/vdev.c)."""
+    was_removed = leaf.state == "REMOVED" or leaf.aux == WAS_REMOVED or (leaf.state == "OFFLINE" and notes_removal_of_offline(node.release))
+    return "REMOVED" if was_removed and notes_removal(node.release) else "UNAVAIL"
 
 
 def _offline(node: Node, pool: Pool, word: str, found: tuple[Vdev, Place], now: float) -> Answer:

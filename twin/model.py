@@ -375,6 +375,7 @@ class Node:
     vdev_names: dict[str, str] = field(default_factory=dict)  # WWID -> the name that vdev_id.conf gives the disk: "A3"
     boot_uuids: list[str] | None = None  # EFI partitions that proxmox-boot-tool keeps filled; None: there is no such tool
     efi: bool = False  # it was booted by UEFI
+    sg3_rules: bool = False  # udev has the rules of sg3-utils, which make more links of a SAS disk
     off_since: float = 0.0  # not 0: it has no power since then, and reports nothing
 
     def disk(self, wwid: str) -> Disk:
@@ -407,6 +408,11 @@ class Node:
     def release(self) -> tuple[int, ...]:
         """The ZFS userland release as numbers: (2, 1, 15)."""
         return tuple(int(n) for n in re.findall(r"\d+", self.zfs_userland)[:3])
+
+    @property
+    def linux(self) -> tuple[int, ...]:
+        """The first two numbers of the kernel's release: (5, 10); none where it is not known."""
+        return tuple(int(n) for n in re.findall(r"\d+", self.kernel)[:2])
 
 
 _INSIDE: dict[type, dict[str, type]] = {

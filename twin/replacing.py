@@ -180,7 +180,7 @@ def new_leaf(node: Node, pool: Pool, path: str, device: Device, create_txg: int)
         type="disk",
         guid=_fresh_guid(pool, path),
         path=part_path(path, 1) if whole else path,
-        devid=disk_names.devid(device.disk, number),
+        devid=disk_names.devid(device.disk, number, node.sg3_rules),
         phys_path="" if device.disk.map else device.path.phys_path,
         enc_path=f"/sys/class/enclosure/{found[0].name}/{found[1].name}" if found else "",
         whole_disk=1 if whole else 0,

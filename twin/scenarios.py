@@ -10,10 +10,11 @@ from pathlib import Path as FilePath
 from agents.collectors.zdb_label import DESTROYED
 from twin.build import add_pool, guid_of, member, partition, sd_name, top
 from twin.host import TwinHost
+from twin.lab_image import image_of
 from twin.model import FAULT_ASKED, Bay, Disk, Enclosure, Knobs, Label, Node, Path, Pool, Scan, Vdev
 from twin.scan import catch_up
 from twin.store import Store
-from twin.vdevs import has_replicas
+from twin.vdevs import has_replicas, notes_removal
 
 LAB_DISK_BYTES = 536870912
 LAB_FIRST_WWN = 0x5000C500A65B200B
@@ -32,15 +33,16 @@ def lab_disk(number: int, position: int, size_bytes: int = LAB_DISK_BYTES) -> Di
 
 def lab_node(release: str = "2.1.11-1", disks: Sequence[Disk] = ()) -> Node:
     """A node named oss01 with `disks` in bays 1 and up of one enclosure of twelve."""
-    bays = [Bay(f"Slot{n:02d}", n, status="not installed") for n in range(1, 13)]
+    bays, image = [Bay(f"Slot{n:02d}", n, status="not installed") for n in range(1, 13)], image_of(release)
     for bay, disk in zip(bays, disks, strict=False):
         bay.wwid, bay.status = disk.wwid, "OK"
     return Node(
         hostname="oss01",
         hostid="5b2f9c01",
         boot_id="6d1fb0f0-6a2c-4b7e-9d57-0e3f6c2f5a11",
-        kernel="6.1.0-50-amd64",
-        kernel_build="#1 SMP PREEMPT_DYNAMIC Debian 6.1.176-1 (2026-07-02)",
+        kernel=image.kernel,
+        kernel_build=image.kernel_build,
+        sg3_rules=image.sg3_rules,
         zfs_userland=release,
         zfs_module=release,
         disks=list(disks),
@@ -172,14 +174,14 @@ def _empty_bay(node: Node, wwid: str) -> None:
 
 
 def unplug(node: Node, wwid: str) -> Disk:
-    """Pull a disk out of its bay. A member that serves is REMOVED by it; one that was taken out of service stays OFFLINE."""
+    """Pull a disk out of its bay. A member that serves is REMOVED by it where ZFS notes that; one that was taken out of service stays OFFLINE."""
     deleted = next((disk for disk in node.deleted if disk.wwid == wwid), None)
     if deleted is not None:
         node.deleted.remove(deleted)
         _empty_bay(node, wwid)
         return deleted
     disk = node.disk(wwid)
-    pool, leaf = _membership(node, disk)
+    pool, leaf = _membership(node, disk) if notes_removal(node.release) else (None, None)
     if pool and leaf and leaf.state == "ONLINE" and has_replicas(pool, leaf):
         leaf.state = "REMOVED"
     elif pool and leaf and leaf.state == "ONLINE":
@@ -199,13 +201,15 @@ def suspend(pool: Pool, lost: Sequence[Vdev]) -> None:
 
 
 def plug(node: Node, disk: Disk, bay: Bay | None, now: float | None = None) -> None:
-    """Put a disk into an empty bay, or, where the node has none, onto a port. ZED brings a member back that was REMOVED, and it catches up; `zpool status` shows that when `now` is given."""
+    """Put a disk into an empty bay, or, where the node has none, onto a port. ZED brings a member back that is REMOVED or UNAVAIL, and it catches up; `zpool status` shows that when `now` is given."""
     if bay is not None:
         bay.wwid, bay.status = disk.wwid, "OK"
     node.disks.append(disk)
     pool, leaf = _membership(node, disk)
-    if pool and leaf and leaf.state == "REMOVED":
-        leaf.state = "ONLINE"
+    if (
+        pool and leaf and leaf.state in ("REMOVED", "UNAVAIL")
+    ):  # zfs_process_add in cmd/zed/agents/zfs_mod.c leaves only an OFFLINE one alone
+        leaf.state, leaf.aux = "ONLINE", ""
         if now is not None:
             catch_up(pool, now)
 

@@ -1,4 +1,4 @@
-"""`zpool status` as text, in the words of OpenZFS 2.1 to 2.3."""
+"""`zpool status` as text, in the words of OpenZFS 2.0 to 2.4."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -10,6 +10,18 @@ DRAID_RESERVE_BYTES = 32 << 20  # what each disk of a draid keeps free
 ALIGN_SECTORS = 2048  # partitions begin and end on 1 MiB
 RESERVED_SECTORS = 16384  # partition 9 of a whole disk
 GPT_SECTORS = 34
+REMOVAL_IS_NOTED, OFFLINE_IS_PASSED_OVER = (2, 1, 10), (2, 3)
+
+
+def notes_removal(release: tuple[int, ...]) -> bool:
+    """Whether a member whose disk goes becomes REMOVED by that alone. ZED asks for it (zfs_retire_recv in cmd/zed/agents/zfs_retire.c), and the module sees
+    it when I/O fails (vdev_disk_io_done in module/os/linux/zfs/vdev_disk.c). Before, at 2.0.3 to 2.1.9, it is ONLINE until it is written to or opened anew."""
+    return release >= REMOVAL_IS_NOTED
+
+
+def notes_removal_of_offline(release: tuple[int, ...]) -> bool:
+    """Whether ZED has one called REMOVED, too, that is OFFLINE when its disk goes: `zpool online` shows it (zfs_retire_recv, 2.1.10, 2.2.9 and 2.3.0)."""
+    return notes_removal(release) and release < OFFLINE_IS_PASSED_OVER
 
 
 def state_of(vdev: Vdev) -> str:

@@ -20,9 +20,6 @@ from agents.operations.base import NONE, Unread
 
 Ring = tuple[Uberblock, ...]  # of Uberblock, the newest first
 RingOf = Tuple[int, Ring]  # the guid of a member, and the ring of one partition that carries its label
-CACHED = (
-    "failed to invalidate cache"  # zdb drops cached pages of a disk before it reads, and goes on where it cannot (cmd/zdb/zdb.c:dump_label)
-)
 _TOOK = re.compile(r"spa_load\(([^,()]+), config \w+\): using uberblock with txg=([0-9]{1,20})")
 
 
@@ -53,7 +50,7 @@ def _read(host: Host, members: tuple[str, ...]) -> dict[str, Ring]:
     found = {}
     for key, capture in zip(members, captures):
         parsed = understood(capture, zdb_uberblocks.parse, f"the uberblocks of {key}")
-        if CACHED in capture.text:
+        if zdb_label.CACHED in capture.text:
             raise Unread(f"zdb could not pass by what the kernel remembers of {key}, so it may show what the disk held before")
         found[key] = parsed
     return found

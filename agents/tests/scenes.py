@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent / "captures" / "scenes"
 HANGS = "hangs"  # where the exit code stands: the command had not ended when it was waited for no longer
-RELEASES = ("2.1.11", "2.3.2", "2.4.4")
+RELEASES = ("2.0.3", "2.1.11", "2.2.9", "2.3.2", "2.4.4")
 
 
 class Scene(NamedTuple):
@@ -288,14 +288,14 @@ SCENES: dict[str, Scene] = {
         {"tank": "raidz1 d0 d1 d2"},
         ("stall tank", "taken tank", "$ zpool clear tank", "$ zpool status -P tank"),
         options="-o multihost=on",
-        releases=("2.3.2", "2.4.4"),
+        releases=("2.2.9", "2.3.2", "2.4.4"),
         hosts=2,
     ),
 }
 
 
 # Of a release, the scenes that are not kept yet: `./run lab test --zfs RELEASE --keep DIR lab/tests/test_node_scenes.py` plays them all.
-OWED: dict[str, tuple[str, ...]] = {}
+OWED: dict[str, tuple[str, ...]] = {"2.0.3": ("strangers", "unnoticed"), "2.2.9": tuple(SCENES)}
 
 
 def played(scene: str) -> tuple[str, ...]:
@@ -385,6 +385,7 @@ CHANCE = (
     (r"(?<=txg: )[1-9][0-9]*", "N"),
     (r"\n +DTL: [0-9]+", ""),  # there for good once anything was missing
     (r"(?<=metaslab_array: )[0-9]+", "N"),
+    (r"(?<=devid: ')(\{d[0-9]\}|scsi-0\w+)(?=-part1')", "LINK"),  # which of the disk's: others where udev has the rules of sg3-utils
     (
         r"(?m)^    min_alloc: [0-9]+",
         "    min_alloc: N",

@@ -5,7 +5,7 @@ import pytest
 from agents.collectors import zdb_label, zdb_uberblocks
 from agents.collectors.base import Unparsed
 from agents.collectors.zdb_label import Labels, parse
-from agents.tests import rig
+from agents.tests import rig, scenes
 from agents.tests.scenarios import STEPS, step, texts
 from twin.captured_host import CapturedHost
 
@@ -54,6 +54,15 @@ def test_a_blank_disk_has_no_label():
 
 def test_a_label_that_cannot_be_read_is_not_a_blank_disk():
     assert labels("disk-removed/1-pulled-not-noticed/zdb-l-sdc1.txt") == Labels((), (), (0, 1, 2, 3))
+
+
+def test_labels_from_the_memory_of_a_node_that_could_not_ask_the_disk_are_not_known():
+    text = next(one.stdout for one in scenes.kept("2.0.3", "gone").outputs if one.step.startswith("$ zdb -l"))
+    read = parse(text)
+    assert isinstance(read, Unparsed)
+    assert read.reason.startswith("the disk was not asked")
+    assert read.line.startswith("failed to invalidate cache")
+    assert isinstance(parse(text.partition("\n")[2]), Labels)
 
 
 def test_it_says_which_copies_are_garbage():

@@ -94,6 +94,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Lines of files and of a history that tell of a machine and of what its people did; each has its own.": {
         "kernel.py": ("cpu 9 9 9 9 9 9 9 9 9 9 btime", "root=/dev/sda9 ro crashkernel=auto"),
+        "lab_image.py": ("#9 SMP Debian 9.9.9-9 (9-9-9)",),
         "past.py": ("zpool create -o ashift=9 -o multihost=off", "zpool import -N -d /dev/disk/by-id"),
         "scenarios.py": ("sysfs /sys sysfs rw,nosuid 9 9",),
     },

@@ -10,7 +10,9 @@ import pytest
 from agents.tests import scenes
 from agents.tests.scenes import SCENES, Printed, Scene, Transcript
 from twin.build import add_pool, guid_of, member, partition, top
+from twin.disk_kinds import without_shelf
 from twin.host import TwinHost
+from twin.lab_image import image_of
 from twin.model import Label, Node, Partition, Pool
 from twin.scenarios import LAB_DISK_BYTES, Clock, host, lab_disk, lab_node, leaf_on, plug, suspend, unplug
 from twin.vdevs import pool_state
@@ -23,6 +25,8 @@ PLAYED = [(release, name) for name in SCENES for release in scenes.played(name)]
 def stage(scene: Scene, release: str) -> Node:
     disks = [lab_disk(n, n) for n in range(scene.disks)]
     node = lab_node(f"{release}-1", disks)
+    if not image_of(release).bays_known:
+        without_shelf(node)
     node.knobs.resilver_seconds = 2.0
     for name, words in scene.pools.items():
         _add(node, scene, name, words)
@@ -133,7 +137,7 @@ class Player:
     def _back(self, node: Node, *words: str) -> None:
         for word in words:
             disk = self.disks[int(word[1:])]
-            plug(node, disk, node.enclosures[0].bays[int(word[1:])], self.clock.at)
+            plug(node, disk, node.enclosures[0].bays[int(word[1:])] if node.enclosures else None, self.clock.at)
 
     def _hold(self, node: Node, what: str) -> None:
         node.knobs.resilver_seconds = AGES

@@ -70,6 +70,7 @@ DIFFERENCES = {
     "the disk got a label": ("label", f"    guid: {OTHER_GUID}\n    pool_guid: 7\n", "planned as none"),
     "the disk cannot be read": ("label", "failed to open '/dev/sdq': Input/output error\n", "does not say that it carries no label"),
     "one label cannot be read": ("label", NO_LABEL.replace("unpack label 2", "read label 2"), "its labels cannot be read"),
+    "the labels are from memory": ("label", f"failed to invalidate cache '/dev/sdq' : No such device\n{NO_LABEL}", "and not the disk"),
     "no disk behind the link": ("link", "", "not there"),
 }
 
