@@ -22,21 +22,22 @@ def the_member_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
 
     One plain sibling shows nothing of the others: a boot mirror in which one disk was replaced as a whole has such a one.
     """
-    return _alone(facts, params, "replace")
+    return _alone(need(the_target(facts, params)), params, "replace")
 
 
 @guard
 def what_gets_a_mirror_has_its_disk_alone(facts: FleetFacts, params: Params) -> Verdict:
     """The same of a disk that stays: the new one is attached to it, and its own table is what is copied."""
-    return _alone(facts, params, "attach")
+    return _alone(need(the_target(facts, params)), params, "attach")
 
 
-def _alone(facts: FleetFacts, params: Params, verb: str) -> Verdict:
-    target = need(the_target(facts, params))
+def _alone(target: Target, params: Params, verb: str) -> Verdict:
     own = _partitions.partition(target.leaf) or _partitions.by_devid(target.leaf)
     if own is not None:
         return refuse(f"{_beside(target, own[1], verb)} {_way(target, own[1], params, verb)}")
-    disks = need(target.node.disks, f"Whether {target.leaf.guid} shares its disk with other partitions is not known")
+    disks = target.node.disks
+    if not known(disks):
+        return unknown(f"Whether {target.leaf.guid} shares its disk with other partitions is not known: {disks.reason}")
     for disk in _of(target.leaf, target, disks):
         if others := _others(disk):
             number = _number(disk, target, target.leaf)

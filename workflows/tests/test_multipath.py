@@ -125,7 +125,7 @@ def partitioned(node):
         (lambda node: None, the_disk_is_seen_and_running, "pass", "through its map dm-7"),
         (one_down, the_disk_is_seen_and_running, "pass", "is reached by sddd"),
         (all_down, the_disk_is_seen_and_running, "refuse", "No path to"),
-        (no_daemon, the_disk_is_seen_and_running, "unknown", "multipathd reports none"),
+        (no_daemon, the_disk_is_seen_and_running, "unknown", "neither multipathd nor the kernel"),
         (a_path_outside, the_disk_is_seen_and_running, "unknown", "sdzz leads to"),
         (lambda node: None, the_disk_answers_to_its_wwid, "pass", "dm-uuid-mpath-35000c500a65b207b"),
         (a_path_outside, the_disk_answers_to_its_wwid, "unknown", "sdzz leads to"),

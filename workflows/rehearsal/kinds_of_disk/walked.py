@@ -23,6 +23,7 @@ ON_DISKS = frozenset(
             "zpool_replace_serving",
             "zpool_replace_partition",
             "partition_copy",
+            "proxmox_boot_init",
             "zpool_attach",
             "zpool_add",
             "zpool_add_class",
