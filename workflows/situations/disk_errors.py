@@ -145,10 +145,10 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
     if errors_everywhere.neighbours_unseen(pool, top):
         yield (
             f"Rows of {top.name} may be missing in this text, and no disk of it is shown that counts none. Where the others count errors as well, the cause is "
-            "what they share, and no disk is to be replaced for it."
+            "what they share. Replace no disk for it."
         )
     if several := errors_everywhere.several_count(pool):
-        yield f"{several} members of {pool.name} count errors. So many do not fail alike: look at what they share first, and replace none of them before that is known."
+        yield f"{several} members of {pool.name} count errors. So many do not fail alike: look at what they share first. Replace no disk of them before that is known."
     yield _words.margin_sentence(pool, top)
 
 

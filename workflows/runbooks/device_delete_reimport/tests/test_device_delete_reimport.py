@@ -72,7 +72,7 @@ def imported(node):
         (another_suspect, "The disk that contradicts the others is sdb (naa:5000c500a65b201b), not naa:5000c500a65b203b."),
         (two_absent, "lacks 2 disks already and can do without 2. Taking another away does not help."),
         (held, "is in use: held by dm-3. It stays."),
-        (no_bay, "is not known for certain. Find it before it is taken away from the kernel."),
+        (no_bay, "is not known for certain, and of a disk that the kernel no longer shows nothing else would say whether it is out."),
         (imported, "ost_0 is imported on oss01 now."),
     ],
 )
