@@ -10,6 +10,7 @@ from twin import (
     importing,
     kernel,
     labels,
+    light_tools,
     lsscsi,
     multipath,
     opened,
@@ -222,6 +223,15 @@ def blkid_probe(view: View, args: Sequence[str], now: float) -> Answer:
     return Answer(exit_code, text)
 
 
+def light_tool(program: str) -> Command:
+    def looks(view: View, args: Sequence[str], now: float) -> Answer:
+        tool = light_tools.of(view.node, program)
+        answer = light_tools.answer(view.node, tool, args) if tool is not None else None
+        return unknown((program, *args)) if answer is None else answer
+
+    return looks
+
+
 def multipathd(view: View, args: Sequence[str], now: float) -> Answer:
     text = multipath.daemon(view.node, args)
     return unknown(("multipathd", *args)) if text is None else Answer(0, text)
@@ -259,6 +269,7 @@ TOOLS: dict[str, Command] = {
     "sgdisk": partitioning.version,
     "systemd-run": systemd_run,
     "dmesg": dmesg,
+    **{program: light_tool(program) for program in light_tools.NAMES.values()},
     "multipathd": multipathd,
     "multipath": multipath_maps,
     "hostid": hostid,
@@ -299,6 +310,8 @@ def is_read(argv: Sequence[str]) -> bool:
         return "-t" not in argv
     if argv[0] == "sdparm":
         return not any(word.startswith(("--set", "--clear")) for word in argv)
+    if argv[0] in light_tools.NAMES.values():
+        return not light_tools.switches(argv)
     return argv[0] in TOOLS or tuple(argv[:2]) in SUBCOMMANDS
 
 

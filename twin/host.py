@@ -14,7 +14,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from agents.host.host import Agrees, LocalHost, Ran, Region
-from twin import adding, drive_logs, hotplug, image, importer, members, partitioning, past, replacing, sas, smart, snapshots, tuning
+from twin import (
+    adding,
+    drive_logs,
+    hotplug,
+    image,
+    importer,
+    light_tools,
+    members,
+    partitioning,
+    past,
+    replacing,
+    sas,
+    smart,
+    snapshots,
+    tuning,
+)
 from twin.answer import Answer
 from twin.commands import WRITERS, disk_asked, is_installed, is_read, read_command, unknown
 from twin.files import BAY_ATTRIBUTES, bay_folder, device_folder, light_folder
@@ -108,6 +123,11 @@ class TwinHost:
             return answer or unknown(argv)
         if argv[0] == "sdparm":
             return self._set_mode(argv)
+        if argv[0] in light_tools.NAMES.values():
+            with self._changing() as node:
+                tool = light_tools.of(node, argv[0])
+                switched = light_tools.answer(node, tool, argv[1:]) if tool is not None else None
+            return switched or unknown(argv)
         if argv[0] in WRITERS:
             with self._changing() as node:
                 made = partitioning.sgdisk(node, argv[1:]) if argv[0] == "sgdisk" else partitioning.proxmox_boot_tool(node, argv[1:])
@@ -260,7 +280,8 @@ class TwinHost:
 
 
 def _absent(node: Node) -> tuple[str, ...]:
-    return (*node.faults.absent, *(("proxmox-boot-tool",) if node.boot_uuids is None else ()))
+    other_tools = (program for program in light_tools.NAMES.values() if light_tools.of(node, program) is None)
+    return (*node.faults.absent, *(("proxmox-boot-tool",) if node.boot_uuids is None else ()), *other_tools)
 
 
 def _fault(bay: Bay, asked: int) -> int:

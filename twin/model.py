@@ -156,6 +156,15 @@ class Port:
 
 
 @dataclass
+class LightTool:
+    """A tool that switches lights."""
+
+    name: str  # "ledctl", "sas3ircu", "sas2ircu", "storcli", "perccli"
+    places: dict[str, str]  # "VMD/3", "0/2:5", "/c0/e8/s5" -> the WWID of the disk that is, or was, in it
+    lit: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Enclosure:
     name: str  # kernel name, "6:0:89:0"
     id: str  # logical id, "0x50050cc11ac016e2"
@@ -371,6 +380,7 @@ class Node:
     phys_at: float = 0.0  # when `phys` was counted
     dmi: dict[str, str] = field(default_factory=dict)  # "chassis_serial" -> what the firmware says
     ports: list[Port] = field(default_factory=list)
+    light_tools: list[LightTool] = field(default_factory=list)
     mapped: dict[str, list[str]] = field(default_factory=dict)  # device mapper device that holds a disk -> its UUID and its name
     vdev_names: dict[str, str] = field(default_factory=dict)  # WWID -> the name that vdev_id.conf gives the disk: "A3"
     boot_uuids: list[str] | None = None  # EFI partitions that proxmox-boot-tool keeps filled; None: there is no such tool
@@ -416,7 +426,16 @@ class Node:
 
 
 _INSIDE: dict[type, dict[str, type]] = {
-    Node: {"disks": Disk, "deleted": Disk, "enclosures": Enclosure, "ports": Port, "pools": Pool, "faults": Faults, "knobs": Knobs},
+    Node: {
+        "disks": Disk,
+        "deleted": Disk,
+        "enclosures": Enclosure,
+        "ports": Port,
+        "light_tools": LightTool,
+        "pools": Pool,
+        "faults": Faults,
+        "knobs": Knobs,
+    },
     Disk: {"paths": Path, "partitions": Partition, "smart": Smart, "map": MultipathMap, "inside": Partition},
     Partition: {"label": Label},
     Label: {"top": Vdev},

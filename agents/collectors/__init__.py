@@ -13,6 +13,7 @@ from agents.collectors import (
     kstat_dmu_tx,
     kstat_pools,
     kstat_txgs,
+    light_tools,
     lsscsi,
     mdb,
     mounts,
@@ -90,5 +91,6 @@ COLLECTORS = {
         drive_modes,
         by_hand,
         boot_tool,
+        light_tools,
     )
 }

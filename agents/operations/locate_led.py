@@ -2,15 +2,18 @@
 
     the kernel's enclosure driver where it shows the bay, else `sg_ses` on the enclosure's own device;
     the kernel's light of the PCIe port directly above an NVMe disk, where the order names a port in place of a bay
+    a tool of the node, where the order names one in place of the enclosure (see _tool_lights.py)
 
 The bay is named by the enclosure's logical id and its slot number; which kernel name the enclosure has today is found at
 the moment of writing. Lighting asks that the disk meant sits in that bay now, and that no other bay of the enclosure is
-lit: two lit bays are how the wrong disk gets pulled. `ledctl` is not used: without --listed-only it resets the lights of
-every other bay.
+lit: two lit bays are how the wrong disk gets pulled.
 
 A port is named by "npem" in place of the enclosure and its PCI address in place of the slot. No number on the chassis goes with it, so the disk itself
 is found by its serial number; the light only leads there. The kernel carries a write to it out later (drivers/leds/led-core.c: led_set_brightness_nopm),
 so it is read again until it shows, or not, and where the driver cannot read the port it shows what was asked for (led_update_brightness).
+
+A tool is named in place of the enclosure, and the place as that tool names it in place of the slot; ledctl alone reads the light back. The others say that
+they did it, and the disk is found by its serial number there too.
 """
 
 from __future__ import annotations
@@ -20,11 +23,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from agents.collectors import block, ses
+from agents.collectors import block, light_tools, ses
 from agents.collectors.base import Capture
 from agents.collectors.enclosure import PORT, PORTS, ROOT, Enclosure, Slot, collect, light_of, parse, port_above
+from agents.collectors.light_tools import PROGRAMS, is_place
 from agents.domain.wwid import normalise
 from agents.host.host import Host, Ran
+from agents.operations import _tool_lights
 from agents.operations._tree import understood
 from agents.operations.base import NONE, Probe, Unread, check_guid, check_names, check_pool, known, unknowns
 
@@ -55,6 +60,10 @@ def check(params: Mapping[str, str]) -> str:
 
 
 def _check_place(params: Mapping[str, str]) -> str:
+    if _is_by_tool(params):
+        return (
+            "" if is_place(params["enclosure"], params["slot"]) else f"{params['slot']!r} is no place as {params['enclosure']} names one."
+        )
     if params["enclosure"] != PORTS:
         return check_bay(params)
     return "" if PORT.fullmatch(params["slot"]) else f"{params['slot']!r} is no address of a PCIe port."
@@ -67,7 +76,9 @@ def check_bay(params: Mapping[str, str]) -> str:
 
 
 def argv(params: Mapping[str, str]) -> tuple[str, ...]:
-    """No tool is called by these words; they say what `perform` does."""
+    """What a tool is asked; else no tool is called by these words, and they say what `perform` does."""
+    if _is_by_tool(params):
+        return (params["enclosure"], *_tool_lights.words(params))
     return ("locate", params["light"], "enclosure", params["enclosure"], "slot", params["slot"])
 
 
@@ -83,7 +94,7 @@ class Lamp:
 def preconditions(host: Host, params: Mapping[str, str]) -> dict[str, str]:
     return {
         "led.way": known(lambda: _way(host, params)[0]),
-        "led.folders": known(lambda: ", ".join(lamp.folder or lamp.enclosure for lamp in lamps(host, params))),
+        "led.folders": known(lambda: ", ".join(lamp.folder or lamp.enclosure for lamp in lamps(host, params)) or params["slot"]),
         "led.lit": known(lambda: _lit_bays(host, params)),
         "bay.disk": known(lambda: disk_in(host, params)),
         "bay.status": known(lambda: status_of(host, params)),
@@ -115,20 +126,34 @@ def _for_lighting(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator
         yield "pass", f"{bay} holds what it is lit for: {disk}."
     else:
         yield "refuse", f"{bay} holds {disk} and not {params['wwid']}. Nothing is lit. Look at the bays again."
+    if lit == _tool_lights.NOT_SHOWN:
+        yield "pass", f"{params['enclosure']} reads no light back: the disk is found by its serial number alone."
+        return
     others = [number for number in lit.split(", ") if number not in (NONE, params["slot"])]
     if others:
         yield "refuse", f"{_others(params, others)} is lit already. Switch it off first: two lit bays mislead."
     else:
-        yield "pass", "No other port is lit." if params["enclosure"] == PORTS else "No other bay of the enclosure is lit."
+        yield "pass", "No other bay of the enclosure is lit." if _has_bays(params) else "No other such light is on."
+
+
+def _is_by_tool(params: Mapping[str, str]) -> bool:
+    return params["enclosure"] in PROGRAMS
+
+
+def _has_bays(params: Mapping[str, str]) -> bool:
+    return params["enclosure"] != PORTS and not _is_by_tool(params)
 
 
 def _place(params: Mapping[str, str]) -> str:
-    return f"PCIe port {params['slot']}" if params["enclosure"] == PORTS else f"Bay {params['slot']} of {params['enclosure']}"
+    place = params["slot"]
+    if _is_by_tool(params):
+        return f"Place {place} of {params['enclosure']}"
+    return f"PCIe port {place}" if params["enclosure"] == PORTS else f"Bay {place} of {params['enclosure']}"
 
 
 def _others(params: Mapping[str, str], others: list[str]) -> str:
     named = ", ".join(others)
-    return f"PCIe port {named}" if params["enclosure"] == PORTS else f"Bay {named} of the same enclosure"
+    return f"Bay {named} of the same enclosure" if _has_bays(params) else _place({**params, "slot": named})
 
 
 def perform(host: Host, params: Mapping[str, str]) -> Ran:
@@ -165,16 +190,23 @@ def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Prob
 
 def _lower(place: str) -> str:
     """A place within a sentence."""
-    return place.replace("Bay ", "bay ", 1)
+    return place.replace("Bay ", "bay ", 1).replace("Place ", "place ", 1)
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:
-    return collect(host)
+    return (*collect(host), *(light_tools.collect(host) if _is_by_tool(params) else ()))
 
 
 def _write(host: Host, params: Mapping[str, str], output: list[str]) -> bool:
     """Whether every path shows what is wanted, after those that did not were written to."""
     wanted = params["light"] == "on"
+    if _is_by_tool(params):
+        if not _tool_lights.reads_back(params):
+            output.append(f"{params['enclosure']}: {_tool_lights.switch(host, params)}")
+            output.append(f"{_lower(_place(params))} was switched {params['light']} by {params['enclosure']}; {_tool_lights.NOT_SHOWN}")
+            return True
+        if _is_lit(host, params) != wanted:
+            output.append(f"{params['enclosure']}: {_tool_lights.switch(host, params)}")
     for lamp in lamps(host, params):
         if _shows(host, lamp, params) != wanted:
             _set(host, lamp, params)
@@ -189,6 +221,8 @@ def _write(host: Host, params: Mapping[str, str], output: list[str]) -> bool:
 
 def _is_lit(host: Host, params: Mapping[str, str]) -> bool:
     """What all paths show alike. Raises Unread when they differ."""
+    if _is_by_tool(params):
+        return _tool_lights.is_lit(host, params)
     shown = {_shows(host, lamp, params) for lamp in lamps(host, params)}
     if len(shown) != 1:
         raise Unread("the paths to the enclosure show different lights")
@@ -201,6 +235,8 @@ def lamps(host: Host, params: Mapping[str, str]) -> tuple[Lamp, ...]:
 
 
 def _way(host: Host, params: Mapping[str, str]) -> tuple[str, tuple[Lamp, ...]]:
+    if _is_by_tool(params):
+        return params["enclosure"], ()
     found = ((name, lights(host, params)) for name, lights in WAYS if (name == PORTS) == (params["enclosure"] == PORTS))
     way = next(((name, lights) for name, lights in found if lights), None)
     if way is None and params["enclosure"] == PORTS:
@@ -300,6 +336,8 @@ def _sg_ses(host: Host, lamp: Lamp, params: Mapping[str, str], what: str) -> str
 
 def _lit_bays(host: Host, params: Mapping[str, str]) -> str:
     """Every lit bay of the enclosure, over all its paths. By sg_ses only the bay itself is asked."""
+    if _is_by_tool(params):
+        return _tool_lights.lit_in_words(host, params)
     ways = lamps(host, params)
     if not ways[0].folder:
         return params["slot"] if any(_shows(host, lamp, params) for lamp in ways) else NONE
@@ -318,6 +356,8 @@ def _named(slot: Slot) -> str:
 def disk_in(host: Host, params: Mapping[str, str]) -> str:
     """The WWID of the disk that the kernel, or the enclosure's own page, has in that bay now."""
     disks = _disks(host)
+    if _is_by_tool(params):
+        return _only(params, _tool_lights.disks_at(host, params, disks))
     if params["enclosure"] == PORTS:
         return _only(params, {disk.wwid or disk.name for disk in disks if port_above(disk.folder) == params["slot"]})
     folders = {lamp.folder for lamp in lamps(host, params)}
@@ -329,7 +369,7 @@ def disk_in(host: Host, params: Mapping[str, str]) -> str:
 
 def _only(params: Mapping[str, str], found: set[str]) -> str:
     if len(found) > 1:
-        place = f"at PCIe port {params['slot']}" if params["enclosure"] == PORTS else f"in bay {params['slot']}"
+        place = f"in bay {params['slot']}" if _has_bays(params) else f"at {_lower(_place(params))}"
         raise Unread(f"several disks are reported {place}: {', '.join(sorted(found))}")
     return found.pop() if found else NONE
 

@@ -48,6 +48,22 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "sfdisk: cannot open",
         ),
     },
+    "No adapter of the lab has these tools. ledctl after ledmon's src/ledctl/ledctl.c at 1.1.0; the others after texts that people show and their guides.": {
+        "light_tools.py": (
+            *("- Detailed Information", ": LOCATE Command completed successfully.", ": there is no place"),
+            "Adapter Vendor Device SubSys SubSys Index Type ID ID Pci Address Ven ID Dev ID",
+            *(
+                "CLI Version",
+                "Command Status",
+                "Controller = 9 Status = Success Description =",
+                "Device attributes",
+                "Device is a Hard disk",
+            ),
+            *("Drive Locate Succeeded.", "Initiator at ID #9", "Model Number", "Physical device information"),
+            *("Read configuration has been initiated for controller", "Ready (RDY)", "Response Data", "Serial No"),
+            *("Show Drive Information Succeeded.", "Unit Serial No(VPD)", "led state:"),
+        ),
+    },
     "No release prints it: it stands for the words of those that are not written yet.": {
         "stories.py": ("ZFS: pool ost_9: allocation window moved for a reason of a release not yet written",),
     },

@@ -88,7 +88,7 @@ def both(release: str, source: str, folder) -> tuple[set[str], set[str]]:
 
 
 # The lab's nodes were recorded before these were asked for. The form of the twin's page of a shelf is that of sg_ses.c.
-NOT_RECORDED = frozenset(("boot_tool", "by_hand", "ses_status", "zfs_get", "zfs_snapshots", "zpool_status_errors"))
+NOT_RECORDED = frozenset(("boot_tool", "by_hand", "light_tools", "ses_status", "zfs_get", "zfs_snapshots", "zpool_status_errors"))
 
 
 @pytest.mark.parametrize("source", sorted(set(COLLECTORS) - NOT_RECORDED))

@@ -7,7 +7,6 @@ says beforehand why a runbook would not get far. The run asks it again.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from agents.collectors.enclosure import PORTS
 from agents.operations.zpool_add import ROLES
 from agents.operations.zpool_remove_vdev import CLASSES
 from workflows.analysis.fit_disks import beside, free
@@ -167,8 +166,8 @@ def _member(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) 
 
 def _member_in_bay(here: NodeFacts, pool: PoolFacts, leaf: VdevFacts, disk: DiskFacts) -> Found:
     place = lookup.bay_to_light(disk)
-    unlit, port = "whose place a person finds by that number", f"below PCIe port {place['slot']}"
-    where = {lookup.NO_BAY: unlit, PORTS: port}.get(place["enclosure"], f"in bay {place['slot']}")
+    unlit, light = "whose place a person finds by that number", f"at {lookup.place_in_words(place['enclosure'], place['slot'])}"
+    where = unlit if place["enclosure"] == lookup.NO_BAY else light if lookup.is_a_light(place["enclosure"]) else f"in bay {place['slot']}"
     for params, about in _member(here, pool, leaf, disk):
         yield params | place, f"{about}, {where}"
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agents.collectors.boot_tool import UUIDS
 from agents.collectors.enclosure import PORTS, light_of
+from agents.collectors.light_tools import HBA, LEDCTL, PROGRAMS
 from agents.domain.wwid import by_id_path, scheme
 from agents.operations import partition_copy, proxmox_boot_init
 from agents.operations._partitions import NO_TABLE
@@ -74,6 +75,8 @@ def _rescan(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
 
 
 def _locate(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
+    if params["enclosure"] in PROGRAMS:
+        return _by_tool(params["enclosure"], params["slot"], argv[1:])
     if params["enclosure"] == PORTS:
         return _at_a_port(params, "1" if params["light"] == "on" else "0")
     return _bay(params, "locate", "1" if params["light"] == "on" else "0")
@@ -96,6 +99,26 @@ def _at_a_port(params: Mapping[str, str], value: str) -> Lines:
         f'[ "$(cat {light})" = {value} ] || sleep 2',
         f'printf "%s\\n" "{light} reads $(cat {light})"',
         f'[ "$(cat {light})" = {value} ]',
+    )
+
+
+def _by_tool(tool: str, place: str, words: Sequence[str]) -> Lines:
+    """What the tool has at the place, then the command, then what it shows. The disk itself is found by its serial number."""
+    controller, _, there = place.partition("/")
+    shows: Lines = (f'"$tool" {place} show all nolog',)
+    if tool in HBA:
+        shows = (f'"$tool" {controller} display',)
+    if tool == LEDCTL:
+        shows = (f'"$tool" --get-slot --controller-type={controller} --slot={shlex.quote(there)}',)
+    return (
+        "found=",
+        f"for tool in {' '.join(PROGRAMS[tool])}; do",
+        '  if command -v "$tool" >/dev/null 2>&1; then found=$tool; break; fi',
+        "done",
+        f"[ \"$found\" ] || {{ printf '%s\\n' '{tool} is not installed'; return 1; }}",
+        *(f"{line} || return 1" for line in shows),
+        f'"$tool" {shlex.join(words)} || return 1',
+        *(shows if tool == LEDCTL else ()),
     )
 
 

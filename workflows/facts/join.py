@@ -22,11 +22,11 @@ from workflows.facts.read.firmware import read_firmware
 from workflows.facts.read.hostids import read_hostids
 from workflows.facts.read.kstats import read_kstats, with_kernel
 from workflows.facts.read.labels import Copies, LabelIndex, Labels, Read, index
+from workflows.facts.read.lights import read_light_tools, read_lights
 from workflows.facts.read.past import read_events, read_histories, read_kernel_log
 from workflows.facts.read.policies import read_policy
 from workflows.facts.read.pool_loads import read_failed_loads, read_loads
 from workflows.facts.read.pools import Resolve, read_importable, read_pools
-from workflows.facts.read.ports import read_ports
 from workflows.facts.read.smart_reports import read_reports
 from workflows.facts.read.sources import NO_BEFORE, Before, Memory, Sources
 from workflows.facts.read.suspended_trees import with_gone
@@ -75,7 +75,8 @@ def node_facts(
         unread=listed.unread,
         disks=disks,
         bays=read_bays(sources),
-        ports=read_ports(sources),
+        lights=read_lights(sources),
+        light_tools=read_light_tools(sources),
         importable=importable,
         partial_importable=partial_importable,
         leaf_changes=leaf_changes,

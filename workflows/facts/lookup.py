@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.collectors.enclosure import PORTS
+from agents.collectors.light_tools import PROGRAMS, READ_BACK
 from agents.domain.wwid import by_id_path, normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.facts.unknown import Known, Unknown, derived, known, need
@@ -195,14 +196,30 @@ def lineages(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tup
             yield (*line, child)
 
 
+def is_a_light(enclosure: str) -> bool:
+    """Whether what a run takes for an enclosure is a light whose place has no number."""
+    return enclosure == PORTS or enclosure in PROGRAMS
+
+
+def reads_back(by: str) -> bool:
+    """Whether such a light can be read."""
+    return by == PORTS or by in READ_BACK
+
+
+def place_in_words(enclosure: str, place: str) -> str:
+    """A light whose place has no number, within a sentence."""
+    return f"PCIe port {place}" if enclosure == PORTS else f"place {place} of {enclosure}"
+
+
 def bay_to_light(disk: DiskFacts) -> dict[str, str]:
-    """Enclosure and slot as a run takes them: a bay, else a PCIe port whose light leads to it, by PORTS and its address. NO_BAY where no light leads to the disk: then a person finds it by its serial number.
+    """Enclosure and slot as a run takes them: a bay; else a light that leads to the disk, as PORTS and the address of the port above it, or as the tool that
+    switches it and the place as that names it. NO_BAY where no light leads to the disk: then a person finds it by its serial number.
 
     A bay in dispute is none of these: the run names it and refuses until that is settled.
     """
     bay = disk.bay
     if not known(bay) or (not bay.conflict and (bay.evidence > BAY_EVIDENCE_TO_LIGHT or not known(bay.locate))):
-        if known(disk.port) and known(disk.port.lit):
-            return {"enclosure": PORTS, "slot": disk.port.address}
+        if known(disk.light) and (known(disk.light.lit) or not reads_back(disk.light.by)):
+            return {"enclosure": disk.light.by, "slot": disk.light.place}
         return {"enclosure": NO_BAY, "slot": NO_BAY}
     return {"enclosure": bay.enclosure_id, "slot": str(bay.slot)}

@@ -283,8 +283,11 @@ class BayFacts:
 
 
 @dataclass(frozen=True)
-class PortFacts:
-    address: str  # "0000:00:03.1", of a PCIe port that has a locate light
+class LightFacts:
+    """A light whose place has no number on the chassis: of a PCIe port, or as a tool of the node names it."""
+
+    by: str  # PORTS: the kernel; else the tool, a key of light_tools.PROGRAMS
+    place: str  # "0000:00:03.1", the address of the port; else as the tool names it
     lit: Known[bool]
 
 
@@ -318,7 +321,9 @@ class DiskFacts:
     protection_type: Known[int] = Unknown("What protection information it is formatted with was not read.")  # 0 is none
     copies: Known[tuple[Copies, ...]] = Unknown("No label was collected.")  # the four copies of each label, one entry a partition
     identity: Known[Identity] = Unknown("The sources that name it were not compared.")  # as this node alone reports it
-    port: Known[PortFacts] = Unknown("No PCIe port above it has a locate light.")  # directly above an NVMe disk, and above no other
+    light: Known[LightFacts] = Unknown(
+        "No PCIe port above it has a locate light, and no tool of the node shows a place for it."
+    )  # it leads to no other disk
     doubt: str = ""  # why no write may name it by its identity, and what to do; "" where one may
     map: Known[MapFacts | None] = None  # None: no multipath map is above it
 
@@ -432,7 +437,10 @@ class NodeFacts:
 
     unread: tuple[UnreadLine, ...] = ()  # lines of `zpool status` that belong to no pool
     partial_importable: tuple[ImportableFacts, ...] = ()  # what was understood of a listing that is unknown to guards
-    ports: Known[tuple[PortFacts, ...]] = ()  # PCIe ports that have a locate light
+    lights: Known[tuple[LightFacts, ...]] = ()  # of PCIe ports and of tools
+    light_tools: Known[Mapping[str, str]] = Unknown(
+        "Which tools it has that switch lights was not asked."
+    )  # tool -> why it did not answer, or ""
     brought: bool = False  # it has no agent: a person brought what was collected there once, and what is so since is not reported
 
     @cached_property

@@ -14,6 +14,7 @@ WORDS = {
     "kstat_dmu_tx": "dmu_tx statistics",
     "kstat_pools": "pool statistics in /proc/spl/kstat/zfs",
     "kstat_txgs": "txg statistics",
+    "light_tools": "lists of ledctl, sas3ircu and storcli",
     "lsscsi": "lsscsi",
     "mdb": "mdb session",
     "mounts": "list of mounts",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from agents.collectors.enclosure import PORTS
 from agents.domain.wwid import normalise
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
@@ -12,9 +11,9 @@ from workflows.facts import (
     Gone,
     Known,
     LeafChange,
+    LightFacts,
     NodeFacts,
     PoolFacts,
-    PortFacts,
     Unknown,
     VdevFacts,
     derived,
@@ -34,12 +33,20 @@ NOT_LIT = "No source gives a bay of this disk that can be lit"
 
 def has_no_bay(params: Params) -> bool:
     """Whether the run was begun for a disk whose place has no number: on a node without SES, or in a bay whose light no source shows."""
-    return (params.get("enclosure", ""), params.get("slot", "")) == (NO_BAY, NO_BAY) or is_at_a_port(params)
+    return (params.get("enclosure", ""), params.get("slot", "")) == (NO_BAY, NO_BAY) or is_at_a_light(params)
 
 
-def is_at_a_port(params: Params) -> bool:
-    """Whether it was begun for a disk below a PCIe port that has a locate light, and in no bay."""
-    return params.get("enclosure", "") == PORTS
+def is_at_a_light(params: Params) -> bool:
+    """Whether it was begun for a disk in no bay, to which the light of a PCIe port leads, or one that a tool of the node switches."""
+    return lookup.is_a_light(params.get("enclosure", ""))
+
+
+def _is_read_back(params: Params) -> bool:
+    return lookup.reads_back(params.get("enclosure", ""))
+
+
+def _light_in_words(params: Params) -> str:
+    return lookup.place_in_words(params.get("enclosure", ""), params.get("slot", ""))
 
 
 def place_of(params: Params) -> tuple[str, str] | None:
@@ -60,8 +67,8 @@ def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
 
 
 def words(params: Params) -> str:
-    if is_at_a_port(params):
-        return f"the place at PCIe port {params.get('slot', '')}"
+    if is_at_a_light(params):
+        return f"the place at {_light_in_words(params)}"
     if has_no_bay(params):
         return "the place of the old disk"
     return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
@@ -92,8 +99,8 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
         return unknown(
             disk.reason if not known(disk) else f"{params.get('node', '')} does not see {params.get('old_wwid', '')}. Have it look again."
         )
-    if is_at_a_port(params) and not (known(disk.port) and disk.port.address == params.get("slot", "")):
-        return _not_at_the_port(disk, params)
+    if is_at_a_light(params) and not (known(disk.light) and (disk.light.by, disk.light.place) == _place(params)):
+        return _not_at_the_light(disk, params)
     if has_no_bay(params):
         return _by_its_serial_number(disk, params)
     bay = need(disk.bay, f"The bay of {title(disk)} is not known")
@@ -106,16 +113,21 @@ def the_disk_sits_in_the_bay_meant(facts: FleetFacts, params: Params) -> Verdict
     return ok(f"{title(disk)} sits in {words(params)}.")
 
 
-def _not_at_the_port(disk: DiskFacts, params: Params) -> Verdict:
-    if not known(disk.port):
-        return unknown(f"The PCIe port of {title(disk)} is not known: {disk.port.reason}")
-    return refuse(f"{title(disk)} sits at PCIe port {disk.port.address}, not at {params.get('slot', '')}. Begin again.")
+def _place(params: Params) -> tuple[str, str]:
+    return params.get("enclosure", ""), params.get("slot", "")
+
+
+def _not_at_the_light(disk: DiskFacts, params: Params) -> Verdict:
+    if not known(disk.light):
+        return unknown(f"The light that leads to {title(disk)} is not known: {disk.light.reason}")
+    there = lookup.place_in_words(disk.light.by, disk.light.place)
+    return refuse(f"{title(disk)} sits at {there}, not at {_light_in_words(params)}. Begin again.")
 
 
 def _by_its_serial_number(disk: DiskFacts, params: Params) -> Verdict:
     if not known(disk.serial):
         return unknown(f"Neither a bay that can be lit nor the serial number of {title(disk)} is known: {disk.serial.reason}")
-    why = f"The light of PCIe port {params.get('slot', '')} leads to it, and no bay" if is_at_a_port(params) else NOT_LIT
+    why = f"The light of {_light_in_words(params)} leads to it, and no bay" if is_at_a_light(params) else NOT_LIT
     return ok(f"{why}: {title(disk)} is found by its serial number {disk.serial}, which is scanned before it is pulled.{_named(disk)}")
 
 
@@ -133,7 +145,7 @@ def _named(disk: DiskFacts) -> str:
 def a_bay_is_known_that_can_be_lit(facts: FleetFacts, params: Params) -> Verdict:
     """Whether a light leads to the disk. Else a person finds it by its serial number."""
     need(lookup.node(facts, params.get("node", "")))
-    if is_at_a_port(params):
+    if is_at_a_light(params):
         return refuse(f"A light leads to {words(params)}, which has no number to be read off, so the disk is found by its serial number.")
     if has_no_bay(params):
         return refuse(f"{NOT_LIT}, so it is found by its serial number.")
@@ -153,8 +165,8 @@ def the_disk_is_found_by_its_serial_number(facts: FleetFacts, params: Params) ->
 
 @guard
 def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
-    if is_at_a_port(params):
-        return _no_other_port_is_lit(facts, params)
+    if is_at_a_light(params):
+        return _no_other_light_is_on(facts, params)
     if has_no_bay(params):
         return _lights_none(facts, params)
     lit = need(_lit(facts, params))
@@ -166,8 +178,8 @@ def no_other_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
 
 
 def the_bay_is_dark(facts: FleetFacts, params: Params) -> Verdict:
-    if is_at_a_port(params):
-        return _port_light(facts, params, wanted=False)
+    if is_at_a_light(params):
+        return _light_without_number(facts, params, wanted=False)
     if has_no_bay(params):
         return _lights_none(facts, params)
     return _light(facts, params, wanted=False)
@@ -179,22 +191,22 @@ def the_bay_can_be_lit_and_is_dark(facts: FleetFacts, params: Params) -> Verdict
 
 
 def a_light_leads_there(facts: FleetFacts, params: Params) -> Verdict:
-    """Whether there is a light to switch, of a bay or of a PCIe port."""
-    if is_at_a_port(params):
+    """Whether there is a light to switch, of a bay, of a PCIe port or by a tool."""
+    if is_at_a_light(params):
         return ok(f"A light leads to {words(params)}.")
     return a_bay_is_known_that_can_be_lit(facts, params)
 
 
 def the_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
-    if is_at_a_port(params):
-        return _port_light(facts, params, wanted=True)
+    if is_at_a_light(params):
+        return _light_without_number(facts, params, wanted=True)
     if has_no_bay(params):
         return a_bay_is_known_that_can_be_lit(facts, params)
     return _light(facts, params, wanted=True)
 
 
 def exactly_this_bay_is_lit(facts: FleetFacts, params: Params) -> Verdict:
-    if has_no_bay(params) and not is_at_a_port(params):
+    if has_no_bay(params) and not is_at_a_light(params):
         return no_other_bay_is_lit(facts, params)
     lit = the_bay_is_lit(facts, params)
     return no_other_bay_is_lit(facts, params) if lit.outcome == "pass" else lit
@@ -305,39 +317,54 @@ def the_planned_disk_is_in_the_bay(facts: FleetFacts, params: Params) -> Verdict
 @guard
 def _lights_none(facts: FleetFacts, params: Params) -> Verdict:
     node = need(lookup.node(facts, params.get("node", "")))
-    if is_at_a_port(params):
+    if is_at_a_light(params):
         return ok(f"{_capital(words(params))} has no fault light that {node.node} shows.")
     return ok(f"{NOT_LIT}, so no light of {node.node} was switched on.")
 
 
 @derived
-def _ports(facts: FleetFacts, params: Params) -> Known[tuple[PortFacts, ...]]:
+def _lights(facts: FleetFacts, params: Params) -> Known[tuple[LightFacts, ...]]:
+    """All of the same kind as the one that is meant, which is among them."""
     node = need(lookup.node(facts, params.get("node", "")))
-    ports = need(node.ports)
-    if all(port.address != params.get("slot", "") for port in ports):
-        return Unknown(f"{node.node} does not show the light of PCIe port {params.get('slot', '')}. Have it look again.")
-    return ports
+    lights = [light for light in need(node.lights) if light.by == params.get("enclosure", "")]
+    if all(light.place != params.get("slot", "") for light in lights):
+        return Unknown(f"{node.node} does not show the light of {_light_in_words(params)}. Have it look again.")
+    return tuple(lights)
 
 
 @guard
-def _no_other_port_is_lit(facts: FleetFacts, params: Params) -> Verdict:
-    others = [port for port in need(_ports(facts, params)) if port.address != params.get("slot", "")]
-    for port in others:
-        need(port.lit, f"Whether PCIe port {port.address} is lit is not known")
-    if lit := [port.address for port in others if port.lit]:
-        return refuse(f"PCIe port {', '.join(lit)} of {params.get('node', '')} is lit already. Switch it off first: two lights mislead.")
-    return ok(f"No other PCIe port of {params.get('node', '')} is lit.")
+def _only_seen(facts: FleetFacts, params: Params) -> Verdict:
+    """Of a tool that reads no light back: nothing follows from it."""
+    need(lookup.node(facts, params.get("node", "")))
+    return ok(
+        f"{params.get('enclosure', '')} does not read a light back. Look at the rack which bay blinks, and rely on the serial number alone: "
+        "the disk is scanned before it is pulled."
+    )
 
 
-def _port_light(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
-    ports = _ports(facts, params)
-    if not known(ports):
-        return unknown(ports.reason)
-    port = next(port for port in ports if port.address == params.get("slot", ""))
-    if not known(port.lit):
-        return unknown(f"Whether PCIe port {port.address} is lit is not known: {port.lit.reason}")
-    text = f"PCIe port {port.address} is {'lit' if port.lit else 'dark'}."
-    return ok(text) if port.lit == wanted else refuse(text)
+@guard
+def _no_other_light_is_on(facts: FleetFacts, params: Params) -> Verdict:
+    if not _is_read_back(params):
+        return _only_seen(facts, params)
+    others = [light for light in need(_lights(facts, params)) if light.place != params.get("slot", "")]
+    for light in others:
+        need(light.lit, f"Whether {lookup.place_in_words(light.by, light.place)} is lit is not known")
+    if lit := [lookup.place_in_words(light.by, light.place) for light in others if light.lit]:
+        return refuse(f"{_capital(', '.join(lit))} of {params.get('node', '')} is lit already. Switch it off first: two lights mislead.")
+    return ok(f"No other such light of {params.get('node', '')} is on.")
+
+
+def _light_without_number(facts: FleetFacts, params: Params, wanted: bool) -> Verdict:
+    if not _is_read_back(params):
+        return _only_seen(facts, params)
+    lights = _lights(facts, params)
+    if not known(lights):
+        return unknown(lights.reason)
+    light = next(light for light in lights if light.place == params.get("slot", ""))
+    if not known(light.lit):
+        return unknown(f"Whether {_light_in_words(params)} is lit is not known: {light.lit.reason}")
+    text = f"{_capital(_light_in_words(params))} is {'lit' if light.lit else 'dark'}."
+    return ok(text) if light.lit == wanted else refuse(text)
 
 
 @derived

@@ -46,6 +46,7 @@ def rebuild(facts: NodeFacts, captured: Mapping[str, Body], earlier: Mapping[str
     made = Rebuilt(_node(facts, sources, needed["node"], needed["block"], at))
     _disks(made, facts, sources, needed["block"])
     _enclosures(made, facts, sources)
+    _light_tools(made, facts)
     made.damaged = pools.add(made.node, facts, sources, made.gaps, at)
     return made
 
@@ -259,6 +260,18 @@ def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
             continue
         words = (about.vendor or "", about.model or "", about.rev or "") if about else ("", "", "")
         made.node.enclosures.append(model.Enclosure(one.name, one.id or "", *words, int(sg.group()) if sg else 0, bays))
+
+
+def _light_tools(made: Rebuilt, facts: NodeFacts) -> None:
+    """Each tool with the places of the disks to which it leads; a light that it does not read back is taken for dark."""
+    tools: dict[str, model.LightTool] = {}
+    for disk in facts.disks if known(facts.disks) else ():
+        light = disk.light
+        if known(light) and light.by != PORTS and known(disk.wwid):
+            tool = tools.setdefault(light.by, model.LightTool(light.by, {}))
+            tool.places[light.place] = disk.wwid
+            tool.lit += [light.place] if known(light.lit) and light.lit else []
+    made.node.light_tools = list(tools.values())
 
 
 def _seen_again(first: model.Enclosure, name: str, sg: int, bays: list[model.Bay]) -> None:

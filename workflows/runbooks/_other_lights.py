@@ -1,32 +1,50 @@
-"""What else may show which disk it is where neither an enclosure nor a PCIe port has a light that the portal can read: commands for a person.
+"""What else may show which disk it is where no light leads to it that the portal can switch: the commands of a tool that the node has, for a person.
 
-No order is made of them, as what most of them switch on cannot be read back. `ledctl` resolves a link in /dev/disk by itself (src/ledctl.c, ledmon 0.90 and
-0.97; src/lib/libled.c, 1.1.0), and without --listed-only it switches every other light (doc/ledctl.pod). sas2ircu and sas3ircu: command LOCATE of their user
-guide. storcli: drive commands of its reference manual. Each names a disk by enclosure and slot as its own list shows them beside the serial number.
+Of a tool that the node has, the portal switches the light itself; see agents/collectors/light_tools.py. What is left are the patterns of `ledctl` before ledmon
+0.97, which has no slots: it resolves a link in /dev/disk by itself (src/ledctl.c, ledmon 0.90), without --listed-only it switches every other light
+(doc/ledctl.pod), and nothing is read back.
 """
 
+from agents.collectors.light_tools import LEDCTL, PROGRAMS
 from agents.domain.wwid import by_id_path
 from workflows.engine.core import Params
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import DiskFacts, FleetFacts, NodeFacts, known, lookup
+
+NO_SLOTS = "unrecognized option"  # what ledmon before 0.97 prints of --list-slots
 
 
 def other_lights(facts: FleetFacts, params: Params) -> str:
     """A warning at the step at which the disk of `old_wwid` is found by its serial number."""
+    node = lookup.node(facts, params.get("node", ""))
     disk = lookup.disk(facts, params.get("node", ""), params.get("old_wwid", ""))
-    link, serial = by_id_path(params.get("old_wwid", "")), params.get("old_serial", "")
+    if lookup.is_a_light(params.get("enclosure", "")):
+        return ""
+    if not known(node):
+        return f"Whether a tool could light it is not known: {node.reason}"
     if not known(disk):
         return f"Whether a tool could light it is not known: {disk.reason}"
-    if disk is None or not serial:
-        return "Whether a tool could light it is not known: the node does not show the disk, or its serial number."
-    lines = [
-        "A light may lead there, and none of these is read back: look which bay blinks, scan the disk all the same, and switch the light off afterwards.",
-        f"With sas3ircu or sas2ircu: `sas3ircu 0 display` lists {serial} with its enclosure and slot; `sas3ircu 0 locate ENCLOSURE:SLOT ON`, and OFF afterwards.",
-        f"With storcli: `storcli /call/eall/sall show all` lists {serial}; `storcli /cC/eE/sS start locate`, and `stop locate` afterwards.",
-    ]
-    if link is not None and not disk.doubt:
-        lines.insert(
-            1,
-            f"With ledctl (ledmon): `ledctl --listed-only locate={link}`, and `ledctl --listed-only locate_off={link}` afterwards. Never without --listed-only, "
-            "which switches the lights of all other bays.",
-        )
-    return "\n".join(lines)
+    if disk is None:
+        return "Whether a tool could light it is not known: the node does not show the disk."
+    return "\n".join(_lines(node, disk))
+
+
+def _lines(node: NodeFacts, disk: DiskFacts) -> list[str]:
+    if not known(node.light_tools):
+        return [f"Whether a tool of {node.node} could light it is not known: {node.light_tools.reason}"]
+    if not node.light_tools:
+        names = ", ".join(PROGRAMS)
+        return [f"{node.node} has none of {names}, so no light leads there. Read the serial numbers on the stickers."]
+    return [_of_tool(node, disk, tool, why) for tool, why in node.light_tools.items()]
+
+
+def _of_tool(node: NodeFacts, disk: DiskFacts, tool: str, why: str) -> str:
+    link = by_id_path(disk.wwid) if known(disk.wwid) and not disk.doubt else None
+    if not why:
+        return f"{tool} of {node.node} shows no place for this disk, so it lights none."
+    if tool != LEDCTL or link is None or NO_SLOTS not in why:
+        return f"{tool} of {node.node} did not answer: {why}. No light leads there."
+    return (
+        f"ledctl of {node.node} is too old for the portal to switch a light and to read it. It may have one all the same: `ledctl --listed-only locate={link}`, "
+        f"then look which bay blinks, scan the disk all the same, and `ledctl --listed-only locate_off={link}` afterwards. Never without --listed-only, which "
+        "switches the lights of all other bays."
+    )

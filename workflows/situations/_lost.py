@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.collectors.enclosure import PORTS
 from workflows.analysis import fit_disks
 from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, release_numbers, title
@@ -234,8 +233,9 @@ class Lost:
             return ()
         place = lookup.bay_to_light(disk)
         named = {name: params[name] for name in ("node", "pool", "pool_guid", "vdev_guid")}
-        lights = {lookup.NO_BAY: "has it found by its serial number", PORTS: "lights the PCIe port above it"}
-        found = lights.get(place["enclosure"], "lights its bay")
+        light = f"switches on the light of {lookup.place_in_words(place['enclosure'], place['slot'])}"
+        unlit = "has it found by its serial number"
+        found = unlit if place["enclosure"] == lookup.NO_BAY else light if lookup.is_a_light(place["enclosure"]) else "lights its bay"
         text = f"It takes the disk out of service, {found}, watches the pull, and puts a new disk into the same place."
         if self.leaf.state in lookup.IN_SERVICE:
             text += " Until the new one is filled the vdev does with one less, so replace it beside the old one where a bay is free."

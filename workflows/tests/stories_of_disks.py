@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from twin import scenarios
 from twin.build import add_pool, by_id, guid_of, member, top
 from twin.disk_kinds import at_ports, multipath, nvme, sata_without_wwn, turned
 from twin.disk_names import pci_address
-from twin.model import Node, Pool
+from twin.light_tools import with_tool
+from twin.model import Disk, Node, Pool
 from workflows.facts import FleetFacts
 from workflows.guards.bay import has_no_bay
 from workflows.situations import detect_all
@@ -115,6 +117,52 @@ def find_by_the_light(walk: Walk) -> str:
     return next(disk.serial for disk in walk.node.disks for path in disk.paths if pci_address(path) == below)
 
 
+def by_tool(name: str) -> Mapping[str, Node]:
+    """The sick disk is one of disks to which only a tool of the node leads."""
+    node = scenarios.sick_disk(faulted=True)
+    return {"oss01": with_tool(turned(node, nvme) if name == "ledctl" else node, name)}
+
+
+def for_the_tool(name: str) -> Disk:
+    return nvme(scenarios.shelf_disk()) if name == "ledctl" else scenarios.shelf_disk()
+
+
+def find_by_the_tool(walk: Walk) -> str:
+    """The serial number of the disk in the one place that is lit."""
+    (tool,) = walk.node.light_tools
+    (lit,) = tool.lit
+    return walk.node.disk(tool.places[lit]).serial
+
+
+def insert_where_the_tool_leads(walk: Walk) -> str:
+    old = walk.kept["pulled"]
+    with walk.changing() as node:
+        (tool,) = node.light_tools
+        new = for_the_tool(tool.name)
+        new.paths[0].phys_path = old.paths[0].phys_path
+        scenarios.plug(node, new, None)
+        tool.places = {place: new.wwid if wwid == old.wwid else wwid for place, wwid in tool.places.items()}
+    return ""
+
+
+def put_back_where_the_tool_leads(walk: Walk) -> str:
+    old = walk.state.params["old_wwid"]
+    with walk.changing() as node:
+        (tool,) = node.light_tools
+        new = for_the_tool(tool.name).wwid
+        if all(disk.wwid != old for disk in node.disks):
+            if any(disk.wwid == new for disk in node.disks):
+                scenarios.unplug(node, new)
+            scenarios.plug(node, walk.kept["pulled"], None)
+            tool.places = {place: old if wwid == new else wwid for place, wwid in tool.places.items()}
+    return ""
+
+
+def with_no_light_left(walk: Walk) -> None:
+    as_it_was(walk)
+    assert not any(tool.lit for tool in walk.node.light_tools)
+
+
 def put_the_old_one_back(walk: Walk) -> str:
     old = walk.state.params["old_wwid"]
     with walk.changing() as node:
@@ -199,6 +247,26 @@ BLINK_PORT = Story(
         },
         "name": "blink-and-replace, NVMe disks below ports with a light",
     },
+)
+
+BLINK_TOOLS = tuple(
+    Story(
+        **{
+            **vars(BLINK),
+            "twins": partial(by_tool, tool),
+            "choices": {"take": lambda options, tool=tool: for_the_tool(tool).wwid},
+            "hands": {
+                **BLINK.hands,
+                "spare": lambda walk, tool=tool: for_the_tool(tool).serial,
+                "find": find_by_the_tool,
+                "insert": insert_where_the_tool_leads,
+                "seat": put_back_where_the_tool_leads,
+            },
+            "restored": with_no_light_left,
+            "name": f"blink-and-replace, a light by {tool}",
+        }
+    )
+    for tool in ("ledctl", "sas3ircu", "storcli")
 )
 
 
@@ -347,6 +415,7 @@ STORIES = (
     BLINK_MAPPED,
     BLINK_NO_BAY,
     BLINK_PORT,
+    *BLINK_TOOLS,
     SPARE_BACK,
     SPARE_STAYS,
     SPARE_WAITS,

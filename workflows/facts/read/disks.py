@@ -11,14 +11,14 @@ from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
-from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts, PortFacts
+from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
 from workflows.facts.read.disk_maps import facts_of, holders_above, links_of, map_above, read_through, whole_links
 from workflows.facts.read.disk_modes import read_modes
 from workflows.facts.read.fabric import link_of
 from workflows.facts.read.labels import Copies, Labels, Read
-from workflows.facts.read.ports import of_one_disk, port_of, read_ports
+from workflows.facts.read.lights import Lights, light_of, lights_by_disk
 from workflows.facts.read.slots import Map, addresses_of, read_map, settled, with_only_one_left, witnesses_of
 from workflows.facts.read.sources import Sources
 from workflows.facts.read.witnesses import Lists, identity, lists
@@ -38,8 +38,7 @@ class Around:
     bays: Known[tuple[BayFacts, ...]]
     places: Map
     lists: Lists
-    ports: Known[tuple[PortFacts, ...]]
-    single: frozenset[str]  # addresses of the ports that have one disk alone
+    lights: Lights
     mapped: Mapping[str, str]  # "dm-0" -> the key of the one disk below it
 
 
@@ -67,8 +66,7 @@ def _read_around(sources: Sources) -> Around:
         read_bays(sources),
         read_map(sources),
         lists(sources, links),
-        read_ports(sources),
-        of_one_disk(_groups(sources).values() if known(block) else ()),
+        lights_by_disk(sources, _groups(sources) if known(block) else {}),
         mapped(block if known(block) else ()),
     )
 
@@ -122,7 +120,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         modes=read_modes(sources, devices),
         protection_type=_same(devices, "protection_type", "protection type"),
         copies=_copies(places),
-        port=port_of(about.ports, about.single, devices),
+        light=light_of(about.lights, key),
         doubt=doubt(one.wwid, devices) if one.wwid else "",
         map=map_facts,
         identity=identity(sources, about.lists, devices, [read for read in places.values() if read is not None]),

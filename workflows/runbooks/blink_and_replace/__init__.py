@@ -121,7 +121,7 @@ NEW_CANDIDATE_GUARDS = tuple(
     the_scanned_disk_sits_in_a_known_bay if each is the_disk_sits_in_a_known_bay else each for each in CANDIDATE_GUARDS
 )
 COMING_GUARDS = (*TARGET_GUARDS, *NEW_CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)
-BAY_SOURCES = ("enclosure", "block")
+BAY_SOURCES = ("enclosure", "light_tools", "block")
 NEW_DISK_SOURCES = ("enclosure", "block", "disk_links", "zdb_label", "smart", "sas_phys", "mounts", "zpool_status", "zpool_status_guid")
 
 
@@ -226,8 +226,9 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the member that is to go",
         "old_wwid": "the WWID of its disk",
         "old_serial": "the serial number of its disk",
-        "enclosure": "the logical id of the enclosure it sits in; npem where the light of a PCIe port leads to it, none where no light does",
-        "slot": "the number of its bay, or the address of that port; none where no light leads to it",
+        "enclosure": "the logical id of the enclosure it sits in; npem where the light of a PCIe port leads to it, ledctl, sas3ircu or storcli where that tool "
+        "switches a light there, none where no light leads to it",
+        "slot": "the number of its bay, or the place as that light names it; none where no light leads to it",
     },
     locks=what_must_be_held,
     undo="seat",

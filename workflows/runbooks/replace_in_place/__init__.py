@@ -232,8 +232,9 @@ RUNBOOK = Runbook(
         "vdev_guid": "the guid of the member that is to go",
         "old_wwid": "the WWID of its disk",
         "old_serial": "the serial number of its disk",
-        "enclosure": "the logical id of the enclosure it sits in; npem where the light of a PCIe port leads to it, none where no light does",
-        "slot": "the number of its bay, or the address of that port; none where no light leads to it",
+        "enclosure": "the logical id of the enclosure it sits in; npem where the light of a PCIe port leads to it, ledctl, sas3ircu or storcli where that tool "
+        "switches a light there, none where no light leads to it",
+        "slot": "the number of its bay, or the place as that light names it; none where no light leads to it",
     },
     locks=what_must_be_held,
     undo="see",

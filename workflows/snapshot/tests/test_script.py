@@ -2,10 +2,12 @@
 
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 
 from twin import scenarios
+from twin.light_tools import with_tool
 from workflows.runbooks.take_over.rehearsal import the_dead_one
 from workflows.snapshot import recorded, replay
 from workflows.snapshot.tests import stage
@@ -27,6 +29,7 @@ NODES = {
     "a member is away": scenarios.drifted,
     "a spare stands in": scenarios.spare_in_use,
     "not imported": scenarios.not_imported,
+    **{f"its lights are switched by {tool}": partial(with_tool, scenarios.tiny(), tool) for tool in ("ledctl", "sas3ircu", "perccli")},
     "its firmware has serial numbers": lambda: the_dead_one(0.0),
 }
 
@@ -197,7 +200,12 @@ def test_it_changes_nothing_and_asks_only_what_reads():
         "sg_logs",
         "sdparm",
         "sg_ses",
+        "ledctl",
+        '"$tool"',
     }
+    by_name = {" ".join(line[3:]) for line in words if line[:1] == ["ask"] and '"$tool"' in line}
+    assert by_name == {"list", '"$number" display', "/call/eall/sall show all J nolog"}
+    assert "ask 30 ledctl --list-slots" in stage.SCRIPT.read_text()
     verbs = {
         line[i + 2] for line in words for i, word in enumerate(line) if word == "zpool_ask" and i + 2 < len(line) and line[i + 1].isdigit()
     }
