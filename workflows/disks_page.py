@@ -61,7 +61,7 @@ def _shown(one: Cell, where: str, notes: dict[tuple[str, ...], list[str]]) -> st
 _NAMES = (
     (re.compile(r"\b(?:naa|eui|uuid|nvme|ata):[^\s,;:)]+(?::[^\s,;:)]+)?"), "WWID"),
     (re.compile(r"(/dev/disk/by-id/(?:wwn-0x|ata-|nvme-eui\.|nvme-nvme\.|dm-uuid-mpath-))[^\s`,;]+?(?=-part|[\s`,;.]|$)"), r"\1…"),
-    (re.compile(r"/dev/disk/by-(?:partuuid|path)/[^\s`,;]+"), "/dev/disk/by-…"),
+    (re.compile(r"/dev/disk/by-(?:partuuid|path)/(?!LINK)[^\s`,;]+"), "/dev/disk/by-…"),
     (re.compile(r"\bluks-[A-Z0-9]+\b"), "luks-…"),
     (re.compile(r"\b[0-9]{15,20}\b"), "GUID"),
     (re.compile(r"\bdm-[0-9]+\b"), "dm-N"),

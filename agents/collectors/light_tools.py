@@ -5,7 +5,8 @@
     storcli     controller, enclosure and slot of each drive of a MegaRAID or PERC controller; no light is read back
 
 Of ledctl only the slots are used: its patterns name a disk by its kernel name, and without --listed-only they switch every other light (doc/ledctl.pod).
-Its words are those of print_slot() in src/ledctl/ledctl.c, 0.97 to 1.1.0. storcli writes a log into the folder it is started in, unless told `nolog`.
+Its words are those of print_slot() in src/ledctl/ledctl.c, 0.97 to 1.1.0. It exits 40 where it cannot write /var/log/ledctl.log, as in the agent's service
+(tried with 0.97 on a read-only /var/log), and storcli writes a log into the folder it is started in: both are asked to write none.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ EVERY_SECONDS = 900
 TIMEOUT_SECONDS = 30
 REASON_MAX = 300  # characters
 LEDCTL: Final = "ledctl"
+NO_LOG: Final = "--log=/dev/null"
 CONTROLLERS: Final = ("NPEM", "VMD")  # of ledctl; what it shows of SES is the kernel's own, by another name
 PROGRAMS: Mapping[str, tuple[str, ...]] = {  # tool -> under which names it may be there, the first is used
     LEDCTL: ("ledctl",),
@@ -111,9 +113,9 @@ def _asked(host: Host, tool: str) -> Iterator[str]:
 
 
 def _why(answer: Capture) -> str:
-    """With the first line that it printed about it."""
-    first = next((line.strip() for line in answer.stderr.split("\n") if line.strip()), "")
-    return " ".join(f"{answer.reason}{': ' if first else ''}{first}".split())[:REASON_MAX]
+    """With the last line that it printed about it: ledctl names its configuration files first."""
+    last = next((line.strip() for line in reversed(answer.stderr.split("\n")) if line.strip()), "")
+    return " ".join(f"{answer.reason}{': ' if last else ''}{last}".split())[:REASON_MAX]
 
 
 Lists = Iterator[tuple[str, tuple[str, ...]]]
@@ -121,7 +123,7 @@ Lists = Iterator[tuple[str, tuple[str, ...]]]
 
 def _of_ledctl(host: Host) -> Lists:
     for controller in CONTROLLERS:
-        yield controller, ("--list-slots", f"--controller-type={controller}")
+        yield controller, ("--list-slots", f"--controller-type={controller}", NO_LOG)
 
 
 def _of_hba(tool: str) -> Callable[[Host], Lists]:

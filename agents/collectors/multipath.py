@@ -113,18 +113,18 @@ def parse(text: str) -> tuple[MultipathMap, ...] | Unparsed:
     if not first.startswith("/sys/block:"):
         return Unparsed("the list of device mapper devices is missing", first)
     attributes: dict[str, Values] = {name: {} for name in first[len("/sys/block:") :].split()}
-    states: dict[str, tuple[str, str]] = {}
+    states: dict[str, tuple[str, str | None]] = {}
     numbers: dict[str, str] = {}
     for line in lines:
         value, path = _VALUE.fullmatch(line), _PATH.fullmatch(line)
         if value and value.group(1) in attributes:
             attributes[value.group(1)][value.group(2)] = value.group(3).strip()
         elif path:
-            states[path.group(1)] = (path.group(3), path.group(4).strip())
+            states[path.group(1)] = (path.group(3), path.group(4).strip() or "undef")
         elif number := _NUMBER.fullmatch(line):
             numbers[number.group(2)] = number.group(1)
         elif status := _STATUS.fullmatch(line):
-            states |= {numbers[at]: (_KERNEL_STATES[state], "") for at, state in _BY_KERNEL.findall(status.group(1)) if at in numbers}
+            states |= {numbers[at]: (_KERNEL_STATES[state], None) for at, state in _BY_KERNEL.findall(status.group(1)) if at in numbers}
         else:
             return Unparsed("a line of the multipath devices cannot be read", line)
     return tuple(
@@ -132,14 +132,14 @@ def parse(text: str) -> tuple[MultipathMap, ...] | Unparsed:
     )
 
 
-def _map(dm: str, values: Values, states: dict[str, tuple[str, str]], everything: dict[str, Values]) -> MultipathMap:
-    paths = ((name, *states.get(name, ("", ""))) for name in values.get("slaves", "").split())
+def _map(dm: str, values: Values, states: dict[str, tuple[str, str | None]], everything: dict[str, Values]) -> MultipathMap:
+    paths = ((name, *states.get(name, ("", None))) for name in values.get("slaves", "").split())
     sectors = whole(values.get("size"))
     return MultipathMap(
         dm,
         values.get("dm/name") or None,
         normalise(values["dm/uuid"]),
-        tuple(MultipathPath(name, dm_state or None, checker or None) for name, dm_state, checker in paths),
+        tuple(MultipathPath(name, dm_state or None, checker) for name, dm_state, checker in paths),
         values["dm/uuid"],
         _holders(values),
         tuple(_partitions(dm, values["dm/uuid"], everything)),

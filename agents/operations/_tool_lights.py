@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from agents.collectors import light_tools
 from agents.collectors.base import Unparsed
 from agents.collectors.block import BlockDisk
-from agents.collectors.light_tools import HBA, LEDCTL, READ_BACK, ToolLight
+from agents.collectors.light_tools import HBA, LEDCTL, NO_LOG, READ_BACK, ToolLight
 from agents.host.host import Host
 from agents.operations.base import NONE, Unread
 
@@ -81,7 +81,7 @@ def words(params: Mapping[str, str]) -> tuple[str, ...]:
     on = params["light"] == "on"
     if params["enclosure"] == LEDCTL:
         controller, _, slot = params["slot"].partition("/")
-        return ("--set-slot", f"--controller-type={controller}", f"--slot={slot}", f"--state={'locate' if on else 'locate_off'}")
+        return ("--set-slot", f"--controller-type={controller}", f"--slot={slot}", f"--state={'locate' if on else 'locate_off'}", NO_LOG)
     if params["enclosure"] in HBA:
         controller, _, place = params["slot"].partition("/")
         return (controller, "locate", place, "ON" if on else "OFF")

@@ -115,7 +115,7 @@ def look(walk: Walk) -> Page:
     """The run's page once it is asked of the node what became of the command."""
     walk.asker.go(walk.path)
     page = walk.asker.press(LOOK_BY_HAND)
-    assert f"{NODE} has no agent: an archive whose collection began after " in walk.asker.go(walk.path).text
+    assert f"{NODE} has no agent. An archive answers this whose collection began after " in walk.asker.go(walk.path).text
     return page
 
 

@@ -76,7 +76,7 @@ def _rescan(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
 
 def _locate(params: Mapping[str, str], argv: Sequence[str]) -> Lines:
     if params["enclosure"] in PROGRAMS:
-        return _by_tool(params["enclosure"], params["slot"], argv[1:])
+        return _by_tool(params, argv[1:])
     if params["enclosure"] == PORTS:
         return _at_a_port(params, "1" if params["light"] == "on" else "0")
     return _bay(params, "locate", "1" if params["light"] == "on" else "0")
@@ -102,23 +102,45 @@ def _at_a_port(params: Mapping[str, str], value: str) -> Lines:
     )
 
 
-def _by_tool(tool: str, place: str, words: Sequence[str]) -> Lines:
-    """What the tool has at the place, then the command, then what it shows. The disk itself is found by its serial number."""
-    controller, _, there = place.partition("/")
-    shows: Lines = (f'"$tool" {place} show all nolog',)
-    if tool in HBA:
-        shows = (f'"$tool" {controller} display',)
-    if tool == LEDCTL:
-        shows = (f'"$tool" --get-slot --controller-type={controller} --slot={shlex.quote(there)}',)
+def _by_tool(params: Mapping[str, str], words: Sequence[str]) -> Lines:
+    """Lit only where ledctl or the HBA has the disk that is meant there. storcli prints another name of a disk than the kernel, so what it has there is shown alone."""
+    tool, place = params["enclosure"], params["slot"]
+    meant = params["wwid"] not in (ABSENT, ANY)
+    shows: Lines = (f'"$tool" {place} show all nolog || return 1',) if meant else ()
+    if tool in HBA and meant:
+        shows = _on_the_hba(params)
+    slot = _slot_of_ledctl(place) if tool == LEDCTL else ""
+    if tool == LEDCTL and meant:
+        shows = (
+            f"there=$({slot} | sed -n 's/.* device: *//p'); there=${{there%% *}}",
+            f'[ "$(cat "/sys/block/${{there##*/}}/wwid")" = {_wwid(params)} ] || {{ printf \'%s\\n\' "there is: $there"; return 1; }}',
+        )
+    state = "LOCATE" if params["light"] == "on" else "NORMAL"
     return (
         "found=",
         f"for tool in {' '.join(PROGRAMS[tool])}; do",
         '  if command -v "$tool" >/dev/null 2>&1; then found=$tool; break; fi',
         "done",
         f"[ \"$found\" ] || {{ printf '%s\\n' '{tool} is not installed'; return 1; }}",
-        *(f"{line} || return 1" for line in shows),
+        *shows,
         f'"$tool" {shlex.join(words)} || return 1',
-        *(shows if tool == LEDCTL else ()),
+        *((slot, f"{slot} | grep -q 'led state: {state} '") if slot else ()),
+    )
+
+
+def _slot_of_ledctl(place: str) -> str:
+    controller, _, slot = place.partition("/")
+    return f'"$tool" --get-slot --controller-type={controller} --slot={shlex.quote(slot)}'
+
+
+def _on_the_hba(params: Mapping[str, str]) -> Lines:
+    """Its DISPLAY gives each drive with enclosure, slot and, as GUID, the name of the logical unit."""
+    controller, _, there = params["slot"].partition("/")
+    enclosure, _, slot = there.partition(":")
+    return (
+        f'there=$("$tool" {controller} display | awk -F: \'/^Device is a/ {{ e = s = "" }} $1 ~ /Enclosure #/ {{ e = $2 + 0 }} $1 ~ /Slot #/ {{ s = $2 + 0 }}',
+        f'  $1 ~ /GUID/ && e == {enclosure} && s == {slot} {{ gsub(/ /, "", $2); print $2 }}\')',
+        f'[ "$there" = {shlex.quote(params["wwid"].partition(":")[2])} ] || {{ printf \'%s\\n\' "there is: $there"; return 1; }}',
     )
 
 

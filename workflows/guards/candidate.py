@@ -23,6 +23,7 @@ from workflows.guards.healthy import the_disk_is_healthy, the_disk_link_is_as_fa
 from workflows.guards.scanned import names
 from workflows.guards.subject import Target, name_of, number, sharing_nodes, the_disk, the_target
 
+BY_PATH = "/dev/disk/by-path/"
 BAY_EVIDENCE_MAX = 4  # domain: beyond it the bay is an old inventory or an elimination, a suggestion only
 
 
@@ -86,10 +87,16 @@ def asked_past_a_map(disk: DiskFacts, command: str) -> Verdict | None:
         return None
     if not known(above):
         return unknown(f"{name_of(disk)}: {above.reason}")
-    path = next(iter(above.up or disk.names), "PATH")
+    up = above.up or disk.names
+    links = (link for path in disk.paths if path.name in up for link in path.other_names if link.startswith(BY_PATH))
+    link = next(links, f"{BY_PATH}LINK")
+    serial = f"the serial number {disk.serial}" if known(disk.serial) else "the serial number of this disk"
+    how = (
+        f" LINK is the one that leads to a path of {above.name}: `ls -l {BY_PATH}` beside `multipath -ll`." if link.endswith("LINK") else ""
+    )
     return refuse(
         f"{name_of(disk)} is behind the multipath map {above.name} ({above.dm}), and no order reaches past it. It is one disk by whichever path it is asked, so a "
-        f"person gives `{command} /dev/{path}` by one path that works, once `multipath -ll` shows that {path} is still a path of this map."
+        f"person gives `{command} {link}` by one path that works, once `smartctl -i {link}` shows {serial}.{how}"
     )
 
 

@@ -23,7 +23,7 @@ def the_pool_is_not_encrypted_below(facts: FleetFacts, params: Params) -> Verdic
     node = facts.nodes[params["node"]]
     leaves = [leaf for _, leaf in lookup.pool_leaves(pool)]
     wwids = {leaf.wwid for leaf in leaves if known(leaf.wwid)}
-    serving = [leaf for leaf in leaves if leaf.state == "ONLINE"]
+    serving = [leaf for leaf in leaves if leaf.state in lookup.IN_SERVICE]
     unmatched = [leaf.name for leaf in serving if not known(leaf.wwid) and _MAPPED.fullmatch(leaf.was or leaf.name)]
     below = [disk for disk in need(node.disks, f"The disks of {node.node} are not known") if known(disk.wwid) and disk.wwid in wwids]
     for disk in below:

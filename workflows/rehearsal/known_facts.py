@@ -68,7 +68,7 @@ class Seen:
     changes: dict[tuple[int, int], LeafChange] = field(default_factory=dict)
     states: dict[tuple[int, int], str] = field(default_factory=dict)
     memory: Memory = field(default_factory=dict)
-    last: tuple[object, NodeFacts] | None = None
+    last: tuple[Node, float, NodeFacts] | None = None  # the state that was read, when, and what it came to
 
 
 class Stage:
@@ -113,10 +113,11 @@ class Stage:
     def _facts(self, name: str) -> NodeFacts:
         seen, at = self.seen[name], self.clock.at
         node = seen.host.view().node
-        key = (id(node), at if _goes_by_the_clock(node) else 0.0)
-        if seen.last is None or seen.last[0] != key:
-            seen.last = (key, self._read(name, seen, at))
-        return replace(seen.last[1], leaf_changes=_changes(seen, seen.last[1], at))
+        moment = at if _goes_by_the_clock(node) else 0.0
+        if seen.last is None or seen.last[0] is not node or seen.last[1] != moment:
+            seen.last = (node, moment, self._read(name, seen, at))
+        facts = seen.last[2]
+        return replace(facts, leaf_changes=_changes(seen, facts, at))
 
     def _read(self, name: str, seen: Seen, at: float) -> NodeFacts:
         booted = seen.host.view().node.boot_id != seen.made.node.boot_id

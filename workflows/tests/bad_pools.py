@@ -125,7 +125,7 @@ REFUSED = (
     Bad("a_mode_reaches_the_disk", "no order reaches past it", disk("old_wwid", map=A_MAP)),
     Bad("a_mode_reaches_the_disk", "could reach another disk", disk("old_wwid", doubt="sda and sdb report one identity")),
     Bad("the_disk_may_be_tested", "could reach another disk", disk("old_wwid", doubt="sda and sdb report one identity")),
-    Bad("the_disk_may_be_tested", "`smartctl -t short /dev/sdzz`", disk("old_wwid", map=A_MAP)),
+    Bad("the_disk_may_be_tested", "`smartctl -t short /dev/disk/by-path/LINK`", disk("old_wwid", map=A_MAP)),
     Bad("the_disk_is_the_one_meant", "has the serial number ZZ000001", disk("old_wwid", serial="ZZ000001")),
     Bad("the_disk_rests", "take it offline first", leaf(state="ONLINE")),
     Bad(

@@ -53,7 +53,7 @@ class OfDisks:
 
     concerns: tuple[Concern, ...]
     states: Mapping[str, tuple[SourceState, ...]]
-    _judgements: dict[int, Judgement] = field(default_factory=dict)
+    _judgements: dict[int, tuple[DiskFacts, Judgement]] = field(default_factory=dict)  # with the disk, so that no other one gets its id
 
     @classmethod
     def of(cls, nodes: Iterable[NodeFacts], about: About) -> OfDisks:
@@ -64,8 +64,8 @@ class OfDisks:
     def disk(self, node: NodeFacts, disk: DiskFacts, member_of: PoolFacts | None) -> Judgement:
         """`member_of` is the pool of `node` that the disk is a member of."""
         if id(disk) not in self._judgements:
-            self._judgements[id(disk)] = judge_disk(node, disk, self.concerns, self.states[node.node], member_of)
-        return self._judgements[id(disk)]
+            self._judgements[id(disk)] = disk, judge_disk(node, disk, self.concerns, self.states[node.node], member_of)
+        return self._judgements[id(disk)][1]
 
 
 def beyond_failures(judged: Judgement, facts: NodeFacts) -> list[str]:

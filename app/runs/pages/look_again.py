@@ -164,7 +164,7 @@ def under_way(order: Order | Look, usual: dict[str, float], now: datetime) -> Li
     return Line(order.pk, source, "info", f"asked {_seconds(waited)} ago", known, end if waited > LATE_SECONDS_MIN else "")
 
 
-BRING_IT = "{node} has no agent: {what} answers this. From your own machine: slotlight collect {node}"
+BRING_IT = "{node} has no agent. {what} On your own machine, run `slotlight collect {node}`."
 
 
 def of_run(run: Run, now: datetime) -> str:
@@ -198,12 +198,12 @@ def _asked_of_it(run: Run) -> Order | None:
 def _what_answers(brought: Node, out: Order | None) -> str:
     """Which archive; and of the newest, why it does not. What is asked after a command is answered by what was read after the question alone."""
     if out is None or brought.last_report_at is None:
-        return "what is brought of it next"
+        return "The next archive of it answers this."
     if out.operation == "plan":
-        return f"an archive that still counts ({BROUGHT_SECONDS // 60} minutes from the beginning of its collection)"
+        return f"An archive answers this whose collection began less than {BROUGHT_SECONDS // 60} minutes ago."
     return (
-        f"an archive whose collection began after {out.sealed_at:%H:%M:%S} UTC, when this was asked (that of the newest here began at"
-        f" {brought.last_report_at:%H:%M:%S} UTC, so it does not)"
+        f"An archive answers this whose collection began after {out.sealed_at:%H:%M:%S} UTC; the newest here began at"
+        f" {brought.last_report_at:%H:%M:%S} UTC."
     )
 
 

@@ -145,11 +145,12 @@ def test_an_archive_that_began_before_the_look_and_ended_after_it_settles_nothin
     assert run.status == "unknown"
     assert run.here.asked is not None
     after = words_of(client, run)
-    assert f"an archive whose collection began after {asked_at:%H:%M:%S} UTC, when this was asked" in after
-    assert f"that of the newest here began at {Node.objects.get().last_report_at:%H:%M:%S} UTC, so it does not" in after
+    assert f"An archive answers this whose collection began after {asked_at:%H:%M:%S} UTC" in after
+    assert f"the newest here began at {Node.objects.get().last_report_at:%H:%M:%S} UTC." in after
     assert before != after
-    assert f'<a href="/runs/{run.pk}/">Run {run.pk}</a>: oss01 has no agent: an archive whose collection began after' in " ".join(
-        client.get("/snapshots/oss01/").content.decode().split()
+    assert (
+        f'<a href="/runs/{run.pk}/">Run {run.pk}</a>: oss01 has no agent. An archive answers this whose collection began after'
+        in " ".join(client.get("/snapshots/oss01/").content.decode().split())
     )
 
 
@@ -166,8 +167,9 @@ def test_a_run_that_waits_says_what_is_to_be_brought(bare, ann, bob, client):
     run.refresh_from_db()
     assert (run.step, run.status) == ("resilver", "waiting"), run.here.note
     client.force_login(ann)
-    assert "oss01 has no agent: what is brought of it next answers this. From your own machine: slotlight collect oss01" in words_of(
-        client, run
+    assert (
+        "oss01 has no agent. The next archive of it answers this. On your own machine, run <code>slotlight collect oss01</code>."
+        in words_of(client, run)
     )
 
 

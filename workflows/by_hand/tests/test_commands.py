@@ -123,3 +123,59 @@ def test_it_lights_the_port_of_the_disk_that_is_meant_and_switches_it_off(ports)
 @pytest.mark.parametrize("changed", [{"slot": "0000:00:03.2"}, {"wwid": "eui:0025385b71b00002"}, {"wwid": "absent"}])
 def test_it_lights_no_port_where_the_disk_below_it_is_not_as_planned(ports, changed):
     assert bright(ports, **changed) == (False, [])
+
+
+TOOL_SCRIPTS = {
+    "ledctl": """case "$*" in *--get-slot*) state=$(cat "$0.lit" 2>/dev/null || echo NORMAL)
+echo "slot: 3               led state: $state          device: /dev/nvme0n1   " ;;
+*=locate_off*) echo NORMAL >"$0.lit" ;; *=locate*) echo LOCATE >"$0.lit" ;; esac""",
+    "sas3ircu": """case "$*" in *display) printf 'Device is a Hard disk\\n  Enclosure #  : 2\\n  Slot #   : 4\\n  GUID   : 5000c500ffffffff\\n'
+printf 'Device is a Hard disk\\n  Enclosure #  : 2\\n  Slot #   : 5\\n  GUID   : 5000c500a65b207b\\n' ;;
+*ON) echo LOCATE >"$0.lit" ;; *OFF) echo NORMAL >"$0.lit" ;; esac""",
+    "storcli64": """case "$*" in *start*) echo LOCATE >"$0.lit" ;; *stop*) echo NORMAL >"$0.lit" ;; esac""",
+}
+BY_TOOLS = {
+    "ledctl": {**LIGHT, "enclosure": "ledctl", "slot": "VMD/3", "wwid": "eui:0025385b71b00001"},
+    "sas3ircu": {**LIGHT, "enclosure": "sas3ircu", "slot": "0/2:5"},
+    "storcli64": {**LIGHT, "enclosure": "storcli", "slot": "/c0/e8/s5"},
+}
+
+
+def by_tool(folder, program, shell=("sh",), **changed):
+    params = {**BY_TOOLS[program], **changed}
+    (folder / "sys/block/nvme0n1").mkdir(parents=True, exist_ok=True)
+    (folder / "sys/block/nvme0n1/wwid").write_text("eui.0025385b71b00001\n")
+    (folder / program).write_text(f"#!/bin/sh\n{TOOL_SCRIPTS[program]}\n")
+    (folder / program).chmod(0o755)
+    body = "\n".join(commands.lines("locate_led", params, CHANGING["locate_led"].argv(params))).replace("/sys/", f"{folder}/sys/")
+    text = f"PATH={folder}:$PATH\nit() {{\n{body}\n}}\nit\n"
+    ran = subprocess.run(shell, input=text, text=True, timeout=30, check=False)
+    return ran.returncode == 0, (folder / f"{program}.lit").read_text().strip() if (folder / f"{program}.lit").exists() else ""
+
+
+@pytest.mark.parametrize("program", TOOL_SCRIPTS)
+@pytest.mark.parametrize("shell", [("dash",), ("bash", "--posix"), ("busybox", "sh"), ("ksh93",), ("mksh",)], ids=lambda shell: shell[0])
+def test_a_tool_lights_the_place_and_switches_it_off(tmp_path, program, shell):
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"{shell[0]} is not installed")
+    assert by_tool(tmp_path, program, shell) == (True, "LOCATE")
+    assert by_tool(tmp_path, program, shell, light="off", wwid="any") == (True, "NORMAL")
+
+
+@pytest.mark.parametrize(
+    ("program", "changed"),
+    [
+        ("ledctl", {"wwid": "eui:0025385b71b00002"}),
+        ("sas3ircu", {"wwid": "naa:5000c500ffffffff"}),
+        ("sas3ircu", {"slot": "0/2:4"}),
+        ("sas3ircu", {"slot": "0/2:9"}),
+    ],
+)
+def test_a_tool_lights_nothing_where_another_disk_is_there(tmp_path, program, changed):
+    assert by_tool(tmp_path, program, **changed) == (False, "")
+
+
+def test_a_tool_that_is_not_there_is_said(tmp_path):
+    body = "\n".join(commands.lines("locate_led", BY_TOOLS["sas3ircu"], CHANGING["locate_led"].argv(BY_TOOLS["sas3ircu"])))
+    ran = subprocess.run(("sh",), input=f"it() {{\n{body}\n}}\nit\n", capture_output=True, text=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "sas3ircu is not installed\n")
