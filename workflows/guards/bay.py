@@ -55,6 +55,13 @@ def place_of(params: Params) -> tuple[str, str] | None:
     return place if all(place) and not has_no_bay(params) else None
 
 
+def bay_lock(node: str, enclosure: str, slot: str) -> tuple[str, ...]:
+    """What holds the place: an enclosure's id is one in the fleet, the place of a light is named by its node alone. Empty where no light leads there."""
+    if NO_BAY in (enclosure, slot) or not (enclosure and slot):
+        return ()
+    return (f"bay:{node}/{enclosure}/{slot}",) if lookup.is_a_light(enclosure) else (f"bay:{enclosure}/{slot}",)
+
+
 @derived
 def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
     node = need(lookup.node(facts, params.get("node", "")))

@@ -15,6 +15,7 @@ from workflows.facts.lookup import NO_BAY, bay_to_light
 from workflows.facts.read.lights import of_one_disk
 from workflows.guards import bay
 from workflows.rehearsal.twin_of_node import rebuild
+from workflows.runbooks import RUNBOOKS
 from workflows.tests.incident import BLANK_WWID, DISKS, NODE, PARAMS, fleet
 from workflows.tests.reports import taken
 from workflows.tests.stories_of_disks import BLINK_PORT, by_tool
@@ -173,3 +174,14 @@ def test_a_place_that_two_disks_answer_to_leads_to_neither():
     lit = {disk.wwid for disk in facts.disks if not isinstance(disk.light, Unknown)}
     assert lit.isdisjoint({node.disks[0].wwid, node.disks[1].wwid})
     assert len(lit) == len(node.disks) - 2
+
+
+def test_the_place_of_a_light_is_held_on_its_node_and_a_bay_wherever_it_is_seen():
+    here, there = (RUNBOOKS["blink-and-replace"].locks(FleetFacts({}), {**BY_HBA, "node": node}) for node in ("oss01", "oss02"))
+    assert [key for key in here if key.startswith("bay:")] == ["bay:oss01/sas3ircu/0/2:5"]
+    assert not {key for key in here if key.startswith("bay:")} & set(there)
+    shelf = {**BY_HBA, "enclosure": "0x50050cc11ac016e2", "slot": "68"}
+    assert "bay:0x50050cc11ac016e2/68" in RUNBOOKS["blink-and-replace"].locks(FleetFacts({}), shelf)
+    assert not [
+        key for key in RUNBOOKS["blink-and-replace"].locks(FleetFacts({}), {**shelf, "enclosure": NO_BAY, "slot": NO_BAY}) if "bay" in key
+    ]

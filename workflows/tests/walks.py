@@ -282,8 +282,11 @@ class Walk:
         self._moved("SUCCEEDED", output=decode(ran.stdout + ran.stderr))
 
     def crash_here(self, crash: str) -> None:
-        """The agent dies in the middle of the order of the step in hand."""
+        """The agent dies in the middle of the order of the step in hand. Where nothing on the node shows what became of it, two people who looked say it."""
         self._execute(crash)
+        if self.state.status == "unknown":
+            for one in (ANN, BOB):
+                self.must(ev.Settled, by=one, outcome="did" if crash == "after" else "did_not", reason="I looked at the rack.")
 
     def lose_the_answer(self) -> bool:
         """The agent dies while it makes the plan or looks, as the step in hand asks; whether the run took that for an answer."""

@@ -15,6 +15,7 @@ from app.runs.models import Run
 from app.runs.pages import manual_start, panels, run_page
 from app.runs.pages import runs_of_disk as touched
 from app.runs.rights import OPERATE, may
+from workflows.facts import lookup
 from workflows.runbooks import RUNBOOKS
 
 register = template.Library()
@@ -24,6 +25,15 @@ register = template.Library()
 def ago(moment: datetime) -> str:
     """How long ago, in the words all pages use for it."""
     return rows.ago((timezone.now() - moment).total_seconds())
+
+
+@register.filter
+def place(params: dict[str, str]) -> str:
+    """Where the disk that goes sits: "bay 68", "PCIe port 0000:00:03.1", "place 0/2:5 of sas3ircu"; "" where the run names no place."""
+    enclosure, slot = params.get("enclosure", ""), params.get("slot", "")
+    if not slot or slot == lookup.NO_BAY:
+        return ""
+    return lookup.place_in_words(enclosure, slot) if lookup.is_a_light(enclosure) else f"bay {slot}"
 
 
 @register.filter

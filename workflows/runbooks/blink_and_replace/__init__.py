@@ -15,11 +15,12 @@ from typing import Any
 from agents.operations import fault_led_off, locate_led, zpool_offline, zpool_online, zpool_replace
 from workflows.analysis.scrubs import of_the_last_scrub, the_last_scrub_is_long_ago
 from workflows.engine.core import CheckStep, ConfirmStep, DecideStep, Loop, ManualStep, Option, Params, Progress, Runbook, Verdict, WaitStep
-from workflows.facts import FleetFacts, known, lookup
+from workflows.facts import FleetFacts, known
 from workflows.guards import CANDIDATE_GUARDS, TARGET_GUARDS, facts_are_fresh
 from workflows.guards.answers import a_disk_from_the_shelf, the_bay_that_blinks, the_disk_that_comes_out
 from workflows.guards.bay import (
     a_bay_is_known_that_can_be_lit,
+    bay_lock,
     by_its_label,
     disks_in,
     exactly_this_bay_is_lit,
@@ -121,7 +122,8 @@ NEW_CANDIDATE_GUARDS = tuple(
     the_scanned_disk_sits_in_a_known_bay if each is the_disk_sits_in_a_known_bay else each for each in CANDIDATE_GUARDS
 )
 COMING_GUARDS = (*TARGET_GUARDS, *NEW_CANDIDATE_GUARDS, *NEW_DISK_GUARDS, the_disk_has_the_protection_of_its_siblings)
-BAY_SOURCES = ("enclosure", "light_tools", "block")
+BAY_SOURCES = ("enclosure", "block")
+LIGHT_SOURCES = (*BAY_SOURCES, "light_tools")
 NEW_DISK_SOURCES = ("enclosure", "block", "disk_links", "zdb_label", "smart", "sas_phys", "mounts", "zpool_status", "zpool_status_guid")
 
 
@@ -162,7 +164,7 @@ def serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """The pool, the bay, and one disk, as an order touches one: the one that comes as soon as it is known. The pool stands for its own."""
-    bays = () if params["slot"] == lookup.NO_BAY else (f"bay:{params['enclosure']}/{params['slot']}",)
+    bays = bay_lock(params["node"], params["enclosure"], params["slot"])
     return (f"pool:{params['pool_guid']}", *bays, f"disk:{params.get('wwid') or params['old_wwid']}")
 
 
@@ -195,7 +197,8 @@ LIT = Loop(
     slug="lit",
     what=lambda params: f"The locate light of {words(params)} of {params['node']} is on.",
     undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or run `sg_ses --dev-slot-num=SLOT "
-    "--clear=ident` on the enclosure's own /dev/sg device. Of a PCIe port: write 0 to /sys/class/leds/PORT:enclosure:locate/brightness.",
+    "--clear=ident` on the enclosure's own /dev/sg device. Of a PCIe port: write 0 to /sys/class/leds/PORT:enclosure:locate/brightness. "
+    "Of a place: switch it off with the tool that names it.",
     over=the_bay_is_dark,
 )
 
@@ -285,7 +288,7 @@ RUNBOOK = Runbook(
             locate_led,
             light_on,
             (facts_are_fresh, the_disk_sits_in_the_bay_meant, no_other_bay_is_lit),
-            "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path.",
+            "The node asks which disk is there in the very moment of lighting it, and reads the light back over every path, where it can be read.",
             needed=the_bay_can_be_lit_and_is_dark,
             opens=LIT,
         ),
@@ -294,7 +297,7 @@ RUNBOOK = Runbook(
             "Verify that exactly this bay is lit",
             "Two lit bays are how the wrong disk gets pulled.",
             (exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
-            sources=BAY_SOURCES,
+            sources=LIGHT_SOURCES,
         ),
         ManualStep(
             slug="blinks",
@@ -404,7 +407,7 @@ RUNBOOK = Runbook(
             needed=the_bay_is_lit,
         ),
         verify(
-            "verify-dark", "Verify that the bay is dark", "The light is read back.", (the_bay_is_dark,), BAY_SOURCES, closes=(LIT.slug,)
+            "verify-dark", "Verify that the bay is dark", "The light is read back.", (the_bay_is_dark,), LIGHT_SOURCES, closes=(LIT.slug,)
         ),
         *order(
             "fault-off",
@@ -466,7 +469,7 @@ RUNBOOK = Runbook(
             "Verify that the bay is dark",
             "The light is read back.",
             (the_bay_is_dark,),
-            BAY_SOURCES,
+            LIGHT_SOURCES,
             undoes=LIT.slug,
             closes=(LIT.slug,),
         ),

@@ -23,6 +23,7 @@ from workflows.guards import CANDIDATE_GUARDS, facts_are_fresh
 from workflows.guards.answers import the_bay_that_blinks, the_disk_that_comes_out, the_serial_that_was_pulled
 from workflows.guards.bay import (
     a_bay_is_known_that_can_be_lit,
+    bay_lock,
     exactly_this_bay_is_lit,
     no_other_bay_is_lit,
     nothing_else_was_pulled,
@@ -71,6 +72,7 @@ from workflows.runbooks.blink_and_replace import (
     BAY_SOURCES,
     FIND_ASKS,
     FIND_WHY,
+    LIGHT_SOURCES,
     LIT,
     leaving,
     light_off,
@@ -189,11 +191,11 @@ def new_serial_end_and_pool(params: Params, plan: Mapping[str, Any]) -> str:
 
 def what_must_be_held(facts: FleetFacts, params: Params) -> tuple[str, ...]:
     """The pool, the bays of both disks and the one that an order writes to."""
-    bays = [(params["enclosure"], params["slot"]), (params.get("new_enclosure", ""), params.get("new_slot", ""))]
+    places = [(params["enclosure"], params["slot"]), (params.get("new_enclosure", ""), params.get("new_slot", ""))]
     return (
         f"pool:{params['pool_guid']}",
         f"disk:{params.get('wwid') or params['old_wwid']}",
-        *(f"bay:{enclosure}/{slot}" for enclosure, slot in bays if slot not in ("", lookup.NO_BAY)),
+        *(key for place in places for key in bay_lock(params["node"], *place)),
     )
 
 
@@ -206,7 +208,9 @@ FILLING = Loop(
     "`zpool status -g` shows as the second one in `replacing`. Then see that the bay of the new disk is dark.",
     over=the_replacement_is_over,
 )
-LIGHT_WHY = "The node asks which disk is in the bay in the very moment of lighting it, and reads the light back over every path."
+LIGHT_WHY = (
+    "The node asks which disk is there in the very moment of lighting it, and reads the light back over every path, where it can be read."
+)
 DARK_WHY = "A light that stays on sends the next person to the wrong bay."
 BLINKS_WHY = (
     "A light alone proves nothing. Read the number off the bay that blinks, or scan the disk in it; the page does not show the answer. Pull nothing "
@@ -319,7 +323,7 @@ RUNBOOK = Runbook(
             "Verify that exactly this bay is lit",
             "Two lit bays are how the wrong disk gets pulled.",
             (exactly_this_bay_is_lit, the_disk_sits_in_the_bay_meant),
-            BAY_SOURCES,
+            LIGHT_SOURCES,
         ),
         ManualStep(
             slug="blinks",
@@ -362,7 +366,7 @@ RUNBOOK = Runbook(
         ),
         *order("dark", "Switch the light off", locate_led, light_off, (facts_are_fresh,), DARK_WHY, needed=the_bay_is_lit),
         verify(
-            "verify-dark", "Verify that the bay is dark", "The light is read back.", (the_bay_is_dark,), BAY_SOURCES, closes=(LIT.slug,)
+            "verify-dark", "Verify that the bay is dark", "The light is read back.", (the_bay_is_dark,), LIGHT_SOURCES, closes=(LIT.slug,)
         ),
         # the way back
         CheckStep(
@@ -412,7 +416,7 @@ RUNBOOK = Runbook(
             needed=new_is_to_be_lit,
             undoes=FILLING.slug,
         ),
-        verify("see-light-new", "See which bay is lit", "The light is read back.", (facts_are_fresh,), BAY_SOURCES, undoes=FILLING.slug),
+        verify("see-light-new", "See which bay is lit", "The light is read back.", (facts_are_fresh,), LIGHT_SOURCES, undoes=FILLING.slug),
         ManualStep(
             slug="blinks-new",
             title="Say which bay blinks now",
@@ -463,7 +467,7 @@ RUNBOOK = Runbook(
             "Verify that the pool is as it is meant to be, and the bay dark",
             "The node looks again.",
             (the_replacement_is_over, of_the_new_disk(the_bay_is_dark)),
-            sources=(*POOL_SOURCES, *BAY_SOURCES),
+            sources=(*POOL_SOURCES, *LIGHT_SOURCES),
             undoes=FILLING.slug,
             closes=(FILLING.slug,),
         ),
@@ -473,7 +477,7 @@ RUNBOOK = Runbook(
             "Verify that the bay is dark",
             "The light is read back.",
             (the_bay_is_dark,),
-            BAY_SOURCES,
+            LIGHT_SOURCES,
             undoes=LIT.slug,
             closes=(LIT.slug,),
         ),
