@@ -4,8 +4,8 @@ Guards, operations, runbooks, steps, situations and ledger events are recorded u
 `Class.field`; whoever renames one adds a line here, with today's name on the left, so that the record of what is answered stays comparable.
 """
 
-FIELDS: dict[str, str] = {}  # "DiskFacts.device_wwid": "DiskFacts.wwid"
-CLASSES: dict[str, str] = {}  # "Disk": "DiskFacts"
+FIELDS: dict[str, str] = {"NodeFacts.lights": "NodeFacts.ports", "DiskFacts.light": "DiskFacts.port"}
+CLASSES: dict[str, str] = {"LightFacts": "PortFacts"}
 
 
 def of_field(kind: str, field: str) -> str:

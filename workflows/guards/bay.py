@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from agents.collectors.enclosure import PORTS
 from agents.domain.wwid import normalise
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
@@ -75,7 +76,7 @@ def the_bay(facts: FleetFacts, params: Params) -> Known[BayFacts]:
 
 def words(params: Params) -> str:
     if is_at_a_light(params):
-        return f"the place at {_light_in_words(params)}"
+        return f"the place at {_light_in_words(params)}" if params["enclosure"] == PORTS else _light_in_words(params)
     if has_no_bay(params):
         return "the place of the old disk"
     return f"bay {params.get('slot', '')} of enclosure {params.get('enclosure', '')}"
