@@ -175,15 +175,28 @@ def _subject(drive: Drive, where: Where) -> dict[str, str]:
 def notes(drives: Sequence[Drive]) -> tuple[str, ...]:
     """What was read and is judged by nobody."""
     linked = [drive for drive in drives if drive.other_errors]
-    counted = any(drive.media_errors is not None or drive.predicted is not None or drive.smart_alert is not None for drive in drives)
     text = f"{plural(len(drives), 'drive')} were read." if len(drives) != 1 else "1 drive was read."
     link = (
         (f"Other errors (of the link, mostly) are counted on {', '.join(drive.place for drive in linked[:8])}; they are not judged.",)
         if linked
         else ()
     )
-    none = () if counted else ("It shows no error counters of the drives.",)
+    none = ("It shows no error counters of the drives.",) if uncounted(drives) else ()
     return (text, *link, *none)
+
+
+def uncounted(drives: Sequence[Drive]) -> bool:
+    """Whether no error counter of any drive is shown: a drive may be Online and count media errors all the same."""
+    return not any(drive.media_errors is not None or drive.predicted is not None or drive.smart_alert is not None for drive in drives)
+
+
+def doubt(drives: Sequence[Drive], ask: str) -> str:
+    """Why a list in which every state is good is not good all the same; "" where it is. `ask` is the command that shows the counters."""
+    return (
+        f"The states of the drives are good, and their error counters are not shown; `{ask}` shows them."
+        if drives and uncounted(drives)
+        else ""
+    )
 
 
 def wwid(digits: str | None) -> str | None:

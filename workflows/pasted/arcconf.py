@@ -159,6 +159,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,
+    doubt=lambda value: _drives.doubt(value.drives, "arcconf getconfig 1"),
     notes=notes,
     again="arcconf getconfig 1",
     always=(r"Controllers [Ff]ound: ", r"Command completed successfully"),

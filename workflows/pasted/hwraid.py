@@ -92,6 +92,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=_volumes.is_silent,
+    doubt=lambda value: _drives.doubt(value.drives, "smartctl -x -d megaraid,N"),
     notes=_volumes.notes_of,
     again="megaclisas-status",
 )

@@ -387,11 +387,11 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=value.line)
     digest = Capture(reader.name, "", "data", "\n".join(piece.lines) + "\n").digest
     nodes.setdefault(read.node, _NodeTexts({}, {})).pasted.append(ReadOutput(reader, digest, value))
-    odd = set(getattr(value, "unread", ()))
-    places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
+    odd = {line.strip() for name in ("unread", "stray") for line in getattr(value, name, ())}
+    places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line.strip() in odd)
     return replace(
         read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value),
-        cut=cut_off.of_list(reader, piece.lines),
+        cut=cut_off.of_list(reader, piece.lines), doubt=reader.doubt(value),
     )  # fmt: skip
 
 

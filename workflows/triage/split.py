@@ -97,7 +97,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
             pieces.append(Piece(source, i + 1, key=key, node=node))
-        elif not _belongs(pieces[-1], line):
+        elif not (source and source == _family(pieces[-1].source)) and not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
         pieces[-1].sure |= _family(pieces[-1].source) == source
