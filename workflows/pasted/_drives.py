@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.domain.wwid import normalise
-from workflows.engine.core import Situation
+from workflows.engine.core import Cure, Situation
 from workflows.pasted.base import Where, plural
 
 TOGETHER_MIN = 3  # drives that one controller has lost at the same time: one cause
@@ -123,7 +123,26 @@ def _failing(drive: Drive, state: State, counted: Sequence[str], where: Where, t
         f"anything is pulled compare the serial number on the drive{' with ' + drive.serial if drive.serial else ''}.",
         where.evidence(*[line for line in drive.lines if line][:4]),
         subject=_subject(drive, where) | (member.subject if member else {}),
+        cures=() if counted else _CURES.get(state.kind, ()),
     )  # fmt: skip
+
+
+_CURES = {  # of a drive that serves no more, and of one that does not serve yet; of others those of every disk that fails
+    "lost": (
+        Cure(
+            "look",
+            "Compare the serial number on the drive with the one here, and see by the controller's tool which volume or pool it is of.",
+        ),
+        Cure("reseat", "Reseat it once, and look at its slot, cable and power."),
+        Cure(
+            "replace",
+            "If it comes back like this, replace it: a drive of a volume by the controller's own tool, a member of a pool by its guid.",
+        ),
+    ),
+    "busy": (
+        Cure("wait", "Wait until the controller has finished. Take no other drive of it out meanwhile, and do not replace this one."),
+    ),
+}
 
 
 def _is_hard(drive: Drive, state: State) -> bool:

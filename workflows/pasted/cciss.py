@@ -39,7 +39,8 @@ _DRIVE = re.compile(
 _LIST = re.compile(r"(?:(Failed)|'?(Replacement)'?|Physical) drives:")
 _CACHE = re.compile(r"Write cache enabled: (\w+)")
 _KNOWN = re.compile(
-    r"Controller: |Board ID: |Logical drives: |(?:Running|ROM) firmware: |/dev/\S+\(.*Cache status:|Cache configured: |(?:Read|Write) cache memory: |Write cache enabled: "
+    r"Controller: |Board ID: |Logical drives: |(?:Running|ROM) firmware: |/dev/\S+\(.*Cache status:|Cache configured: |(?:Read|Write) cache memory: |Write cache enabled: |Total cache memory: |Cache Ratio: "
+    r"|Write cache (?:temporarily|permanently) disabled|(?:Temporary|Permanent) disable condition|been disabled due to |battery packs are "  # why it is switched off
     r"|Flash backed cache|Total of [0-9]|cciss_vol_status version|This is a RAID status update|program reports that|.* drives: [0-9]*$"
 )
 _SPARE_LOST = "spare drive has failed"

@@ -18,6 +18,7 @@ from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
 from workflows.triage.refused import refusals
+from workflows.triage.torn_json import PART_OF_SMARTCTL, is_json
 
 
 @dataclass
@@ -209,6 +210,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return of_json, ""
     if of_person := pasted.begins(lines, i):
         return of_person, ""
+    if PART_OF_SMARTCTL.match(line) and not is_json(lines[i - 1] if i else ""):
+        return "smart", ""  # JSON of which the beginning is not here
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)) or (_FIELD_ABOVE.match(line) and _is_headed(lines, i)):
         return "zpool_status", ""  # its beginning is not here
     if _DAMAGE.match(line) or UNDER_WAY.match(line) or _is_reason(line):

@@ -113,3 +113,57 @@ def test_drives_without_their_counters_are_not_good(text):
 
 def test_drives_with_their_counters_are():
     assert read(ARCCONF + "         S.M.A.R.T. warnings                : 0\n").good
+
+
+LISTED = """-- Controller information --
+-- ID | H/W Model          | RAM    | Temp | BBU    | Firmware
+c0    | ACME H710P         | 1024MB | 60C  | Good   | FW: 21.3.0-0009
+
+-- Disk information --
+-- ID   | Type | Drive Model                                | Size     | Status          | Speed    | Temp | Slot ID  | LSI ID
+c0u0p0  | HDD  | ACME A1000 S4700001                        | 931.0 Gb | {state}  | 6.0Gb/s  | 28C  | [32:0]   | 0
+"""
+
+
+def test_a_drive_that_is_being_rebuilt_is_waited_for_and_not_replaced():
+    (found,) = read(LISTED.format(state="Rebuilding (67%)")).situations
+    assert (found.slug, found.severity) == ("disk-failing", "watch")
+    assert [cure.kind for cure in found.cures] == ["wait"]
+
+
+TASK = """Controllers found: 1
+Logical device Task:
+   Logical device                 : 0
+   Task ID                        : 102
+   Current operation              : {operation}
+   Status                         : In Progress
+   Percentage complete            : 1
+
+
+Command completed successfully.
+"""
+
+
+def test_a_volume_that_is_being_rebuilt_is_named_by_its_task():
+    assert [each.title for each in read(TASK.format(operation="Rebuild")).situations] == ["RAID volume 0 of the controller: Rebuilding"]
+    assert not read(TASK.format(operation="Build/Verify with fix")).situations
+    assert not read(TASK.format(operation="None")).situations
+
+
+CACHE = """Controller: Smart Array P800
+  Board ID: 0x3223103c
+/dev/cciss/c0d0: (Smart Array P800) RAID 1 Volume 0 status: OK.
+/dev/cciss/c0d0(Smart Array P800:0): Non-Volatile Cache status:
+                   Cache configured: Yes
+                 Total cache memory: 816 MiB
+                        Cache Ratio: 10% Read / 90% Write
+                Write cache enabled: No
+   Write cache temporarily disabled
+           Temporary disable condition. Posted write operations have
+been disabled due to the fact that less than 75% of the
+battery packs are at the sufficient voltage level.
+"""
+
+
+def test_why_a_cache_is_switched_off_is_no_line_that_is_not_known():
+    assert [each.title for each in read(CACHE).situations] == ["The write cache of the RAID controller: it is switched off"]
