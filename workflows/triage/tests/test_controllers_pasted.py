@@ -167,3 +167,13 @@ battery packs are at the sufficient voltage level.
 
 def test_why_a_cache_is_switched_off_is_no_line_that_is_not_known():
     assert [each.title for each in read(CACHE).situations] == ["The write cache of the RAID controller: it is switched off"]
+
+
+def test_of_a_volume_that_has_lost_a_drive_the_drive_is_replaced_and_nothing_in_the_pool():
+    text = LISTED.format(state="Online, Spun Up") + (
+        "\n-- Array information --\n-- ID | Type    |    Size |  Strpsz | Flags | DskCache |   Status |  OS Path | CacheCade |InProgress\n"
+        "c0u0  | RAID-1  |    930G |    64 KB | RA,WB |  Default | Degraded | /dev/sda | None      |None\n"
+    )
+    (found,) = read(text).situations
+    assert [cure.kind for cure in found.cures] == ["look", "other"]
+    assert "controller's own tool" in found.cures[1].text
