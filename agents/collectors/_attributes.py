@@ -39,6 +39,7 @@ LIFE_LEFT = (
     "Remaining_Lifetime_Perc", "Perc_Rated_Life_Remain", "Wear_Leveling_Count", "SSD_Remaining_Life", "Drive_Life_Remaining",
 )  # fmt: skip
 HEAT = "Temperature"
+_FROM_100 = frozenset((5, 171, 172, 181, 182, 187, 196, 197, 198, 199))  # counts of errors: as long as there are none the value is full
 
 
 def counts(table: Iterable[Attribute]) -> tuple[tuple[str, int], ...]:
@@ -52,8 +53,13 @@ def counts(table: Iterable[Attribute]) -> tuple[tuple[str, int], ...]:
 
 
 def life(table: Iterable[Attribute]) -> tuple[str, int] | None:
-    """The row that says how much of an SSD's life is left, and the percentage. The lowest where several say it."""
-    values = [(row.value, row.name) for row in table if row.name in LIFE_LEFT and row.value is not None and row.value <= 100]
+    """The row that says how much of an SSD's life is left, and the percentage. The lowest where several say it.
+
+    A firmware that gives no row a value writes 0 everywhere: where a count of 0 has the value 0 as well, that 0 says nothing.
+    """
+    rows = tuple(table)
+    least = 1 if any(row.value == row.raw == 0 and row.number in _FROM_100 for row in rows) else 0
+    values = [(row.value, row.name) for row in rows if row.name in LIFE_LEFT and row.value is not None and least <= row.value <= 100]
     return (min(values)[1], min(values)[0]) if values else None
 
 

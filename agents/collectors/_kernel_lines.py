@@ -153,10 +153,10 @@ PATTERNS = {
     "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
     "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|NCQ disabled due to excessive errors|failed to read log page .*|VERIFY failed .*|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
-        rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*"
+        rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*|link offline, clearing class .*"
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
-    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to IDENTIFY.*|both IDENTIFYs aborted, assuming NODEV|detaching .*|qc timeout .*)",
+    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to (?:IDENTIFY|set xfermode|read native max address).*|both IDENTIFYs aborted, assuming NODEV|detaching .*|qc timeout .*)",
     # what it prints when a link comes up, drivers/ata/libata-core.c: ata_dev_configure, ata_do_set_mode, sata_print_link_status
     "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)[\w/:]{{0,12}}|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
@@ -177,9 +177,9 @@ PATTERNS = {
         r"|queue \d+: timeout request .*|queue \d+ connection .*|failed to (?:connect (?:socket|queue)|send request|recv).*|failed nvme_keep_alive.*|rdma connection establishment failed.*"
         r"|Property (?:Set|Get) error.*|Connect (?:command failed|Invalid|rejected|Failed).*|qid \d+: authentication (?:setup )?failed.*"
         r"|io timeout: .*|transport association event: .*|controller connectivity lost.*|resetting controller|(?:reset: )?Reconnect attempt .*|connect attempt failed.*)"
-        r"|block (?P<nvme>nvme\d+n\d+): no (?:usable )?path available.*"
+        r"|block (?P<nvme>nvme\d+n\d+): no (?:(?:usable )?path available|available path).*"
     ),
-    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|Abort status.*|new error during reset)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
+    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|invalid id \d+ completed on queue .*|Abort status.*|new error during reset)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
     "nvme-down": (
         r"nvme (?P<disk>nvme\d+): (?:controller is down.*|Removing after probe failure.*|Device not ready.*|Disabling device after reset failure.*"
         r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*|Duplicate cntlid \d+ with .*)"
@@ -200,10 +200,11 @@ PATTERNS = {
     "illumos-disk": r"WARNING: (?P<path>/\S+) \((?P<disk>s?sd\d+)\):(?P<said>.*)",
     # HBAs, and what stands between
     "hba-other": (
+        r"(?P<smp>mpt\dsas(?:_cm)?\d+): (?:SMP command sent to the expander .* has (?:timed out|failed).*|mpt\dsas_transport_port_remove: removed: .*)|"
         r"(?P<xhci>xhci_hcd) [\w:.]{4,20}: (?:xHCI host (?:controller )?not responding.*|HC died.*|xHCI host not responding.*|WARNING: Host Controller Error.*|Abort failed to stop command ring.*|Host halt failed.*)"
         r"|(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
-        r"(?:FAULT|IOC Fault|lockup|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
-        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed).*"
+        r"(?:FAULT|IOC Fault|lockup|Host (?:adapter|bus) (?:reset|dead)|outstanding cmd: |failed \d+ commands|reset (?:logical|physical|device) +failed|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed|executing (?:hw )?bus reset|abort device command|bus reset eh|: wait '[^']{1,60}' timeout).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
@@ -342,14 +343,14 @@ _EXPECTED = re.compile(
     r"|ZFS: Posix ACLs disabled|ZFS NOTICE: |zfs: (?:module|loading)|spl: (?:module|loading|Kicked taskq)|z(?:common|nvpair|avl|unicode|lua|zstd): (?:module|loading)"
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
     r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
-    r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f]+.*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
-    r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \"nqn\.2014-08\.org\.nvmexpress\.discovery\"|resetting controller$)"
+    r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f].*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
+    r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"
     r"|ata\d+(?:\.\d+)?: (?:READ LOG DMA EXT failed, trying PIO|Read log (?:0x[0-9a-f]{2} )?page 0x[0-9a-f]{2} failed, Emask )"  # libata asks for logs that not every disk has
     r"|mpt\dsas\S*: High IOPs queues : (?:dis|en)abled$"
     r"|nvme nvme\d+: (?:missing or invalid SUBNQN field|Does your device have a faulty power saving mode|Try \"nvme_core|Ignoring bogus Namespace)|SPL: Showing stack for process \d+|Pid: \d+, comm: "
     r"|(?:sas: )?(?:ata\d+: )?end_device-[\d:]+: (?:cmd|dev) error handler|sas: (?:Enter|Exit|---|\*\*\*|trying to|broadcast|ex phy|phy-)"
-    r"|(?:BTRFS|EXT[234]-fs|XFS|F2FS-fs|FAT-fs|NTFS|reiserfs|JBD2|bcache|md|ISOFS|UDF-fs)(?:/\w+)?\b[ :(]"  # of no pool
+    r"|(?:BTRFS|EXT[234]-fs|XFS|F2FS-fs|FAT-fs|NTFS|reiserfs|JBD2|bcache|md|raid\d{1,2}|ISOFS|UDF-fs)(?:/\w+)?\b[ :(]"  # of no pool
     r"|device-mapper: (?!multipath)"
     r"|kobject: |ZFS: Sending event|ZFS: Using ZFS with kernel"
     r"|mpt\dsas\S*: (?:sending (?:message unit reset|port enable|diag reset)|message unit reset: SUCCESS|diag reset: SUCCESS|port enable: SUCCESS"
@@ -410,6 +411,7 @@ _NAMES = {
     "reset": "what",
     "driver_of": "hba",
     "xhci": "hba",
+    "smp": "hba",
     "failed": "unit",
     "at": "usb",
 }  # a name may stand once in a pattern

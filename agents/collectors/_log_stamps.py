@@ -44,10 +44,12 @@ _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)"
 _BY = re.compile(
     r"(?:<[\w.]{3,20}> )?(?:(?P<host>[A-Za-z0-9_.-]{1,64}) |(?=kernel: ))"  # somebody took the host's name out
     r"(?:(?P<by>kernel|zed|ZFS|fmd|zfs|multipathd)(?:\[\d{1,9}\])?: |(?P<driver>[a-z][\w./-]{0,31})(?:\[\d{1,9}\])?: (?=\[ID \d)"
+    r"|(?=\([a-z]{1,8}\d{1,5}:[\w-]{1,20}:\d|(?:ahcich|siisch|mvsch|ada|da|nda|nvd|mp[rs]|mrsas|mfi|ses)\d{1,4}(?:: |: <| at \S{1,20} bus ))"  # FreeBSD without "kernel:"
     r"|systemd\[\d{1,9}\]: (?=Failed to start (?:zfs-import-\w{4,5}\.service - )?Import ZFS pools by |zfs-import-(?:cache|scan)\.service: ))"
     r"(?:\[ID \d{1,9} [\w.]{3,24}\] )?(?:: )?(?P<said>.*)"
 )
-_FACILITY = re.compile(r"^\[[a-z]{3,8}\d?\.[a-z]{3,8}\] (?=\[)")  # syslog-ng puts "[kern.warning]" before the kernel's own stamp
+# syslog-ng puts "[kern.warning]" before the kernel's own stamp, a collector of logs "warning kern kernel"
+_FACILITY = re.compile(r"^(?:\[[a-z]{3,8}\d?\.[a-z]{3,8}\] |[a-z]{3,7} kern kernel(?:\[\d{1,9}\])?:? {1,4})(?=\[)")
 _WHOLE_SECONDS = re.compile(r"^\[ {0,8}\d{1,9}\] ")  # a kernel before 5.x whose stamp somebody cut, or a console that rounds it
 _CALLER = re.compile(r"^\[ {0,8}[TC]\d{1,7}\] ")  # CONFIG_PRINTK_CALLER
 _EVENT = re.compile(r"(?:ereport|resource|sysevent)\.fs\.zfs\.")  # a row of `zpool events` begins with a date, too

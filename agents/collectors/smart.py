@@ -47,6 +47,11 @@ class Smart:
     @property
     def is_empty(self) -> bool:
         """Whether neither a verdict nor any number is there that could say how the disk is: a list of disks, or who it is."""
+        return self.passed is None and self.is_verdict
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether nothing but a verdict can be there: no number, no list."""
         more = self.details
         numbers = (
             (more.pending_defects, more.percent_used, more.media_errors, more.critical_warning, more.available_spare, more.life_left)
@@ -54,7 +59,7 @@ class Smart:
             else ()
         )
         lists = (more.errors, more.self_tests, more.attributes, more.failing, more.exhausted, more.too_hot) if more else ()
-        return self.passed is None and self.grown_defects is None and all(one is None for one in numbers) and not any(lists)
+        return self.grown_defects is None and all(one is None for one in numbers) and not any(lists)
 
 
 keys = _disks.names

@@ -33,6 +33,7 @@ from workflows.pasted import (
     geom_list,
     geom_status,
     hdparm,
+    hdsentinel,
     hwraid,
     iostat_errors,
     iostat_text,
@@ -46,6 +47,7 @@ from workflows.pasted import (
     multipath_ll,
     notices,
     nvme,
+    nvme_errors,
     nvme_subsys,
     others,
     pool_properties,
@@ -110,7 +112,9 @@ READERS: Mapping[str, Reader] = {
         sg_map,
         nvme_subsys,
         nvme,
+        nvme_errors,
         hdparm,
+        hdsentinel,
         btt,
         sas_tree,
         dmu_tx,
@@ -219,6 +223,11 @@ def unreadable(lines: Sequence[str], tool: str) -> str:
     return others.meaning(lines) or others.TOOLS.get(tool, "")
 
 
+def complains(lines: Iterable[str], command: str) -> bool:
+    """Whether an output that nobody here reads has a word of trouble, so that it must not be taken for nothing. What zpool refuses is told elsewhere."""
+    return not command.startswith(("zpool ", "zfs ", "zdb ")) and any(others.TROUBLE.search(line) for line in lines)
+
+
 def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None) -> tuple[Situation, ...]:
     """What these outputs of one node say of trouble. The same thing told twice counts once, in the graver words, else in those of the output that
     shows more of it; what the other says besides is kept with it.
@@ -250,6 +259,7 @@ __all__ = [
     "asked",
     "begins",
     "belongs",
+    "complains",
     "goes_on",
     "is_bare_command",
     "is_inside",

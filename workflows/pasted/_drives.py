@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.domain.wwid import normalise
-from workflows.engine.core import Situation
+from workflows.engine.core import Cure, Situation
 from workflows.pasted.base import Where, plural
 
 TOGETHER_MIN = 3  # drives that one controller has lost at the same time: one cause
@@ -123,7 +123,26 @@ def _failing(drive: Drive, state: State, counted: Sequence[str], where: Where, t
         f"anything is pulled compare the serial number on the drive{' with ' + drive.serial if drive.serial else ''}.",
         where.evidence(*[line for line in drive.lines if line][:4]),
         subject=_subject(drive, where) | (member.subject if member else {}),
+        cures=() if counted else _CURES.get(state.kind, ()),
     )  # fmt: skip
+
+
+_CURES = {  # of a drive that serves no more, and of one that does not serve yet; of others those of every disk that fails
+    "lost": (
+        Cure(
+            "look",
+            "Compare the serial number on the drive with the one here, and see by the controller's tool which volume or pool it is of.",
+        ),
+        Cure("reseat", "Reseat it once, and look at its slot, cable and power."),
+        Cure(
+            "replace",
+            "If it comes back like this, replace it: a drive of a volume by the controller's own tool, a member of a pool by its guid.",
+        ),
+    ),
+    "busy": (
+        Cure("wait", "Wait until the controller has finished. Take no other drive of it out meanwhile, and do not replace this one."),
+    ),
+}
 
 
 def _is_hard(drive: Drive, state: State) -> bool:
@@ -175,15 +194,28 @@ def _subject(drive: Drive, where: Where) -> dict[str, str]:
 def notes(drives: Sequence[Drive]) -> tuple[str, ...]:
     """What was read and is judged by nobody."""
     linked = [drive for drive in drives if drive.other_errors]
-    counted = any(drive.media_errors is not None or drive.predicted is not None or drive.smart_alert is not None for drive in drives)
     text = f"{plural(len(drives), 'drive')} were read." if len(drives) != 1 else "1 drive was read."
     link = (
         (f"Other errors (of the link, mostly) are counted on {', '.join(drive.place for drive in linked[:8])}; they are not judged.",)
         if linked
         else ()
     )
-    none = () if counted else ("It shows no error counters of the drives.",)
+    none = ("It shows no error counters of the drives.",) if uncounted(drives) else ()
     return (text, *link, *none)
+
+
+def uncounted(drives: Sequence[Drive]) -> bool:
+    """Whether no error counter of any drive is shown: a drive may be Online and count media errors all the same."""
+    return not any(drive.media_errors is not None or drive.predicted is not None or drive.smart_alert is not None for drive in drives)
+
+
+def doubt(drives: Sequence[Drive], ask: str) -> str:
+    """Why a list in which every state is good is not good all the same; "" where it is. `ask` is the command that shows the counters."""
+    return (
+        f"The states of the drives are good, and their error counters are not shown; `{ask}` shows them."
+        if drives and uncounted(drives)
+        else ""
+    )
 
 
 def wwid(digits: str | None) -> str | None:

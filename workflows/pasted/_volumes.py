@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from workflows.engine.core import Situation
+from workflows.engine.core import Cure, Situation
 from workflows.pasted import _drives
 from workflows.pasted._drives import Drive, State
 from workflows.pasted.base import Where, unread
@@ -90,7 +90,20 @@ def _of_volume(volume: Volume, where: Where) -> Situation:
         where.evidence(volume.line),
         subject={"node": where.node, "volume": volume.number},
         sure=known,
+        cures=_LACKS_DRIVES if word in ILL else (),
     )  # fmt: skip
+
+
+_LACKS_DRIVES = (
+    Cure(
+        "look",
+        "See by the controller's own tool which drive of the volume has failed, and compare the serial number on it before anything is pulled.",
+    ),
+    Cure(
+        "other",
+        "Replace that drive by the controller's own tool, and wait until it is rebuilt. In the pool nothing is to be replaced for it: ZFS sees the volume as one disk.",
+    ),
+)
 
 
 def _of_part(part: Part, where: Where) -> Situation:

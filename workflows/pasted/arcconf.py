@@ -65,6 +65,7 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     each = list(sections(lines, r"(?:Device #[0-9]+|-{5,}|Logical [Dd](?:evice|rive) number [0-9]+|Controller Information)"))
     drives = tuple(_drive(section) for section in each if _is_drive(section))
     volumes = tuple(_volume(section) for section in each if re.match("Logical [Dd](?:evice|rive) number", section.title))
+    volumes += tuple(_rebuilt(lines))
     status = next(((state.group(1), line.strip()) for line in lines if (state := _STATUS.match(line))), None)
     found = Controller(drives, status, volumes, tuple(_parts(lines)), tuple(_counted(lines)))
     return found if found.is_useful or any(map(_OPERATION.match, lines)) else refused("arcconf getconfig", lines[0] if lines else "")
@@ -73,6 +74,20 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
 def _volume(section: Section) -> Volume:
     names = [name for name in section.values if name.lower() in ("status of logical device", "status of logical drive")]
     return Volume(section.title.rpartition(" ")[2], _volumes.state(section.first(*names)), section.line(*names))
+
+
+_TASK_OF = re.compile(r" *Logical [Dd](?:evice|rive) +: ([0-9]{1,4})$")
+_REBUILDS = re.compile(r" *Current operation +: (?:Rebuild|Reconstruct)")
+
+
+def _rebuilt(lines: Sequence[str]) -> Iterator[Volume]:
+    """Of `getstatus`: the volume that a task is of. To build and to verify is no trouble of it."""
+    number = ""
+    for line in lines:
+        if of := _TASK_OF.match(line):
+            number = of.group(1)
+        elif number and _REBUILDS.match(line):
+            yield Volume(number, "Rebuilding", line.strip())
 
 
 def _parts(lines: Sequence[str]) -> Iterator[Part]:
@@ -159,6 +174,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,
+    doubt=lambda value: _drives.doubt(value.drives, "arcconf getconfig 1"),
     notes=notes,
     again="arcconf getconfig 1",
     always=(r"Controllers [Ff]ound: ", r"Command completed successfully"),

@@ -85,6 +85,7 @@ class Reader:
     strict: bool = False  # whether each line must match it, and not only one after an empty line
     situations: Callable[[Any, Where], tuple[Situation, ...]] = no_situations
     silent: Callable[[Any], bool] = lambda value: False  # whether this one only lists, and says of nothing whether it is well
+    doubt: Callable[[Any], str] = lambda value: ""  # what keeps it from being good, though no state in it is bad; "" where nothing does
     notes: Callable[[Any], tuple[str, ...]] = lambda value: ()  # what was read and is judged by nobody, for the reader to know
     sights: Callable[[Any], tuple[Sight, ...]] = lambda value: ()  # disks that it names
     links: Callable[[Any], tuple[tuple[str, str], ...]] = lambda value: ()  # (link below /dev/disk/by-id, kernel name)

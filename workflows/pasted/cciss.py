@@ -33,11 +33,14 @@ VOLUMES = {  # the states of a volume, in the words that are judged
 }
 _VOLUME = re.compile(r"(/dev/\S{1,40}): \([^)]{1,60}\) (RAID [^:]{1,40} Volume [0-9]{1,4}) status: ([^.]{1,80})\.(.*)")
 _SHELF = re.compile(r"/dev/\S{1,40}: \([^)]{1,60}\) (Enclosure .{1,120}?) status: ([^.]{1,80})\.?")
-_DRIVE = re.compile(r"connector (\w{1,4}) +box ([0-9]{1,4}) +bay ([0-9]{1,4}) +(\S+) +(\S(?:.*\S)?) +(\S{4,32}) +(\S{2,8})(?: +(\S.*))?")
+_DRIVE = re.compile(
+    r"(?:b[0-9]{1,3}t[0-9]{1,3} +)?connector (\w{1,4}) +box ([0-9]{1,4}) +bay ([0-9]{1,4}) +(\S{1,16}) +(\S+(?: \S+){0,6}) {2,}(\S{4,32}) +(\S{2,8})(?: +(\S.*))?"
+)
 _LIST = re.compile(r"(?:(Failed)|'?(Replacement)'?|Physical) drives:")
 _CACHE = re.compile(r"Write cache enabled: (\w+)")
 _KNOWN = re.compile(
-    r"Controller: |Board ID: |Logical drives: |(?:Running|ROM) firmware: |/dev/\S+\(.*Cache status:|Cache configured: |(?:Read|Write) cache memory: |Write cache enabled: "
+    r"Controller: |Board ID: |Logical drives: |(?:Running|ROM) firmware: |/dev/\S+\(.*Cache status:|Cache configured: |(?:Read|Write) cache memory: |Write cache enabled: |Total cache memory: |Cache Ratio: "
+    r"|Write cache (?:temporarily|permanently) disabled|(?:Temporary|Permanent) disable condition|been disabled due to |battery packs are "  # why it is switched off
     r"|Flash backed cache|Total of [0-9]|cciss_vol_status version|This is a RAID status update|program reports that|.* drives: [0-9]*$"
 )
 _SPARE_LOST = "spare drive has failed"

@@ -54,9 +54,10 @@ MESSAGES: Mapping[str, str] = {
 }
 OVER = ("Repaired", "Resolved", "Updated")
 _ROW = re.compile(
-    r"[A-Z][a-z]{2} [0-9]{2} (?:[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?|[0-9]{4}) +([0-9a-f]{8}-[0-9a-f-]{20,30}) +([A-Z0-9]{2,12}-[0-9]{4}-[0-9A-Z]{2,4})(?: +([A-Z][A-Za-z]{3,12}))?"
+    r"[A-Z][a-z]{2} [0-9]{2} (?:(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?|[0-9]{4}) +([0-9a-f]{8}-[0-9a-f-]{20,30}) +([A-Z0-9]{2,12}-[0-9]{4}-[0-9A-Z]{2,4})(?: +([A-Z][A-Za-z]{3,12}))?"
 )
 _FIELD = re.compile(r"(Fault class|Problem class|Affects|Problem in|FRU|Host|Description) *: (\S.{0,300})$")
+_CLASS = re.compile(r" *[0-9]{1,3}% +((?:fault|defect|upset)\.[\w.-]{3,120})")  # as `fmdump -v` prints it
 _ZFS = re.compile(r"zfs://(\S{1,300})")
 _RULE = re.compile(r"-{10,} ")
 _HEADING = re.compile(r"TIME +(?:EVENT-ID|UUID) +(?:SUNW-)?MSG-ID ")
@@ -92,6 +93,9 @@ def parse(lines: Sequence[str]) -> Faults | Unparsed:
             now, message, event = row.group(1), row.group(2), row.group(3) or ""
             found.setdefault(now, {"message": message})["event"] = event
             kept.setdefault(now, []).append(line)
+        elif now and (of_class := _CLASS.match(line)):
+            found[now].setdefault("Fault class", of_class.group(1))
+            kept[now].append(line)
         elif field and now:
             name, value = field.groups()
             found[now].setdefault(name, value)
@@ -174,7 +178,7 @@ def notes(value: Faults) -> tuple[str, ...]:
 
 READER = Reader(
     name="fmadm",
-    first=r"-{15} -{36} +-{14} -{9}|[A-Z][a-z]{2} [0-9]{2} (?:[0-9:.]{8,18}|[0-9]{4}) +[0-9a-f]{8}-[0-9a-f-]{20,30} +[A-Z0-9]{2,12}-[0-9]{4}-[0-9A-Z]{2,4}\b|TIME +(?:EVENT-ID|UUID) +(?:SUNW-)?MSG-ID ",
+    first=r"-{15} -{36} +-{14} -{9}|[A-Z][a-z]{2} [0-9]{2} (?:(?:[0-9]{4} )?[0-9:.]{8,18}|[0-9]{4}) +[0-9a-f]{8}-[0-9a-f-]{20,30} +[A-Z0-9]{2,12}-[0-9]{4}-[0-9A-Z]{2,4}\b|TIME +(?:EVENT-ID|UUID) +(?:SUNW-)?MSG-ID ",
     tools=("fmadm", "fmdump"),
     asks=lambda tool, rest: (
         (tool == "fmadm" and rest[:1] == ["faulty"]) or (tool == "fmdump" and not any(word.startswith("-e") for word in rest))

@@ -18,13 +18,15 @@ from workflows.pasted._drives import Drive, State
 from workflows.pasted._volumes import Listed, Part, Volume
 from workflows.pasted.base import Reader, Where, refused, whole
 
-STATES: Mapping[str, State] = {**megacli.STATES, **sas_ircu.STATES, "ready": _drives.GOOD}
+STATES: Mapping[str, State] = {**megacli.STATES, **sas_ircu.STATES, "ready": _drives.GOOD, "rebuilding": megacli.STATES["rebuild"]}
 BATTERY_WELL = frozenset(("good", "n/a", "absent", "optimal", "ok"))
 _TITLE = re.compile(r"-- (?:Controller|Array|Disk)s? info(?:rmation)?s?(?: *--)?$")
 _HEADING = re.compile(r"-- ID +\|.*")
 _ROW = re.compile(r"[ac]([0-9]{1,3})(?:(?:e[0-9]{1,4}s|u[0-9]{1,4}(?:s[0-9]{1,3})?p|d|u|p)[0-9?]{1,4}){0,2} *\|.*")
 _MEDIA = re.compile(r"\bmedia: ?([0-9]{1,9})")
 _EXPLAINED = re.compile(r"(.{1,80}?) ?\(([A-Z]{2,5})\)$")  # sas2ircu says a state in words and letters
+
+_DONE = re.compile(r"([A-Za-z ]{1,40}?) ?\([0-9.]{1,6} ?%\)")
 
 
 def parse(lines: Sequence[str]) -> Listed | Unparsed:
@@ -68,8 +70,8 @@ def _drive(row: Mapping[str, str], line: str) -> Drive:
 
 
 def _state(printed: str | None) -> str | None:
-    """The state in words: "Optimal (OPT)" is Optimal, and "Online, Spun Up" is Online."""
-    found = _EXPLAINED.fullmatch(printed or "")
+    """The state in words: "Optimal (OPT)" is Optimal, "Online, Spun Up" is Online, and "Rebuilding (67%)" is Rebuilding."""
+    found = _EXPLAINED.fullmatch(printed or "") or _DONE.fullmatch(printed or "")
     return (found.group(1) if found else printed or "").partition(",")[0] or None
 
 
@@ -92,6 +94,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=_volumes.is_silent,
+    doubt=lambda value: _drives.doubt(value.drives, "smartctl -x -d megaraid,N"),
     notes=_volumes.notes_of,
     again="megaclisas-status",
 )

@@ -53,7 +53,7 @@ _EVENT = re.compile(
     r"(?:.{0,80}mdadm(?:\[[0-9]{1,9}\])?: )?(?:An? )?(\w{3,30}) event (?:had been )?detected on md device (/dev/\S{1,80}?)\.?(?:, component device (/dev/\S{1,80}))?$"
 )
 _KNOWN = re.compile(
-    r"Personalities :|unused devices: |This is an automatically generated mail|running on |Faithfully yours|P\.S\. The /proc/mdstat|It could be related to component"
+    r"Personalities :|unused devices:|This is an automatically generated mail|running on |Faithfully yours|P\.S\. The /proc/mdstat|It could be related to component"
     r"|bitmap: |\[[=>.]{5,40}\]|resync=|(?:recovery|resync|check|reshape) *=|Number +Major|[0-9]+ blocks|[A-Z][\w ]{2,30} : |/etc/cron|\S{1,120}:$"
 )
 _LOST = ("Fail", "FailSpare", "DegradedArray", "DeviceDisappeared")
@@ -63,7 +63,7 @@ def parse(lines: Sequence[str]) -> Arrays | Unparsed:
     arrays: list[Array] = []
     events: list[tuple[str, str, str]] = []
     stray: list[str] = []
-    for line in filter(None, map(str.strip, lines)):
+    for line in _whole_lines(lines):
         array = arrays[-1] if arrays else None
         if stat := _STAT.match(line):
             faulty = {device: line for device in _FAULTY.findall(stat.group(3))}
@@ -77,6 +77,24 @@ def parse(lines: Sequence[str]) -> Arrays | Unparsed:
     if not arrays and not events and not any(line.startswith("Personalities :") for line in lines):
         return refused("mdadm", next(iter(lines), ""))
     return Arrays(tuple(arrays), tuple(events) if not arrays else (), tuple(stray))
+
+
+_REST = re.compile(  # how the rest of a line begins that a mail program has cut; no line of these outputs begins so itself
+    r"(?:\[(?:raid|linear|multipath)[0-9]{0,2}\]|level [0-9]|algorithm [0-9]|finish=|speed=|\[[0-9]{1,4}/[0-9]{1,4}\] \[[U_]+\]|\[[U_]{1,400}\]$|(?:[a-z][\w!/-]{1,39}\[[0-9]{1,4}\](?:\([A-Z]\)){0,3} ?)+$)"
+)
+
+
+def _whole_lines(lines: Sequence[str]) -> list[str]:
+    """Without the empty ones, and with those joined again that a mail program has cut."""
+    whole: list[str] = []
+    before = ""
+    for line in map(str.strip, lines):
+        if line and before and _REST.match(line):
+            whole[-1] += f" {line}"
+        elif line:
+            whole.append(line)
+        before = line
+    return whole
 
 
 def _take(array: Array, line: str) -> bool:

@@ -203,6 +203,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives or any(drive.state is None or drive.other_errors for drive in value.drives),
+    doubt=lambda value: _drives.doubt(value.drives, "MegaCli64 -PDList -aALL"),
     notes=notes,
     again="MegaCli64 -PDList -aALL",
     always=(r"\s*(?:Adapter #?[0-9]|BBU status for Adapter)", r"\s*Exit Code: 0x"),

@@ -92,6 +92,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=lambda value: not (value.drives or value.volumes),
+    doubt=lambda value: _drives.doubt(value.drives, "smartctl -x -d megaraid,N"),
     notes=notes,
     again="megasasctl",
 )

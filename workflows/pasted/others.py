@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+TROUBLE = re.compile(
+    r"(?i)(?<!without )(?<!no )(?<!0 )\b(?:i/o errors?|errors? (?:on|reading|writing|in)|fail(?:ed|ure|ing|s)|faulty|faulted|degraded|corrupt(?:ed|ion)?|bad[ -]?(?:block|sector)s?"
+    r"|uncorrectable|unreadable|offlined?|dead|unrecovered|medium error|predicts?|critical)\b(?!\s*[:=]\s*(?:0|no|none|ok)\b)"
+)
+
+
 _WHOLE = "The whole report of `smartctl -x DEVICE` is read."
 INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what is read instead
     (r"Filesystem +(?:1K-blocks|Size|512-blocks|Type) ", "`df`", "It shows file systems and no disk; `zpool list -v` is read."),
@@ -32,11 +38,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
         "a tree of `sas_discover`",
         "It counts devices and shows no error; `sas_counters`, which shows the counters of each link, and `lsscsi -i -g -s` are read.",
-    ),
-    (
-        r"Error Log Entries for device:",
-        "`nvme error-log`",
-        "It lists commands that failed, many of which the disk need not have known; `nvme smart-log /dev/nvme0` counts what failed for good and is read.",
     ),
     (
         r"DEVICE +OFFSET +TYPE +UUID|offset +type$",

@@ -162,6 +162,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives,
+    doubt=lambda value: _drives.doubt(value.drives, "smartctl -x"),
     notes=notes,
     again="sas3ircu 0 display",
     always=(r"SAS[23]IRCU: ",),

@@ -301,6 +301,7 @@ READER = Reader(
     parse=parse,
     situations=situations,
     silent=lambda value: not value.drives or any(drive.state is None or drive.other_errors for drive in value.drives),
+    doubt=lambda value: _drives.doubt(value.drives, "storcli /cALL/eALL/sALL show all"),
     notes=notes,
     again="storcli64 /c0/eall/sall show all",
 )  # fmt: skip

@@ -36,7 +36,8 @@ MEANINGS = {
     "disks go away together.",
     "timeout": "Commands ran out of time. That is a disk that retries inside, a link that loses frames, or an HBA that is stuck.",
     "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
-    "optional": "It, its bridge or its HBA does not have TRIM (UNMAP) or WRITE SAME, and the kernel asked for it. No data was read or written, and none is lost.",
+    "optional": "It, its bridge or its HBA does not have TRIM (UNMAP), WRITE SAME or another command that a disk need not have, and the kernel asked for it. No data was read or written, "
+    "and none is lost. Where it is SYNCHRONIZE CACHE that is refused, see that the disk has no write cache that a power loss empties.",
     "optical": "An optical drive without a medium, or an old one, answers late or not at all. PACKET is what such drives are asked with, and no disk is. No pool is on it.",
 }
 CURES = {

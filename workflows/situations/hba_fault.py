@@ -28,6 +28,7 @@ MANUALS: tuple[str, ...] = ("many-disks-offline", "sas-link-triage")
 CHATTER = re.compile(r"log_info\(0x\w+\)|Recovered from IOC FAULT")  # an HBA notes single events of its links so; few of them are trouble
 RECOVERED = "Recovered from IOC FAULT"  # mptbase finds the chip so when it is loaded, or one is plugged in
 GIVEN_UP = re.compile(r"failure at \S+:\d+/\w+\(\)")  # mpt3sas says so where an adapter did not start, or was not attached
+_OF_EXPANDER = re.compile(r"SMP command sent to the expander|transport_port_remove: removed")
 STORM_US = 60 * SECOND
 BURST_MAX = 50
 STORM_LINES, STORM_DISKS, STORM_OF_ONE = 5, 3, 3
@@ -155,6 +156,8 @@ def _situation(fault: Fault) -> Situation:
     name = fault.hba or "An HBA"
     started = not any(GIVEN_UP.search(line.line) for line in fault.lines)
     what = ("failed and was reset" if started else "did not start") if fault.lines else "resets its disks"
+    if fault.lines and all(_OF_EXPANDER.search(line.line) for line in fault.lines):
+        what = "does not reach an expander"
     shown = (*fault.lines[:3], *fault.hit[:5])
     return Situation(
         slug=SLUG,

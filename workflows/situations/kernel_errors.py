@@ -16,6 +16,7 @@ from workflows.facts import FleetFacts, PoolFacts, known, lookup
 from workflows.facts.read.hanging_disks import hanging
 from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
+from workflows.situations._ata_ports import ATA_PORT, without_empty_ports, without_woken_ports
 from workflows.situations._kernel_of_nodes import OF_NODES
 from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
 from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, serves_well
@@ -52,12 +53,16 @@ def _is_farewell(event: KernelEvent) -> bool:
 
 
 # A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
-_OPTIONAL = re.compile(r"critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)")
+# FreeBSD makes EINVAL (22) of such an answer: scsi_error_action and the table of additional senses in sys/cam/scsi/scsi_all.c.
+_OPTIONAL = re.compile(
+    r"\): (?:Error 22, Unretryable error|SCSI sense: ILLEGAL REQUEST asc:2[046],)|critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)"
+)
+_DATA = re.compile(r"\): (?:READ|WRITE)(?:_FPDMA_QUEUED|_DMA\w{0,4}|\(\d{1,2}\))?\. ")
 _BUS = re.compile(
     r"\(ATA bus error\)|interface fatal error"
 )  # ata_err_string of drivers/ata/libata-eh.c: the transfer, and no answer of the disk
 _TRANSFER = re.compile(
-    r"CRC error|[Nn]ak received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
+    r"CRC error|[Nn](?:ak|AK) received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
 )  # SPC: additional sense 47h and 4Bh
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("optical", lambda e: e.field("command") in ("PACKET", "IDENTIFY PACKET DEVICE") or OPTICAL.fullmatch(e.field("disk") or "") is not None),
@@ -68,10 +73,10 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("usb", lambda e: e.kind in ("usb-link", "usb-error")),
     ("gone", lambda e: e.kind in ("offlined", "vdev-open", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
     ("link", lambda e: (e.kind == "ata-error" and _BUS.search(e.line) is not None) or e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
-     or (e.kind == "sense-detail" and _TRANSFER.search(e.field("detail") or "") is not None)),
+     or (e.kind in ("sense-detail", "cam-sense") and _TRANSFER.search(e.field("detail") or "") is not None)),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort", "channel") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("cam-command", "io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
-     or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e))),
+     or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e)) or (e.kind == "cam-sense" and _key(e) == "ILLEGAL REQUEST")),
 )  # fmt: skip
 
 
@@ -134,8 +139,9 @@ def _has_more(log: Log, event: KernelEvent) -> bool:
     """Whether other lines say what became of this command of FreeBSD's, which is printed for every one that did not succeed at once."""
     if event.kind != "cam-command":
         return False
-    disk = event.field("disk")
-    return any(e.kind in ("cam-sense", "cam-failed") and e.field("disk") == disk for e in log.log.events)
+    of_disk = [e for e in log.log.events if e.kind in ("cam-sense", "cam-failed") and e.field("disk") == event.field("disk")]
+    refused = any(_OPTIONAL.search(e.line) for e in of_disk)  # to read or to write is nothing that a disk may refuse
+    return bool(of_disk) and not (refused and _DATA.search(event.line))
 
 
 def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
@@ -172,7 +178,8 @@ def _of_these(log: Log, recent: list[tuple[str, KernelEvent]]) -> Iterator[Situa
         if base and not NO_DISK.fullmatch(base) and not (base.startswith("dm-") and named):
             grouped.setdefault(_port(names.get(base) or base, grouped), []).append((why, event))
     optical = {name: events for name, events in grouped.items() if any(why == "optical" for why, _ in events)}
-    grouped = _as_one_disk(_without_empty_ports({name: events for name, events in grouped.items() if name not in optical})) | optical
+    woken = without_woken_ports(log, {name: events for name, events in grouped.items() if name not in optical})
+    grouped = _as_one_disk(without_empty_ports(woken)) | optical
     sick = [_sick(log, name, events) for name, events in grouped.items()]
     others = [one for one in sick if one.why in OF_ITSELF or not (names_of(one, alias) & hangs or _is_covered(log, one.name, one.why))]
     shared = [one for one in others if one.why not in OF_ITSELF]
@@ -193,7 +200,6 @@ def _addresses(log: Log) -> dict[str | None, str | None]:
     return printed | named
 
 
-ATA_PORT = re.compile(r"(?<=^ata)(\d+)\.\d+$")  # the device behind a port, whose link has the port's name
 NVME = re.compile(r"^(nvme\d+)(?:c\d+)?n\d+$")
 KERNEL_NAME = re.compile(r"(?:sd[a-z]+|hd[a-z]|nvme\w+|a?da\d+|nda\d+|nvd\d+|\d+:\d+:\d+:\d+)$")
 
@@ -209,15 +215,6 @@ def _port(name: str, others: Iterable[str]) -> str:
 
 def _behind(name: str) -> str:
     return NVME.sub(r"\1", ATA_PORT.sub(r"\1", name))
-
-
-def _without_empty_ports(grouped: dict[str, list[tuple[str, KernelEvent]]]) -> dict[str, list[tuple[str, KernelEvent]]]:
-    """A port multiplier resets all its ports, and of one without a disk the kernel prints only that its link is down."""
-    empty = {
-        name for name, events in grouped.items() if ATA_PORT.search(name) and all("SATA link down" in event.line for _, event in events)
-    }
-    ports = {ATA_PORT.sub(r"\1", name) for name in grouped if name not in empty}
-    return {name: events for name, events in grouped.items() if name not in empty or ATA_PORT.sub(r"\1", name) not in ports}
 
 
 def _layer(name: str) -> str:
@@ -253,6 +250,8 @@ def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
     """By its gravest lines."""
     whys = {why for why, _ in events}
     worst = "optical" if "optical" in whys else next(each for each in OF_DISKS if each in whys)
+    if worst in ("gone", "link") and any(why == "usb" and "USB disconnect" in event.line for why, event in events):
+        worst = "usb"  # with its port it lost its commands
     return Sick(log, name, tuple(event for why, event in events if why == worst), worst, len(events))
 
 

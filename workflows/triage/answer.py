@@ -314,7 +314,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
             read, outcome="read", source=source, reason=f"Only a piece of a tree is here. {fragments.UNFINISHED}" if pieces.rows else ""
         )
     if not piece.source and piece.command and SEVERAL.search(piece.command):
-        return replace(read, reason="Several commands at once. What they printed is read below, each by how it begins.")
+        return replace(read, reason=refused.AT_ONCE, recognised=pasted.complains(piece.lines, piece.command))
     if not piece.lines:
         return replace(read, first=piece.first - 1, last=piece.first - 1, reason=SILENT)  # the command line itself
     if not piece.source:
@@ -323,7 +323,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
         if inside := fragments.is_inside_a_tree(piece.lines):
             return _take_rows(read, piece, nodes)
-        return replace(read, reason=piece.hint or why, recognised=bool(piece.hint) or inside)
+        told = bool(piece.command) and pasted.complains(piece.lines, piece.command)
+        return replace(read, reason=piece.hint or why, recognised=bool(piece.hint) or inside or told)
     if len(piece.lines) == 1 and (well := ALL_WELL.fullmatch(piece.lines[0].strip())):
         return replace(read, reason=f"`zpool status -x` says that {well.group()}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):
@@ -345,7 +346,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
     key = _key_of_disk(piece, mended, texts) if source == "smart" else piece.key or _key(source, mended, texts)
     if key is None:
         return replace(read, outcome="not read", reason="It does not say of which disk it is. Paste its command line with it.")
-    doubt = cut_off.doubt_of_disk(mended.value, piece.lines) if source == "smart" else ""
+    doubt = cut_off.doubt(source, mended.value, piece.lines)
     silent = (doubt,) if doubt else ()
     notes = (*mended.notes, *partly.rounded(mended.unread), *silent, *texts.keep(source, key, mended, piece.command, taken))
     for also in _also(source, mended):
@@ -387,11 +388,11 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=value.line)
     digest = Capture(reader.name, "", "data", "\n".join(piece.lines) + "\n").digest
     nodes.setdefault(read.node, _NodeTexts({}, {})).pasted.append(ReadOutput(reader, digest, value))
-    odd = set(getattr(value, "unread", ()))
-    places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line in odd)
+    odd = {line.strip() for name in ("unread", "stray") for line in getattr(value, name, ())}
+    places = tuple((piece.first + i, f"{reader.name} prints no such line") for i, line in enumerate(piece.lines) if line.strip() in odd)
     return replace(
         read, outcome="partly" if places else "read", notes=reader.notes(value), unread=places, lists=reader.silent(value),
-        cut=cut_off.of_list(reader, piece.lines),
+        cut=cut_off.of_list(reader, piece.lines), doubt=reader.doubt(value),
     )  # fmt: skip
 
 
@@ -491,10 +492,7 @@ def _sources_by_node(reads: Iterable[Read]) -> dict[str, set[str]]:
 
 
 def _renamed(found: Situation, lines: Collection[str]) -> Situation:
-    """Evidence names what was pasted: here the block devices are what lsscsi told, and a tree is the one that was there. Each line once.
-
-    `told` are the sources of what was read of its node.
-    """
+    """Evidence names what was pasted, each line once. `lines` are the sources of its node: block devices are what lsscsi told here."""
     named = {"block": "lsscsi"} | ({"zpool_status_guid": "zpool_status"} if "zpool_status_guid" not in lines else {})
     evidence = [replace(e, source=named.get(e.source, e.source)) for e in found.evidence]
     return replace(found, evidence=tuple({(e.source, e.line): e for e in reversed(evidence)}.values())[::-1])

@@ -288,7 +288,22 @@ def _without_tree(lines: Sequence[str]) -> list[str]:
 _BEGINNING = re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ |\s*\{")
 
 
-def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
+# Of file systems that no pool is: what they print is not judged here, and a disk below them need not be well
+_OF_OTHERS = re.compile(
+    r"(?:\bBTRFS:? (?:error|critical|warning)|\bEXT[234]-fs (?:error|warning)|\bJBD2: .{0,80}(?:[Ee]rror|[Aa]bort)|\bXFS \([^)]{1,60}\): .{0,120}(?:[Ee]rror|[Cc]orrupt|[Ss]hut)"
+    r"|\bBTRFS.{0,80} errs: wr [0-9]|\bmd/raid\S{0,60}: (?:Disk failure|Operation continuing|read error)|\b(?:F2FS|FAT)-fs .{0,80}[Ee]rror)"
+)
+
+
+def doubt(source: str, value: Any, lines: Sequence[str]) -> str:
+    """Why what lists no trouble that is known here is not good all the same; "" where it may be."""
+    if source == "kernel_log":
+        odd = next((line.strip() for line in lines if _OF_OTHERS.search(line)), "")
+        return f"Another file system or array reports trouble here, which is not judged: {odd[:120]}" if odd else ""
+    return _doubt_of_disk(value, lines) if source == "smart" else ""
+
+
+def _doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
     """Why a report that lists no trouble does not say that the disk is well; "" where it does, or was not asked for it."""
     if smart.silent:
         return f"It says nothing of its health: {smart.silent}."
@@ -299,7 +314,13 @@ def doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
     if smart.details is not None and smart.details.in_text and (missing := _ends_before(lines)):
         return f"It ends before {missing}; the whole report of `smartctl -x DEVICE` shows them."
     odd = next((line.strip() for line in lines if _COUNTER.search(line) and not _IN_TABLE.match(line)), "")
-    return f"It names a counter in a form that smartctl does not print: {odd[:80]}" if odd else ""
+    if odd:
+        return f"It names a counter in a form that smartctl does not print: {odd[:80]}"
+    alone = smart.passed and smart.is_verdict
+    return f"{ALONE} smartctl -x DEVICE shows its counters." if alone else ""
+
+
+ALONE = "It shows the disk's verdict on itself alone: a disk that fails reads says PASSED all the same."
 
 
 _CAPABILITIES = re.compile(r"\s{0,8}General SMART Values:")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from workflows.analysis.zfs_refusals import Refusal
 
+AT_ONCE = "Several commands at once. What they printed is read below, each by how it begins."
 _QUOTED = (
     "import|export|destroy|create|open|split|mount|unmount|share|unshare|rename|promote|rollback|receive|send|upgrade|label|initialize|trim"
     "|reguid|checkpoint|discard checkpoint in|inherit|set property for|scan|add to|reopen|snapshot|hold|verify|use|resolve path|load key|jail"

@@ -289,7 +289,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zpool_status_json": (_as_is, _cut(torn_json.head)),
-    "smart": (_as_is, _cut(torn_json.head)),
+    "smart": (_as_is, _cut(torn_json.head), _cut(torn_json.body_of_smartctl)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
     "zdb_label": (lambda lines: _as_is(_labels(lines)), _cut(_whole_labels)),
     "zdb_config": (_cut(cut_off.config),),

@@ -18,6 +18,7 @@ from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
 from workflows.triage.refused import refusals
+from workflows.triage.torn_json import PART_OF_SMARTCTL, is_json
 
 
 @dataclass
@@ -97,7 +98,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
             pieces.append(Piece(source, i + 1, key=key, node=node))
-        elif not _belongs(pieces[-1], line):
+        elif not (source and source == _family(pieces[-1].source)) and not _belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
         pieces[-1].sure |= _family(pieces[-1].source) == source
@@ -209,6 +210,8 @@ def begins(lines: Sequence[str], i: int) -> tuple[str, str]:
         return of_json, ""
     if of_person := pasted.begins(lines, i):
         return of_person, ""
+    if PART_OF_SMARTCTL.match(line) and not is_json(lines[i - 1] if i else ""):
+        return "smart", ""  # JSON of which the beginning is not here
     if _COLUMNS.match(line) or (_STATE.match(line) and KEY.match(after)) or (_FIELD_ABOVE.match(line) and _is_headed(lines, i)):
         return "zpool_status", ""  # its beginning is not here
     if _DAMAGE.match(line) or UNDER_WAY.match(line) or _is_reason(line):

@@ -12,6 +12,10 @@ _OF_JSON = re.compile(r"\s*(?:[\"{}\[\],]|-?[0-9]|true\b|false\b|null\b|$)")
 _CLOSE = {"{": "}", "[": "]"}
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _MARK = re.compile(r'["{}\[\],]')
+PART_OF_SMARTCTL = re.compile(
+    r' {2}"(?:scsi_[a-z_]{3,40}|ata_[a-z_]{3,40}|nvme_[a-z_]{3,60}|smart_status|smart_support|logical_unit_id|power_on_time)" ?: '
+)
+BEHEADED = "its JSON begins in the middle, so what stood before is not known, nor of which disk it is"
 MISSING = "its JSON ends in the middle, so of what would have followed nothing is known"
 
 
@@ -25,6 +29,17 @@ def head(lines: Sequence[str]) -> Whole:
     if not open_ or text[:place].strip() == "{":
         return Whole(list(lines), "")
     return Whole((text[:place] + "".join(_CLOSE[mark] for mark in reversed(open_))).split("\n"), MISSING)
+
+
+def is_json(line: str) -> bool:
+    return bool(line.strip()) and _OF_JSON.match(line) is not None
+
+
+def body_of_smartctl(lines: Sequence[str]) -> Whole:
+    """A report of smartctl of which the beginning was not pasted: from the first of its own parts on, as they stand at the second column."""
+    if not lines or not PART_OF_SMARTCTL.match(lines[0]):
+        return Whole(list(lines), "")
+    return Whole(head(["{", '"smartctl": {},', *lines]).lines, BEHEADED)
 
 
 def _last_whole(text: str) -> tuple[int, str]:

@@ -416,7 +416,7 @@ def _columns(line: str) -> int:
 def _outdent(lines: list[str], turns: _Turns, start: int, end: int, width: int) -> bool:
     """By as much as they share; a pool's own lines are indented by up to three blanks by ZFS itself."""
     width = _shift(lines[start:end], width)
-    if width < INDENT_MIN or _is_headed(lines, start) or _is_a_heading(lines, start, end):
+    if width < INDENT_MIN or _is_headed(lines, start) or _is_a_heading(lines, start, end) or _is_of_a_table(lines, start, end):
         return False
     rests = [_less(line, width) for line in lines[start:end]]
     if not _is_output(rests, INDENTED):
@@ -433,6 +433,15 @@ def _is_headed(lines: list[str], start: int) -> bool:
     return bool(above.strip()) and (
         _is_output([above], INDENTED) or (bool(_FIELD.match(above)) and bool(_FIELD.match(lines[start].strip())))
     )
+
+
+_ATTRIBUTE = re.compile(r" {0,4}[0-9]{1,3} [A-Z][\w-]{2,30} +(?:0x[0-9a-f]{4}|[POSRCK-]{6}) ")
+
+
+def _is_of_a_table(lines: list[str], start: int, end: int) -> bool:
+    """Whether these rows of a report of smartctl's stand in its table, which a mail program has broken: numbers are set to the right there."""
+    around = [*lines[max(0, start - 2) : start], *lines[end : end + 1]]
+    return bool(_ATTRIBUTE.match(lines[start])) and any(map(_ATTRIBUTE.match, around))
 
 
 def _is_a_heading(lines: list[str], start: int, end: int) -> bool:

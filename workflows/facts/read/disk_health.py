@@ -174,6 +174,8 @@ def _worn(condition: ConditionFacts) -> Iterator[Finding]:
     if condition.exhausted:
         names = ", ".join(condition.exhausted)
         yield Finding("worn", "watch", f"it is used up by its own measure: {names} is at its threshold", names)
+    if used == at.USED_UNSET and left is not None and left > at.LIFE_LEFT_WATCH:
+        used = None  # the standard's figure was never filled in, and the maker's row says how it is
     if used is not None and used >= at.USED_WATCH:
         yield Finding("worn", "watch", f"{used} % of the life it is rated for is used", f"Percentage Used: {used}%")
     # The maker's row is asked only where the disk lacks the standard's own figure: what its number means differs from maker to maker.

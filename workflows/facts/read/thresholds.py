@@ -35,6 +35,7 @@ LINK_CRC_WITH_ERRORS = 1
 # NVMe and SCSI: percentage of the rated life used (NVMe base specification 1.4, figure 194; SBC-4). 100 is the end of the warranty and not
 # of the drive.
 USED_WATCH = 90
+USED_UNSET = 255  # the highest that the field can hold; some drives of 2012 never write another
 # SATA SSD: what is left, as its attribute says it.
 LIFE_LEFT_WATCH = 10
 # NVMe: spare blocks above the threshold that the drive itself names, in percent points. At the threshold the drive raises its warning.

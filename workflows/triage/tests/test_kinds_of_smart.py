@@ -38,6 +38,20 @@ def test_what_the_standard_says_of_wear_counts_before_the_row_of_the_maker():
     assert slugs(HEAD + WEAR + USED.format(used=97)) == ["disk-worn"]
 
 
+def test_a_field_of_wear_that_was_never_filled_in_wears_no_disk():
+    worn = WEAR.replace("002   001", "088   088")
+    assert slugs(HEAD + worn + USED.format(used=255)) == []
+    assert slugs(HEAD + worn + USED.format(used=254)) == ["disk-worn"]
+    assert slugs(HEAD + WEAR + USED.format(used=255)) == ["disk-worn"]
+
+
+def test_a_zero_is_no_wear_where_every_value_of_the_table_is_zero():
+    none = WEAR.replace("002   001", "000   000")
+    assert slugs(HEAD + none) == ["disk-worn"]
+    assert slugs(HEAD + none + "181 Program_Fail_Cnt_Total  -O--CK   000   000   000    -    0\n") == []
+    assert slugs(HEAD + none + "181 Program_Fail_Cnt_Total  -O--CK   100   100   000    -    0\n") == ["disk-worn"]
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -114,7 +114,8 @@ def test_rows_of_a_background_scan_tell_of_what_nobody_mended():
 
 def test_a_report_that_breaks_off_within_the_disks_capabilities_is_not_good():
     head = "SMART overall-health self-assessment test result: PASSED\n\nGeneral SMART Values:\nOffline data collection status:  (0x82) Offline data collection activity\n"
-    whole = head + "SCT capabilities:              (0x003d) SCT Status supported.\n"
+    table = "ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE\n  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0\n"
+    whole = head + "SCT capabilities:              (0x003d) SCT Status supported.\n" + table
     assert answered(head)["good"] is False
     assert answered(whole)["good"] is True
 
@@ -204,10 +205,6 @@ def test_a_decimal_number_at_the_beginning_of_a_line_is_no_number_of_that_line()
     [
         ("/dev/sdq1:\n           Version : 1.2\n     Creation Time : Tue Jan  3 07:41:02 2023\n        Raid Level : raid1\n", "mdadm"),
         ("hostname\n|--host3\n|  |--4x--expander-3:0\n|  |      |--1x--end_device-3:0:12\n", "sas_discover"),
-        (
-            "Error Log Entries for device:/dev/nvme4 entries:64\n.................\n Entry[ 0]\n.................\nerror_count  : 1\n",
-            "nvme error-log",
-        ),
         (
             "DEVICE   OFFSET      TYPE       UUID                 LABEL\nsdq1     0x1fff84000 zfs_member 14567474344228015773 ost_4\n",
             "wipefs",
