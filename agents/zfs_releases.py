@@ -1,7 +1,7 @@
 """What each release of OpenZFS does with the commands of our operations: where they are ordered, where only a person gives them, where they are refused.
 
 The one table of it, for node and portal alike; docs/releases.md is made from it. Every entry names the place in OpenZFS's source where it was
-read (file:function, tag). 2.1, 2.3 and 2.4 were tried as well; of the others the same command reaches the same checks of the kernel by source, and
+read (file:function, tag). 2.1 to 2.4 were tried as well; of the others the same command reaches the same checks of the kernel by source, and
 what is not listed here is the same as there. A change begins at a patch level, so everything is asked by three numbers.
 
     newer than what was read, or older     ->  looked at; a person gives the commands, which a rehearsal shows
@@ -34,7 +34,7 @@ READ: dict[Release, tuple[int, int]] = {  # series -> the first and the last pat
     (2, 3): (0, 9),
     (2, 4): (0, 4),
 }
-TRIED = ((2, 1), (2, 3), (2, 4))  # with a real kernel, not by source only
+TRIED = ((2, 1), (2, 2), (2, 3), (2, 4))  # with a real kernel, not by source only
 PATHS_ARE_SET, CLEAR_REFUSES, CLEAR_LOOKS, CLAIMS = ("2.2.0",), ("0.8.0",), ("2.2.4",), ("2.3.6", "2.4.1")
 PREPARES, SLOT_POWER, PULL_IS_IGNORED = ("2.1.15", "2.2.1"), ("2.1.15", "2.2.3"), ("2.3.0",)
 HAS_SIT_OUT, HAS_RESILVER, TREE_IS_WHOLE, HOSTID_OF_THE_POOL = ("2.4.0",), ("0.8.0",), ("2.0.2",), ("2.2.0",)

@@ -140,9 +140,16 @@ class Walk:
     def choose(self, title: str, words: str) -> None:
         """What these words are of, once it fits: the health of a new disk is known some time after it came. Pressed until it is taken, as `insist`."""
         self.asker.step(title)
-        self.asker.until(
-            lambda page: any(words in option and " fits " in option for option in self.asker.options().values()), f"that {words} fits"
-        )
+        shown: list[str] = []
+
+        def fits(page: Page) -> bool:
+            options = [option for option in self.asker.options().values() if words in option]
+            for new in (option for option in options if option not in shown):  # why it does not fit yet may be gone when the walk gives up
+                print(f"At {title!r} stands: {new}")
+                shown.append(new)
+            return any(" fits " in option for option in options)
+
+        self.asker.until(fits, f"that {words} fits")
         end = time.monotonic() + ORDER_SECONDS
         while (
             self._is_at(title) and (button := next((name for name in CHOOSE if self.asker.has_button(name)), "")) and time.monotonic() < end

@@ -150,9 +150,9 @@ class TwinHost:
         return answer or unknown(argv)
 
     def _hangs_over(self, pools: Sequence[str]) -> bool:
-        """2.1 and 2.4 refuse to scrub a suspended pool; 2.3.2 begins to, and waits for it in the kernel."""
+        """2.1 and 2.4 refuse to scrub a suspended pool; 2.2 and 2.3 begin to, and wait for it in the kernel (POOL_CHECK_NONE in module/zfs/zfs_ioctl.c)."""
         node = self.view().node
-        return (2, 3) <= node.release < (2, 4) and any(pool.suspended for pool in node.imported if pool.name in pools)
+        return (2, 2) <= node.release < (2, 4) and any(pool.suspended for pool in node.imported if pool.name in pools)
 
     def _set_mode(self, argv: tuple[str, ...]) -> Answer:
         verb, _, mode = argv[1].partition("=") if len(argv) > 2 else ("", "", "")

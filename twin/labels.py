@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from agents.zfs_releases import has
 from twin.model import SECTOR, Label, Node, Pool, Vdev
 from twin.vdevs import find
 from twin.view import Device, View
@@ -11,7 +12,7 @@ COPIES = (0, 1, 2, 3)
 CACHE_STARTS_AT = 4198400
 
 FLUSH_IS_THE_KERNELS, OFFLINE_IS_SHUT = (5, 11), (6, 12)  # Linux; between the lab's 6.1 and 6.12 it was not read when the second came
-HAS_MIN_ALLOC = (2, 3, 5)  # a label holds the least allocation, since this release
+HAS_MIN_ALLOC = ("2.2.9", "2.3.5")  # a label holds the least allocation, since these tags
 Line = tuple[int, str, object]  # depth, key, value
 
 
@@ -94,7 +95,7 @@ def _label(node: Node, label: Label) -> Iterator[Line]:
     top = label.top or _top(pool, label.guid)
     yield from _head(node, pool, top, label)
     yield 1, "vdev_tree:", None
-    yield from _vdev(top, _number_of(pool, top), 2, True, tells_alloc=node.release >= HAS_MIN_ALLOC)
+    yield from _vdev(top, _number_of(pool, top), 2, True, tells_alloc=has(HAS_MIN_ALLOC, node.release))
     yield 1, "features_for_read:", None
     for feature in features(node, pool):
         yield 2, feature, None
@@ -129,7 +130,7 @@ def _head(node: Node, pool: Pool, top: Vdev, label: Label) -> Iterator[Line]:
     yield 1, "txg", label.txg
     yield 1, "pool_guid", pool.guid
     yield 1, "errata", 0
-    if node.release >= HAS_MIN_ALLOC:
+    if has(HAS_MIN_ALLOC, node.release):
         least = [_least(one) for one in pool.tops if one.cls != "log"]
         yield 1, "min_alloc", min(least)
         yield 1, "max_alloc", max(least)

@@ -15,6 +15,8 @@ from twin.view import View
 
 EXIT_DETACH_REFUSED = 255
 RESILVERS_SINCE = (0, 8)
+# `zpool online` looks the device up by itself, and of one that is not there says nothing at all; later it says what it cannot find (zpool_do_online).
+LOOKS_UP_SINCE, IS_NAMED_SINCE = (2, 1, 12), (2, 3)
 _WORDS = {"clear": (1, 2), "scrub": (1,), "pause": (1,), "stop": (1,), "resilver": (1,), "online": tuple(range(2, 200))}
 WAS_REMOVED = "removed"  # of a leaf that is OFFLINE
 FAULTED = ("err_exceeded", "external")  # by ZED for its errors, or by `zpool offline -f`; only a clear ends it
@@ -29,7 +31,7 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
     if any(a.startswith("-") for a in args) or len(args) not in _WORDS.get(verb, (2,)):
         return None
     pool = next((p for p in node.imported if p.name == args[0]), None)
-    if pool is None and verb == "online" and node.release >= (2, 2):
+    if pool is None and verb == "online" and node.release >= IS_NAMED_SINCE:
         return Answer(1, "", f"cannot open '{args[0]}': no such pool\nfailed to open pool \"{args[0]}\"")  # and no line break
     if pool is None:
         return refused(1, f"cannot open '{args[0]}': no such pool")
@@ -50,10 +52,10 @@ def change(node: Node, verb: str, args: Sequence[str], now: float) -> Answer | N
         return auxiliary.remove(node, pool, args[1], now)
     found = member(pool, args[1])
     if pool.suspended and verb in ("online", "offline"):
-        more = f'\nFailed to online "{args[1]}" in pool "{pool.name}": -1' if verb == "online" and node.release >= (2, 2) else ""
+        more = f'\nFailed to online "{args[1]}" in pool "{pool.name}": -1' if verb == "online" and node.release >= IS_NAMED_SINCE else ""
         return refused(1, f"cannot {verb} {args[1]}: pool I/O is currently suspended{more}")
-    if found is None and verb == "online" and node.release >= (2, 2):
-        return refused(1, f'couldn\'t find device "{args[1]}" in pool "{pool.name}"')
+    if found is None and verb == "online" and node.release >= LOOKS_UP_SINCE:
+        return refused(1, f'couldn\'t find device "{args[1]}" in pool "{pool.name}"') if node.release >= IS_NAMED_SINCE else Answer(1)
     if found is None:
         return refused(EXIT_DETACH_REFUSED if verb == "detach" else 1, f"cannot {verb} {args[1]}: no such device in pool")
     return {"online": _online, "offline": _offline, "detach": _detach}[verb](node, pool, args[1], found, now)

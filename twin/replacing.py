@@ -21,6 +21,7 @@ SPARES_ARE_REFUSED = (2, 2)  # the kernel refuses them in 2.1.11, the tool in 2.
 EXIT_REFUSED_BY_TOOL = 1
 EXIT_REFUSED_BY_KERNEL = 255
 AMBIGUOUS = "already in replacing/spare config; wait for completion or use 'zpool detach'"
+COARSE_IS_NAMED = (2, 3)  # spa_vdev_attach in module/zfs/spa.c; the tool had words for the error of `zpool add` since 2.2.4
 TOO_COARSE = "The new device cannot have a higher alignment requirement than the top-level vdev."
 
 
@@ -168,7 +169,7 @@ def _refused_by_kernel(
     if leaf_asize(partition.sectors * SECTOR) < min_asize(pool, old.guid):
         return "device is too small"
     if device.disk.logical_block_bytes > 1 << place.top.ashift:
-        return TOO_COARSE if node.release >= (2, 2, 4) else AMBIGUOUS
+        return TOO_COARSE if node.release >= COARSE_IS_NAMED else AMBIGUOUS
     return ""
 
 

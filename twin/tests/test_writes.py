@@ -184,6 +184,7 @@ def test_it_refuses_a_small_disk_and_leaves_it_partitioned(tmp_path):
     ("release", "text"),
     [
         ("2.1.11-1", "already in replacing/spare config; wait for completion or use 'zpool detach'"),
+        ("2.2.11-1", "already in replacing/spare config; wait for completion or use 'zpool detach'"),
         ("2.3.2-1", "The new device cannot have a higher alignment requirement than the top-level vdev."),
     ],
 )

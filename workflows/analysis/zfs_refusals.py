@@ -136,7 +136,7 @@ SENTENCES: tuple[Sentence, ...] = (
        "The new disk has larger sectors (4,096 bytes) than the vdev was made for (512).",
        "Take a disk with 512-byte sectors or 512e. Through `-o ashift=9` a 512e disk is accepted, and slow; a 4Kn disk never is.", "useless"),
     _s("already-replacing", r"already in replacing/spare config|cannot replace a replacing device",
-       "This member is already being replaced, or a spare stands in for it. From 2.0.0 to 2.2.3 the same is said, wrongly, of a disk with larger sectors than the vdev was made for.",
+       "This member is already being replaced, or a spare stands in for it. From 2.0 to 2.2 the same is said, wrongly, of a disk with larger sectors than the vdev was made for.",
        "`zpool status -g` shows the two children. If one fills, wait. If the new half is dead, detach the new guid; if the spare shall stay, detach the old guid. If there are no two children, compare the sector sizes.", "useless", _FILLS),
     _s("double-spare", r"double spares?", "A second spare would stand in where one does already.", "Wait for the first, or detach it.", "useless"),
     _s("spare-only", r"can only be replaced by another hot spare|dRAID spares can only|dRAID spares cannot|cannot replace a log with a spare",

@@ -82,11 +82,9 @@ def _not_tried(node: NodeFacts, module: str) -> Situation:
     numbers, refused = release_numbers(node.zfs_module), not_ordered(module, module)
     if not (known(numbers) and is_read(numbers)):
         what = f"This release was not read ({read()} were), so on {node.node} a person gives the commands; a rehearsal shows them."
-    elif refused:
+    else:
         named = "whatever changes a pool" if len(refused) > HALF else ", ".join(refused)
         what = f"Of OpenZFS {module} only the source was read. Not ordered on {node.node}: {named}. The refusal says why, and what to do."
-    else:
-        what = f"Of OpenZFS {module} only the source was read: every order reaches the same checks there."
     return _situation(
         node,
         "info",
