@@ -66,6 +66,7 @@ from workflows.pasted import (
     txgs,
     uberblock,
     udevadm,
+    zdb_import,
     zed_mail,
     zed_variables,
     zfs_get,
@@ -132,6 +133,7 @@ READERS: Mapping[str, Reader] = {
         zfs_list,
         arcstats,
         uberblock,
+        zdb_import,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted

@@ -306,6 +306,11 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
     ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
+    (
+        "zpool_history",
+        re.compile(r"\s{0,8}[0-9]{4}-[0-9]{2}-[0-9]{2}\.[0-9]{2}:[0-9]{2}:[0-9]{2} (?:zpool|zfs|\[txg:[0-9]+\]|\[internal|\([0-9]+ms\)) ?"),
+        "",
+    ),
     ("zpool_get", _PROPERTIES, ""),
     ("zpool_get", re.compile(r"[A-Za-z][\w.:-]* +size +[0-9.]+[KMGTPE]? +-$"), r"\S+ +capacity "),  # -H prints no heading
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
@@ -339,6 +344,7 @@ _ONE_BY_ONE = (
 HEADED = {
     "zpool_events": "TIME",
     "zpool_get": "NAME",
+    "zpool_history": "History",
     "dbgmsg": "timestamp",
 }  # what a new run begins with; another line that may begin one is the next record
 
@@ -466,7 +472,7 @@ _GOES_ON: Mapping[str, Callable[[Piece, str], bool]] = {
     "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
     "kernel_log": lambda piece, line: kernel_log.goes_on(line) or bool(piece.lines and piece.lines[-1]),
     "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
-    "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
+    "zpool_history": _goes_on_as(r"-?[0-9]{4,9}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
     "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
     "smart": lambda piece, line: _OF_MD.match(line) is None,
