@@ -15,6 +15,7 @@ from workflows.engine.core import Situation
 from workflows.facts import NodeFacts
 from workflows.pasted import (
     alerts,
+    arc_summary,
     arcconf,
     arcstats,
     areca,
@@ -132,6 +133,7 @@ READERS: Mapping[str, Reader] = {
         zfs_get,
         zfs_list,
         arcstats,
+        arc_summary,
         uberblock,
         zdb_import,
     )

@@ -329,16 +329,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("mdb", re.compile(r"(?:> *)?zfs_\w+(?: *::print(?: -\w+)?|/[WZ](?:0t|0x)?[0-9a-f]+)$"), ""),
 )
 _SIGN = re.compile("|".join(f"(?:{form.pattern})" for _, form, _ in _SIGNS))  # to see at a glance that none fits
-_ONE_BY_ONE = (
-    "zpool_events",
-    "zpool_history",
-    "zpool_get",
-    "smart",
-    "ses",
-    "dbgmsg",
-    "drive_modes",
-    "zpool_status_json",
-)  # one heading each
+_ONE_BY_ONE = ("zpool_events", "zpool_history", "zpool_get", "smart", "ses", "dbgmsg", "drive_modes", "zpool_status_json")  # one heading
 
 
 HEADED = {
@@ -378,6 +369,9 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
         return False  # the next record
     if source in _ONE_BY_ONE:
         return piece.begun
+    above = piece.lines[-2] if len(piece.lines) > 1 else ""
+    if source == "zdb_label" and (title := _LABEL_TITLE.match(above)) and line.endswith(f"label {title.group()[6]}"):
+        return False  # old releases title a label that they cannot read, too
     return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
 
 

@@ -235,3 +235,57 @@ def test_a_dataset_that_is_busy_is_no_disk_that_is() -> None:
 def test_a_mount_that_cannot_be_read_sends_to_the_damage() -> None:
     (one,) = read("root@heron:~# zfs mount -a\ncannot mount 'fjord/enc/home': Input/output error\n").situations
     assert (one.subject["why"], one.sure) == ("mount-io-error", True)
+
+
+# I/O that hangs, an old title over a label that is not there, an errata alone, events without -v, memory
+
+DEADMAN = "15597390{:02}   vdev.c:4668:vdev_deadman(): slow vdev: /dev/disk/by-id/{} has 1 active IOs\n"
+WAITS = "1559739078   spa_misc.c:607:spa_deadman(): slow spa_sync: started 6076 seconds ago, calls 114\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "gate"), [(("wwn-0x5000c500a1b2c301",), False), (("wwn-0x5000c500a1b2c301", "wwn-0x5000c500a1b2c302"), True)]
+)
+def test_the_deadman_says_what_hangs(names: tuple[str, ...], gate: bool) -> None:
+    (one,) = read(WAITS + "".join(DEADMAN.format(n, name) for n, name in enumerate(names))).situations
+    assert (one.slug, one.severity, one.gate, "6076 s" in one.meaning) == ("disk-hangs", "act", gate, True)
+    assert "replace" not in kinds(one)
+
+
+def titled(number: int, body: str) -> str:
+    return f"{'-' * 44}\nLABEL {number}\n{'-' * 44}\n{body}"
+
+
+def test_a_title_over_a_label_that_is_not_there_begins_no_other_disk() -> None:
+    body = LABEL.format(txg=9).partition("LABEL 0\n")[2].partition("\n")[2].partition("    labels =")[0]
+    text = "root@heron:~# zdb -l /dev/sdq\n" + titled(0, "failed to unpack label 0\n") + titled(1, "failed to unpack label 1\n")
+    answer = read(text + titled(2, body) + titled(3, "failed to unpack label 3\n"))
+    assert [(each.outcome, each.source) for each in answer.reads] == [("read", "zdb_label")]
+    assert any("copies 0, 1, 3" in reason for reason in answer.not_good_because)
+
+
+def test_an_errata_without_its_pool_counts() -> None:
+    text = "status: Errata #4 detected.\n\tExisting encrypted datasets contain an on-disk incompatibility\n\twhich needs to be corrected.\n"
+    assert [each.slug for each in read(text).situations] == ["pool-errata"]
+
+
+def test_a_change_of_state_in_a_short_list_is_no_error() -> None:
+    text = "TIME                           CLASS\nMar 25 2026 00:21:12.736548371 resource.fs.zfs.statechange\n"
+    (one,) = read(text).situations
+    assert one.title == "A pool: 1 change of state in ZFS's events"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# arc_summary -p 1\nARC size (current):                                    84.3 %  831.3 MiB\n        Max size (high water):                           16:1  985.9 MiB\n",
+        "ARC Size Breakdown:\n        Recently Used Cache Size:       24.39%  1.55    GiB\n        Dnode Size:                     26.63%  4.79    GiB\n",
+    ],
+)  # fmt: skip
+def test_a_summary_of_the_cache_is_read_and_says_nothing_of_a_pool(text: str) -> None:
+    answer = read(text)
+    assert ([(each.outcome, each.source) for each in answer.reads], answer.situations, answer.good) == (
+        [("read", "arc_summary")],
+        (),
+        False,
+    )
