@@ -13,7 +13,7 @@ from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows import pasted
 from workflows.facts import status_reasons
-from workflows.pasted import ata_errors
+from workflows.pasted import ata_errors, uberblock
 from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
@@ -490,6 +490,8 @@ def _trim(piece: Piece) -> Piece:
     piece.first += start
     if piece.source == "smart" and ata_errors.is_alone(piece.lines):
         piece.source = "ata_errors"
+    if piece.source == "zdb_label" and (rest := uberblock.of_labels(piece.lines)):
+        piece.source, piece.lines = "uberblock", rest
     if piece.source == "kernel_log" and piece.lines and all(not line or kernel_log.JOURNAL.match(line) for line in piece.lines):
         piece.source = piece.command = ""  # which time the journal is of, and no line of it
     if piece.command and piece.source and not piece.sure and talk.is_talk(piece.lines) and not refusals(piece.lines, piece.command):

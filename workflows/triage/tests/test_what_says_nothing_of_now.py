@@ -289,3 +289,50 @@ def test_a_summary_of_the_cache_is_read_and_says_nothing_of_a_pool(text: str) ->
         (),
         False,
     )
+
+
+# What somebody marks as printed, what the shell says of a command, and plugins
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("I tried `zpool scrub \"fjord\"` and got: `cannot scrub fjord: currently scrubbing; use 'zpool scrub -s' to cancel current scrub`", "scrub-running"),
+        ('on four of them we get: "cannot offline 1122334455667788991: no valid replicas" where that is', "no-valid-replicas"),
+        ("I get `cannot create 'fjord': pool already exists`", "name-taken"),
+    ],
+)  # fmt: skip
+def test_a_refusal_that_is_quoted_within_a_line_is_read(text: str, why: str) -> None:
+    (one,) = read(text).situations
+    assert one.slug == "refused-command"
+    assert one.sure, (one.subject["why"], why)
+
+
+@pytest.mark.parametrize(("ended", "found"), [("Killed", 1), ("Segmentation fault (core dumped)", 1), ("It was killed, I think", 0)])
+def test_a_command_that_was_ended_is_no_empty_answer(ended: str, found: int) -> None:
+    situations = [
+        each for each in read(f"ann@heron:~$ sudo zpool import -f -N fjord\n{ended}\n").situations if each.subject.get("why") == "killed"
+    ]
+    assert [each.title for each in situations] == ["zpool import was ended before it was done"] * found
+
+
+def test_uberblocks_of_an_old_zdb_below_somebodys_words_are_read() -> None:
+    blocks = "".join(
+        f"Uberblock[{n}]\n\tmagic = 0000000000bab10c\n\tversion = 5000\n\ttxg = {15470 + n}\n\tguid_sum = 2302981454941978704\n"
+        for n in (1, 2)
+    )
+    answer = read(
+        f"Look into the list:\nzdb -ul /dev/ada1\nthis gives a long list of them like these:\n\n{blocks}\nYou see a number there.\n"
+    )
+    (one,) = [each for each in answer.reads if each.source == "uberblock"]
+    assert any("newest txg is 15472" in note for note in one.notes)
+
+
+def test_an_alarm_of_a_plugin_names_its_pool() -> None:
+    text = "ZFS POOL ALARM: POOL fjord health is DEGRADEDPOOL fjord has unhealthy disk loop1 with state OFFLINE|fjord---root---fjord---READ-ERRORS=0\n"
+    assert [(each.slug, each.subject.get("pool")) for each in read(text).situations] == [("vdev-degraded", "fjord")]
+
+
+def test_a_member_that_zed_cannot_open_for_a_reason_it_does_not_know_is_an_error_of_it() -> None:
+    line = "Apr 18 08:50:58 heron zed[5973]: eid=418143 class=vdev.unknown pool_guid=0x3D37F3A0B1C2D3E1 vdev_path=/dev/disk/by-id/wwn-0x5000c500a1b2c301-part1\n"
+    assert [each.slug for each in read(line).situations] == ["kernel-errors"]
