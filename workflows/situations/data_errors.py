@@ -248,7 +248,18 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
     """One disk that counts alone, several that count the same, or none."""
     found = counted(one.pool)
     names = ", ".join(f"{_short(leaf)} (read {{}}, write {{}}, checksum {{}})".format(*leaf.figures) for _, leaf in found[:LEAVES_NAMED])
-    if not found:
+    marked = tuple(leaf.short for leaf in _half_given_up(one.pool))
+    if not found and marked:
+        yield (
+            f"No member counts an error now, but ZFS half gave up {', '.join(marked[:LEAVES_NAMED])} after too many of them: the counters were set back since. "
+            f"{'Look at its SMART and its link.' if len(marked) == 1 else 'Suspect what they share, memory, HBA and cables, before any disk.'}"
+        )
+    elif not found and (groups := _counting_groups(one.pool)):
+        yield (
+            f"{', '.join(groups[:LEAVES_NAMED])} counted errors {'of its own, and none of its disks' if len(groups) == 1 else 'of their own, and none of their disks'} "
+            "did: no disk can be named. Suspect what they share, memory, HBA and cables."
+        )
+    elif not found:
         yield "Every member serves and none counts an error now, so the damage is in the data and not in a disk that could be named."
     elif len(found) == 1:
         top = found[0][0]
@@ -259,6 +270,18 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
             f"{len(found)} members counted errors: {names}. What is wrong on several at once was wrong before it was written, or on the way: "
             "suspect memory, HBA and cables before any disk."
         )
+
+
+def _half_given_up(pool: PoolFacts) -> tuple[VdevFacts, ...]:
+    """Members that serve, and that ZFS marked for too many errors."""
+    return tuple(
+        leaf for _, top in pool.tops_read for leaf in top.leaves() if leaf.state == "DEGRADED" and errors_everywhere.GIVEN_UP in leaf.note
+    )
+
+
+def _counting_groups(pool: PoolFacts) -> tuple[str, ...]:
+    """The vdevs of several disks that count errors themselves."""
+    return tuple(top.name for _, top in pool.tops_read if top.children and top.counted)
 
 
 def _way_out(errors: DataErrors, pool: str) -> str:

@@ -59,9 +59,11 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
         "because taking it out first costs redundancy."
     )
     clear = _cures.clear(lost.pool, lost.leaf)
-    if errors_everywhere.several_count(lost.pool):
-        return (_cures.reseat(lost.name_of_disk()), clear)
-    return (_cures.reseat(lost.name_of_disk()), clear, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
+    name = lost.name_of_disk()
+    way = (_cures.reseat(name), clear)
+    several = errors_everywhere.several_count(lost.pool)
+    cures = way if several else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
+    return _cures.after_resilver(lost.pool, name, cures)
 
 
 def _meaning(lost: Lost, out: bool) -> str:
