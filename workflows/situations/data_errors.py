@@ -23,6 +23,11 @@ LEAVES_NAMED = 6
 DATA = ("data", "special", "dedup")
 OF_VDEVS = ":vdevs"
 KINDS = ("read", "write", "checksum")
+EMPTY = (
+    "The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which several disks were away, or it "
+    "was not checked since."
+)
+NO_LIST = "The errors: line is not in this text, so whether files are listed as damaged is not known."
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,7 @@ def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     )
     meaning = (
         f"{text} of {pool.name} on {node.node} counted errors of its own, not only of one disk: since the counters were cleared there were blocks that the "
-        "other disks could not mend. The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which "
-        "several disks were away, or it was not checked since. A scrub to the end shows whether anything is damaged."
+        f"other disks could not mend. {EMPTY if known(pool.errors_reported) else NO_LIST} A scrub to the end shows whether anything is damaged."
     )
     return Situation(
         slug=SLUG,

@@ -1,4 +1,4 @@
-"""A disk that counts errors is left alone while a resilver may read from it; and whose fault damaged data is, where no disk counts."""
+"""What is claimed of a text that does not hold it: a resilver's source, whose fault damage is, an empty list, a status without an answer."""
 
 from __future__ import annotations
 
@@ -88,3 +88,46 @@ def test_a_vdev_that_counts_without_its_disks_names_no_disk() -> None:
 def test_where_nothing_counts_the_damage_is_in_the_data() -> None:
     text = DAMAGED.format(state="ONLINE  ", note="").replace("0    10", "0     0")
     assert "Every member serves and none counts an error now" in of(text, "data-errors").meaning
+
+
+# A text without the line that the claim is about
+
+BARE_TREE = """NAME             STATE     READ WRITE CKSUM
+brook            DEGRADED     0     0     0
+  mirror-0       DEGRADED    26     0     0
+    wwn-0x5001a  DEGRADED    28     0     2  too many errors
+    wwn-0x5001b  FAULTED     17     0     1  too many errors
+"""
+SUSPENDED = """  pool: brook
+ state: SUSPENDED
+status: One or more devices are faulted in response to IO failures.
+action: Make sure the affected devices are connected, then run 'zpool clear'.
+config:
+
+        NAME           STATE     READ WRITE CKSUM
+        otherwise      UNAVAIL      0     0     0  insufficient replicas
+          wwn-0x5001a  ONLINE       0     0     0
+          wwn-0x5001b  FAULTED      6   134     0  too many errors
+
+errors: List of errors unavailable: pool I/O is currently suspended
+"""
+
+
+def test_a_list_that_was_not_read_is_not_called_empty() -> None:
+    meaning = of(BARE_TREE, "data-errors").meaning
+    assert ("errors: line is not in this text" in meaning, "empty now" in meaning) == (True, False)
+
+
+def test_a_status_that_was_read_in_part_is_not_called_without_answer() -> None:
+    meaning = of(SUSPENDED, "pool-suspended").meaning
+    assert ("Not every line of its `zpool status`" in meaning, "gives no answer" in meaning) == (True, False)
+
+
+def test_events_that_were_dropped_are_no_fault_of_the_text() -> None:
+    text = """root@heron:~# zpool events
+TIME                           CLASS
+dropped 285 events
+Feb 21 2024 20:18:22.900000000 sysevent.fs.zfs.scrub_finish
+Feb 21 2024 20:18:22.924000000 sysevent.fs.zfs.scrub_start
+"""
+    assert [each.outcome for each in read(text).reads] == ["read"]
