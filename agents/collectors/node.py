@@ -98,9 +98,9 @@ def parse(text: str) -> NodeInfo | Unparsed:
         if source == "hostid" and re.fullmatch("[0-9a-f]{1,8}", value):
             fields["hostid"] = value.zfill(8)
         elif source == "zpool --version" and value.startswith("zfs-kmod-"):
-            fields.setdefault("zfs_module", value[len("zfs-kmod-") :])  # where /sys says nothing
-        elif source == "zpool --version" and value.startswith("zfs-"):
-            fields["zfs_userland"] = value[len("zfs-") :]
+            fields.setdefault("zfs_module", value[len("zfs-kmod-") :].removeprefix("zfswin-"))  # where /sys says nothing
+        elif source == "zpool --version" and value.startswith(("zfs-", "zfswin-")):
+            fields["zfs_userland"] = value.partition("-")[2]
         elif source == HOSTID_FILE and re.fullmatch("[0-9a-f]{8}", value):
             fields["hostid_file"] = bytes.fromhex(value)[::-1].hex()  # the file has its bytes in the order of the machine
         elif source == STAT and re.fullmatch("btime [0-9]{9,11}", value):

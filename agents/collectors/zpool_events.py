@@ -113,6 +113,7 @@ def _newest(text: str) -> tuple[str, int]:
 _WHEN = r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9} "
 _FIRST = re.compile(_WHEN.replace(r"\.[0-9]{9} ", r"\.(?P<ns>[0-9]{9})[ \t]{1,8}") + r"(?P<kind>\S+)")
 _FIELD = re.compile(r" {8}(\w+) = (.*)")
+DROPPED = re.compile(r"dropped [0-9]{1,20} events")  # printed between two records where the list overflowed
 _INSIDE = re.compile(r"( {8}){2,}\S.*| {8}(\(start .*\)|\(end .*\))")
 
 
@@ -127,6 +128,7 @@ def parse(text: str) -> tuple[Event, ...] | Unparsed:
         return Unparsed("`zpool events` prints its heading even when nothing happened")
     if lines and lines[-1]:
         return Unparsed("the last record has no end", lines[-1])
+    lines = [line for line in lines if not DROPPED.fullmatch(line)]
     events: list[Event] = []
     start = 0
     for end, line in enumerate(lines):

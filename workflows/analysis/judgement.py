@@ -61,6 +61,11 @@ COVERED_BY_PASTED: Mapping[str, str] = {
 } | dict.fromkeys(
     ("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "hwraid", "cciss", "nvme"), "smart"
 )
+# What shows trouble where there is some, and where it shows none says of nothing how it is now.
+OF_ANOTHER_MOMENT: Mapping[str, str] = {
+    "zpool_events": "The events are of the past, and of what ZFS noticed then: how the pools are now, `zpool status -P -p` says.",
+    "zdb_label": "A label says which pool a disk was of when it was written: how the pool is now, `zpool status -P -p` or `zpool import` says.",
+}
 OF_A_POOL = ("zpool_status", "kstat_pools", "zpool_list", "zpool_events")
 OF_A_DISK = ("block", "smart", "zdb_label", "multipath")
 REFUSED = "refused"  # commands that did not take place: a situation each, and no state of anything
@@ -186,6 +191,8 @@ def judge_pasted(
     unknown += (reason for node in fleet.nodes.values() for reason in _of_labels(node))
     if not watched:
         unknown.append("Nothing that was read says whether anything is well.")
+    elif watched <= OF_ANOTHER_MOMENT.keys():
+        unknown += (OF_ANOTHER_MOMENT[source] for source in WATCHES if source in watched)
     return _judged(concerns(situations), unknown, (*unjudged, *missing))
 
 
@@ -242,6 +249,8 @@ def _of_labels(node: NodeFacts) -> Iterator[str]:
         lacking = ", ".join(map(str, sorted({*copies.empty, *copies.unread})))
         if not copies.labels:
             yield f"{copies.partition} shows no label of ZFS: it may be the whole disk of a member that is a partition, another disk, or overwritten"
+        elif any(label.txg == 0 for label in copies.labels):
+            yield f"the label of {copies.partition} has txg 0: the disk was detached, or never came to serve, and `zpool import` passes over it"
         elif lacking:
             yield f"of the label of {copies.partition} the copies {lacking} were not found: its partition may have moved, or something wrote there"
 

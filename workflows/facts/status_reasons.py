@@ -380,6 +380,7 @@ def reason_of(status: str, see: str = "") -> StatusReason | None:
     return next((r for r in REASONS if r.id == id), None) if id and id not in AMBIGUOUS and not text else None
 
 
+_ERRATA = re.compile(r"errata #[0-9]{1,3} detected\.")
 BEGUN_MIN = 24  # characters of a sentence that tell it from somebody's own words
 
 
@@ -388,7 +389,7 @@ def is_begun(text: str) -> bool:
     """Whether this is the first line of one of the sentences, which are printed over several."""
     text = " ".join(text.lower().split())
     firsts = (pieces[0] for reason in REASONS for pieces in reason.sentences)
-    return len(text) >= BEGUN_MIN and any(first in text or _overlaps(text, first) for first in firsts)
+    return _ERRATA.match(text) is not None or (len(text) >= BEGUN_MIN and any(first in text or _overlaps(text, first) for first in firsts))
 
 
 def _overlaps(text: str, sentence: str) -> bool:

@@ -15,6 +15,7 @@ from workflows.engine.core import Situation
 from workflows.facts import NodeFacts
 from workflows.pasted import (
     alerts,
+    arc_summary,
     arcconf,
     arcstats,
     areca,
@@ -68,6 +69,7 @@ from workflows.pasted import (
     txgs,
     uberblock,
     udevadm,
+    zdb_import,
     zed_mail,
     zed_variables,
     zfs_get,
@@ -135,7 +137,9 @@ READERS: Mapping[str, Reader] = {
         zfs_get,
         zfs_list,
         arcstats,
+        arc_summary,
         uberblock,
+        zdb_import,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted

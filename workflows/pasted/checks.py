@@ -36,7 +36,7 @@ class Checks:
 
 LINE_MAX = 4000
 _LINE = re.compile(
-    r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(OK|WARNING|CRITICAL|UNKNOWN)(?= ?[:|\[-]| [A-Z]{3})[ :|-]{0,4}(.{0,4000})"
+    r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?= ?[:|\[-]| [A-Z]{3})[ :|-]{0,4}(.{0,4000})"
 )
 _ABOUT = re.compile(
     r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending)_|\bpending sectors|\bRAID\b|\bSmart Array\b|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
@@ -58,7 +58,7 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _POOL = re.compile(
-    r"(?:^|[ ,;\[(:'\"])(?P<pool>[A-Za-z][\w.-]{0,80})['\"]? ?(?:is|state|health|status)?[ :=]{1,3}(?P<state>DEGRADED|SUSPENDED|FAULTED|UNAVAIL)\b"
+    r"(?:^|[ ,;\[(:'\"])(?P<pool>[A-Za-z][\w.-]{0,80})['\"]? ?(?:is|state|health(?: is)?|status)?[ :=]{1,3}(?P<state>DEGRADED|SUSPENDED|FAULTED|UNAVAIL)(?:\b|(?=POOL ))"
 )
 _RAID = re.compile(
     r"\bRAID\b(?! ?[0-9])|\bSmart Array\b|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
@@ -212,7 +212,7 @@ def notes(value: Checks) -> tuple[str, ...]:
 
 READER = Reader(
     name="checks",
-    first=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(?:OK|WARNING|CRITICAL|UNKNOWN)(?= ?[:|\[-]| [A-Z]{3})",
+    first=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(?:OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?= ?[:|\[-]| [A-Z]{3})",
     confirm=_begins,
     goes_on=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?(?:OK|WARNING|CRITICAL|UNKNOWN)\b",
     strict=True,

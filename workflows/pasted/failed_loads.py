@@ -1,4 +1,4 @@
-"""What ZFS's own debug log (dbgmsg) says of a pool that could not be loaded, where nothing else was pasted that shows the pool."""
+"""What ZFS's own debug log (dbgmsg) says of a pool that could not be loaded, where nothing else was pasted that shows the pool; and of I/O that hangs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,51 @@ _ENDED = re.compile(r"spa_load\((?P<pool>[^,()]{1,255}), config \w{1,12}\): (?P<
 LOOKED_AT = "$import"  # what ZFS calls every pool that it only looks at
 
 
+_SLOW_SYNC = re.compile(r"slow spa_sync: started (?P<seconds>[0-9]{1,9}) seconds ago")
+_SLOW_VDEV = re.compile(r"slow vdev: (?P<path>\S{1,300}) has (?P<count>[0-9]{1,9}) active IOs?")
+NAMED = 6
+
+
 def situations(value: Sequence[Message], where: Where) -> tuple[Situation, ...]:
+    return (*_hung(value, where), *_loads(value, where))
+
+
+def _hung(messages: Sequence[Message], where: Where) -> Iterator[Situation]:
+    """I/O that the deadman waits for (vdev_deadman and spa_deadman in module/zfs): the last lines of the log count, earlier ones are how it went."""
+    slow: dict[str, str] = {}
+    seconds, line = 0, ""
+    for message in messages:
+        text = message.text[:1000]
+        if found := _SLOW_VDEV.search(text):
+            slow[found.group("path")] = found.group()
+        elif found := _SLOW_SYNC.search(text):
+            seconds, line = max(seconds, int(found.group("seconds"))), found.group()
+    if not slow:
+        return
+    paths = list(slow)
+    which = ", ".join(paths[:NAMED]) + (f" and {len(paths) - NAMED} more" if len(paths) > NAMED else "")
+    waited = f" A transaction group waits for {seconds} s by now." if seconds else ""
+    shared = (
+        "So many do not hang alike: look at what they share, the HBA, a cable, an expander, multipath or power. " if len(paths) > 1 else ""
+    )
+    yield Situation(
+        "disk-hangs", f"disk-hangs:{where.node}:dbgmsg:{paths[0]}", where.node, "act",
+        f"{paths[0].rpartition('/')[2] if len(paths) == 1 else f'{len(paths)} devices'} took I/O and did not answer it",
+        f"ZFS waits for I/O that was given to {which} and did not come back in the time of its deadman.{waited} It writes nothing more meanwhile. {shared}"
+        "Whether it hangs still, these lines do not say. Replace and clear nothing before the way to these disks was looked at. If nothing is done, everything "
+        "that uses the pool waits with it.",
+        where.evidence(*list(slow.values())[:NAMED], *((line,) if line else ())),
+        subject={"node": where.node, "why": "deadman"} | ({"path": paths[0]} if len(paths) == 1 else {}),
+        sure=False,
+        gate=len(paths) > 1,
+        cures=(
+            Cure("look", "See what the kernel says of these disks, and how the pools are.", (("dmesg",), ("zpool", "status", "-P", "-p"), ("multipath", "-ll"))),
+            Cure("reseat", "Look at the way to them: cable, port, expander, HBA, the shelf's power; change one thing at a time."),
+        ),
+    )  # fmt: skip
+
+
+def _loads(value: Sequence[Message], where: Where) -> tuple[Situation, ...]:
     if where.facts is not None and (where.facts.pools_read or where.facts.importable_read):
         return ()
     return tuple(_of_log(value, where))

@@ -15,11 +15,6 @@ _WHOLE = "The whole report of `smartctl -x DEVICE` is read."
 INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what is read instead
     (r"Filesystem +(?:1K-blocks|Size|512-blocks|Type) ", "`df`", "It shows file systems and no disk; `zpool list -v` is read."),
     (
-        r"ZFS Subsystem Report|ARC (?:status|Summary|size \(current\)):",
-        "`arc_summary`",
-        "It shows memory and no disk; `zpool status -P -p` is read.",
-    ),
-    (
         r"/dev/disk[0-9]+(?: \([a-z, ]{1,40}\))?:$|\s*#: +TYPE +NAME +SIZE +IDENTIFIER",
         "`diskutil list`",
         "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
@@ -192,7 +187,6 @@ TOOLS: Mapping[str, str] = {
     "zfs": "It shows file systems and no disk; `zpool list -v` and `zpool status -P -p` are read.",
     "df": "It shows file systems and no disk; `zpool list -v` is read.",
     "diskutil": "It shows partitions; `zpool status -P -p` and `smartctl -x DEVICE` are read.",
-    "arc_summary": "It shows memory and no disk; `zpool status -P -p` is read.",
     "dmidecode": "It shows the machine and its memory, and no disk; `dmesg` and `lsscsi -i -g -s` are read.",
     "gpart": "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read.",
     "fdisk": "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read.",

@@ -22,17 +22,27 @@ class Newest:
 
 
 def parse(lines: Sequence[str]) -> Newest | Unparsed:
-    fields: dict[str, str] = {}
+    blocks: list[dict[str, str]] = [{}]  # a label keeps the last of them, in no order
     stray: list[str] = []
     for line in filter(str.strip, lines):
         if found := _FIELD.fullmatch(line.rstrip()):
-            fields.setdefault(found.group(1), found.group(2))
-        elif not _HEAD.fullmatch(line):
+            blocks[-1].setdefault(found.group(1), found.group(2))
+        elif _HEAD.fullmatch(line):
+            blocks.append({})
+        else:
             stray.append(line)
+    fields = max(blocks, key=lambda block: int(txg) if (txg := block.get("txg", "")).isdigit() else -1)
     if not fields.get("txg", "").isdigit():
         return refused("zdb -u", lines[0] if lines else "")
     written = _TIME.fullmatch(fields.get("timestamp", ""))
     return Newest(fields["txg"], written.group(1) if written else "", tuple(stray))
+
+
+def of_labels(lines: Sequence[str]) -> list[str]:
+    """The uberblocks of `zdb -ul` of an old release that stand there without the label they are of; none where a label is there as well."""
+    begin = next((i for i, line in enumerate(lines) if re.match(r" *Uberblock\[[0-9]{1,3}\]", line)), None)
+    of_label = any(re.match(r"LABEL [0-3]|\s+(?:pool_guid|vdev_tree):", line) for line in lines)
+    return [line for line in lines[begin:] if not re.match(r"-{5,}|\s+labels = ", line)] if begin is not None and not of_label else []
 
 
 def notes(value: Newest) -> tuple[str, ...]:

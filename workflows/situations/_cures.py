@@ -61,6 +61,14 @@ def wait(text: str) -> Cure:
     return Cure("wait", text)
 
 
+def after_resilver(pool: PoolFacts, what: str, cures: tuple[Cure, ...]) -> tuple[Cure, ...]:
+    """What is done to a disk that still serves: not before a resilver has ended that may be reading from it."""
+    if not any(scan.function in ("resilver", "rebuild") and scan.state == "running" for scan in pool.scans_read):
+        return cures
+    text = f"Leave {what} as it is, in its place and with its cable, until the resilver has ended: that may be reading from it. Then look at the counts again."
+    return (wait(text), *cures)
+
+
 def reseat(what: str) -> Cure:
     """Before any disk is suspected."""
     return Cure(

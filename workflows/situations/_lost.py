@@ -96,9 +96,20 @@ class Lost:
         spare = self.replacement() if self.parent is not None and self.parent.kind == "spare" else None
         return None if spare is None or self.filling() is not None else spare
 
+    def just_filled(self) -> VdevFacts | None:
+        """The new half of a replacement whose resilver was the pool's last scan and ended without an error: ZFS lets the old half go by itself then.
+
+        Of a text that a person brought, which may be of that moment. An agent looks again, and then `resilver-stuck` says whether it is.
+        """
+        new, scans = self.replacement(), self.pool.scans_read
+        if known(self.node.ages) or new is None or self.parent is None or self.parent.kind != "replacing" or self.filling() is not None:
+            return None
+        whole = all(scan.function in REPAIRS and scan.state == "finished" and scan.errors == 0 for scan in scans)
+        return new if scans and whole and new.state == "ONLINE" else None
+
     def replacement_serves(self) -> bool:
-        """Whether a replacement is on its way, or a spare serves: no person has to act at once."""
-        return self.filling() is not None or self.stands_in() is not None
+        """Whether a replacement is on its way or filled, or a spare serves: no person has to act at once."""
+        return self.filling() is not None or self.stands_in() is not None or self.just_filled() is not None
 
     @property
     def by_spare(self) -> bool:
@@ -111,6 +122,8 @@ class Lost:
             return f", and the spare {new.name.rsplit('/', 1)[-1]} is being filled for it"
         if new is not None:
             return ", and being replaced"
+        if self.just_filled() is not None:
+            return ", and its replacement is filled"
         spare = self.stands_in()
         return f", and the spare {spare.name.rsplit('/', 1)[-1]} stands in" if spare is not None else ""
 
@@ -126,6 +139,11 @@ class Lost:
             )
         if self.stands_in() is not None:
             return f"The hot spare {new.name} stands in for it{how_filled(self.pool)}"
+        if self.just_filled() is not None:
+            return (
+                f"{new.name} stands in its place, and the last resilver ended with 0 errors: ZFS lets the old half go by itself within seconds. A mail of that "
+                f"moment still shows it. If it is still there when you look again, that resilver may not have been of {new.name}."
+            )
         return (
             f"{new.name} stands in its place, but no resilver is seen to run, so nothing fills it. In the first seconds after a replacement that "
             f"is so; if it stays, waiting does not end it. Detach nothing, and take nothing else out of {self.top.name}."
@@ -135,6 +153,15 @@ class Lost:
         """What helps, first things first. Another disk comes last, and not where one takes its place already."""
         if (filling := self.filling()) is not None:
             return (_cures.wait(f"Wait until {filling.name} is filled; `zpool status` says how far it is."),)
+        if self.just_filled() is not None:
+            again = Cure(
+                "resilver", "Where it is still there, resilver once more.", (("zpool", "resilver", self.pool.name),), "0.8 and newer",
+                needs="The second look shows the old half still, a minute after the end of the resilver.",
+            )  # fmt: skip
+            return (
+                _cures.look("Look again first: as a rule the old half is gone by then.", ("zpool", "status", "-P", self.pool.name)),
+                again,
+            )
         if self.replacement() is not None and self.stands_in() is None:
             if not known(self.pool.scans):
                 return (_cures.look(f"See whether a resilver runs before one is begun: {self.pool.scans.reason}"),)

@@ -23,6 +23,11 @@ LEAVES_NAMED = 6
 DATA = ("data", "special", "dedup")
 OF_VDEVS = ":vdevs"
 KINDS = ("read", "write", "checksum")
+EMPTY = (
+    "The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which several disks were away, or it "
+    "was not checked since."
+)
+NO_LIST = "The errors: line is not in this text, so whether files are listed as damaged is not known."
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,7 @@ def _unlisted(node: NodeFacts, pool: PoolFacts) -> Situation | None:
     )
     meaning = (
         f"{text} of {pool.name} on {node.node} counted errors of its own, not only of one disk: since the counters were cleared there were blocks that the "
-        "other disks could not mend. The list of damaged data is empty now: the files were written anew or removed, the errors were of a moment in which "
-        "several disks were away, or it was not checked since. A scrub to the end shows whether anything is damaged."
+        f"other disks could not mend. {EMPTY if known(pool.errors_reported) else NO_LIST} A scrub to the end shows whether anything is damaged."
     )
     return Situation(
         slug=SLUG,
@@ -248,7 +252,18 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
     """One disk that counts alone, several that count the same, or none."""
     found = counted(one.pool)
     names = ", ".join(f"{_short(leaf)} (read {{}}, write {{}}, checksum {{}})".format(*leaf.figures) for _, leaf in found[:LEAVES_NAMED])
-    if not found:
+    marked = tuple(leaf.short for leaf in _half_given_up(one.pool))
+    if not found and marked:
+        yield (
+            f"No member counts an error now, but ZFS half gave up {', '.join(marked[:LEAVES_NAMED])} after too many of them: the counters were set back since. "
+            f"{'Look at its SMART and its link.' if len(marked) == 1 else 'Suspect what they share, memory, HBA and cables, before any disk.'}"
+        )
+    elif not found and (groups := _counting_groups(one.pool)):
+        yield (
+            f"{', '.join(groups[:LEAVES_NAMED])} counted errors {'of its own, and none of its disks' if len(groups) == 1 else 'of their own, and none of their disks'} "
+            "did: no disk can be named. Suspect what they share, memory, HBA and cables."
+        )
+    elif not found:
         yield "Every member serves and none counts an error now, so the damage is in the data and not in a disk that could be named."
     elif len(found) == 1:
         top = found[0][0]
@@ -259,6 +274,18 @@ def _whose_fault(one: Damaged) -> Iterator[str]:
             f"{len(found)} members counted errors: {names}. What is wrong on several at once was wrong before it was written, or on the way: "
             "suspect memory, HBA and cables before any disk."
         )
+
+
+def _half_given_up(pool: PoolFacts) -> tuple[VdevFacts, ...]:
+    """Members that serve, and that ZFS marked for too many errors."""
+    return tuple(
+        leaf for _, top in pool.tops_read for leaf in top.leaves() if leaf.state == "DEGRADED" and errors_everywhere.GIVEN_UP in leaf.note
+    )
+
+
+def _counting_groups(pool: PoolFacts) -> tuple[str, ...]:
+    """The vdevs of several disks that count errors themselves."""
+    return tuple(top.name for _, top in pool.tops_read if top.children and top.counted)
 
 
 def _way_out(errors: DataErrors, pool: str) -> str:

@@ -116,7 +116,7 @@ def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str, unseen: bool) -> tupl
         whole = f"Look at the whole tree of {pool.name}, and at the counts of the other disks beside {name}, before anything is done to it."
         return (
             _cures.look(whole, ("zpool", "status", "-v", "-P", "-p", *_pools.named(pool))),
-            _cures.reseat(name),
+            *_cures.after_resilver(pool, name, (_cures.reseat(name),)),
         )
     again = "If the count grows again with the way to it in order, replace it while it still serves."
     mend = (
@@ -124,7 +124,8 @@ def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str, unseen: bool) -> tupl
         _cures.clear(pool, leaf),
         _cures.scrub(pool, f"Scrub {pool.name}, and look at the count again: one that stays at 0 was of the past."),
     )
-    return mend if errors_everywhere.several_count(pool) else (*mend, _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again))
+    cures = mend if errors_everywhere.several_count(pool) else (*mend, _cures.replace(pool, leaf, _cures.IN_ITS_BAY, again))
+    return _cures.after_resilver(pool, name, cures)
 
 
 def _counts(leaf: VdevFacts) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, VdevFacts, known, lookup
-from workflows.situations import _cures, _partitions, _words
+from workflows.situations import _cures, _partitions, _words, errors_everywhere
 from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, cause_of, lost_members
 from workflows.situations.wwid_mismatch import mismatch
@@ -43,7 +43,7 @@ def _situation(lost: Lost) -> Situation:
         evidence=tuple(_evidence(lost)),
         answers=(
             *(lost.answers("It replaces the faulted member by its guid, by a disk that carries no label.") if out else ()),
-            *lost.planned(),
+            *(() if not out and errors_everywhere.several_count(lost.pool) else lost.planned()),
         ),
         subject=_words.subject(lost.node, lost.pool, lost.top, lost.leaf) | {"was": lost.path},
         cures=_partitions.before_replacing(lost.pool, lost.leaf, lost.cures() if out else of_a_serving_member(lost)),
@@ -59,7 +59,11 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
         "because taking it out first costs redundancy."
     )
     clear = _cures.clear(lost.pool, lost.leaf)
-    return (_cures.reseat(lost.name_of_disk()), clear, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
+    name = lost.name_of_disk()
+    way = (_cures.reseat(name), clear)
+    several = errors_everywhere.several_count(lost.pool)
+    cures = way if several else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
+    return _cures.after_resilver(lost.pool, name, cures)
 
 
 def _meaning(lost: Lost, out: bool) -> str:
@@ -80,6 +84,11 @@ def _meaning(lost: Lost, out: bool) -> str:
             "often as from the disk: look there first."
         )
     sentences += [sentence] if (sentence := _partitions.sentence(leaf)) else []
+    if not out and (several := errors_everywhere.several_count(lost.pool)):
+        sentences.append(
+            f"{several} members of {lost.pool.name} count errors or were given up for them: look at what they share, the HBA, a cable, an expander, power or "
+            "memory, before any of them is replaced."
+        )
     sentences.append(lost.margin_sentence())
     return " ".join(sentences)
 

@@ -19,6 +19,7 @@ SLUG = "errors-everywhere"
 MANUALS: tuple[str, ...] = ("sas-link-triage",)
 GATES = True
 MEMBERS_MIN = 2
+GIVEN_UP = "too many errors"
 SEVERAL_MIN = 3  # members of a pool; that many do not fail alike at one time
 ROWS_SHOWN = 8
 
@@ -99,8 +100,14 @@ def neighbours_unseen(pool: PoolFacts, top: VdevFacts) -> bool:
 
 
 def several_count(pool: PoolFacts) -> int:
-    """How many members in service count errors, where these are so many that what they share is looked at before any of them; else 0."""
-    members = len(counted(pool))
+    """How many members in service count errors or were half given up for them, where these are so many that what they share is looked at first; else 0.
+
+    A resilver that begins sets the counters back, and leaves the mark.
+    """
+    marked = sum(
+        leaf.state == "DEGRADED" and not leaf.counted and GIVEN_UP in leaf.note for _, top in pool.tops_read for leaf in top.leaves()
+    )
+    members = len(counted(pool)) + marked
     return members if members >= SEVERAL_MIN else 0
 
 

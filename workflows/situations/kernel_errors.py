@@ -377,7 +377,20 @@ def _memory(log: Log) -> Iterator[Situation]:
     )  # fmt: skip
 
 
-ZED_REPORTS = frozenset(("io", "checksum", "data", "delay", "deadman", "probe_failure", "authentication", "dio_verify_rd", "dio_verify_wr"))
+ZED_REPORTS = frozenset(
+    (
+        *("io", "checksum", "data", "delay", "deadman", "probe_failure", "authentication", "dio_verify_rd", "dio_verify_wr"),
+        *(
+            "vdev.unknown",
+            "vdev.open_failed",
+            "vdev.corrupt_data",
+            "vdev.no_replicas",
+            "vdev.bad_label",
+            "vdev.bad_guid_sum",
+            "vdev.too_small",
+        ),
+    )
+)
 ZED_GRAVE = frozenset(("data", "deadman", "probe_failure", "authentication"))
 
 

@@ -133,6 +133,8 @@ def _meaning(found: Suspended) -> Iterator[str]:
     yield WHY[found.kind]
     if found.pool.tops is UNREAD:
         yield "The kernel's own log or its events say so; `zpool status` was not looked at, so whether it is still so is to be seen there."
+    elif not known(found.pool.tops) and found.pool.tops_read:
+        yield "Not every line of its `zpool status` was understood, so the disks that it is about may be more than those that are named."
     elif not known(found.pool.tops):
         yield "`zpool status` gives no answer, so which disks it is about is not known from there; the kernel alone says this."
     yield _named(found)

@@ -40,7 +40,14 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         if refusal.forced and first.force != "may"
         else FORCE_WORDS[first.force]
     )
-    meaning = [f"The command did nothing: {refusal.text[:300].rstrip('.')}.", *_named(refusal), first.means, first.next, force]
+    killed = refusal.verb == "killed"
+    meaning = [
+        f"The command {'ended with' if killed else 'did nothing'}: {refusal.text[:300].rstrip('.')}.",
+        *_named(refusal),
+        first.means,
+        first.next,
+        force,
+    ]
     meaning += [
         f"{s.means} {s.next}"
         for s in sentences[1:3]
@@ -51,7 +58,7 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         key=f"{SLUG}:{node.node}:{place}:{refusal.verb}:{first.slug}",
         node=node.node,
         severity="act" if first.slug in STOPPED or (first.slug == "zdb-io-error" and _is_of_an_exported_pool(refusal)) else "watch",
-        title=f"{what} was refused",
+        title=f"{what} {'was ended before it was done' if killed else 'was refused'}",
         meaning=" ".join(part for part in meaning if part),
         evidence=tuple(_words.evidence(node, "refused", line.strip()) for line in refusal.lines[:6]),
         subject=_subject(refusal, first.slug),

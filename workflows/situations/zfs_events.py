@@ -71,13 +71,19 @@ def _situation(node: NodeFacts, pool: str, guid: int | None, events: list[Event]
         if shared
         else "Look at the cable, port and HBA of that disk first, then at its SMART. A few errors that do not come back need no new disk."
     )
+    terse = all(event.kind.startswith(TERSE) for event in events)
+    unseen = (
+        "They do not say of which pool they are; with -v they do. They are of the past"
+        if not pool and node.pools_read
+        else "They are of the past, and no `zpool status` was read"
+    )
     return Situation(
         slug=SLUG,
         key=f"{SLUG}:{node.node}:{guid or pool or 'none'}",
         node=node.node,
         severity="act" if grave or shared else "watch",
-        title=f"{pool or 'A pool'}: {_words.plural(len(events), 'error')} in ZFS's events" + (f" of {_words.plural(len(members), 'member')}" if members else ""),
-        meaning=f"The events say of {pool or 'a pool'}: {named}{more}. They are of the past, and no `zpool status` was read, so how it is now is not known. {advice}",
+        title=f"{pool or 'A pool'}: {_words.plural(len(events), 'change of state' if terse else 'error', 'changes of state' if terse else '')} in ZFS's events" + (f" of {_words.plural(len(members), 'member')}" if members else ""),
+        meaning=f"The events say of {pool or 'a pool'}: {named}{more}. {unseen}, so how it is now is not known. {advice}",
         evidence=tuple(_words.evidence(node, "zpool_events", _line(event)) for event in events[-NAMED:]),
         subject={"node": node.node, "pool": pool} | ({"pool_guid": str(guid)} if guid else {}),
         sure=False,

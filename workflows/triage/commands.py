@@ -313,7 +313,7 @@ def _zpool(rest: Sequence[str], letters: str) -> str:
 def _zdb(operands: Sequence[str], letters: str) -> tuple[str, str]:
     if "l" in letters and operands:
         return "zdb_label", device(operands[-1])  # with -u it says more, and both is read
-    return ("zdb_config", "") if "C" in letters else NOTHING
+    return ("zdb_config", "") if "C" in letters and "e" not in letters else NOTHING
 
 
 def _operands(rest: Sequence[str], with_value: str) -> list[str]:

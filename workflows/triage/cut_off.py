@@ -230,6 +230,7 @@ def events(lines: Sequence[str]) -> Whole:
 
     `fmdump -eV` of illumos prints the same records with marks around what is nested, and without quotes.
     """
+    lines = [line for line in lines if not zpool_events.DROPPED.fullmatch(line.strip())]
     records: list[list[str]] = []
     of_fmdump = any(line.strip().startswith(_OWN_TIME) for line in lines)
     torn = False

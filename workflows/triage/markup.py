@@ -23,6 +23,29 @@ _BB_BLOCKS = frozenset(("code", "quote", "spoiler", "pre", "plain", "shell", "ba
 _ENTITY = re.compile(
     r"&(?:lt|gt|amp|nbsp|quot|apos|ensp|emsp|thinsp|ndash|mdash|tab|[lr][sd]quo|#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5});", re.IGNORECASE
 )
+_LANGUAGES = frozenset(
+    [
+        "bash",
+        "sh",
+        "shell",
+        "zsh",
+        "console",
+        "text",
+        "txt",
+        "plain",
+        "plaintext",
+        "none",
+        "log",
+        "output",
+        "yaml",
+        "json",
+        "diff",
+        "ini",
+        "conf",
+        "c",
+        "python",
+    ]
+)
 _FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
 _STRESSED = re.compile(rf"(\*{{1,3}}|_{{2}}|~~)({STATE})\1")
 _ENTITIES_DEEP = 2  # "&amp;lt;": escaped twice
@@ -100,7 +123,8 @@ def _unfenced(line: str) -> str:
         rest = found.group(3).removesuffix(found.group(1))
         word = found.group(2)
         inline = rest != found.group(3)  # both fences on one line: no language is named
-        return f"{before}{TURN}{word if word.endswith(':') or inline else ''}{rest if rest.strip() else ''}"
+        spoken = rest.strip() and not rest.startswith(("\t", "{", "=")) and word.lower() not in _LANGUAGES
+        return f"{before}{TURN}{word if word.endswith(':') or inline or spoken else ''}{rest if rest.strip() else ''}"
     for mark in ("```", "~~~"):
         if line.endswith(mark):
             return line.rstrip(mark[0]) + TURN

@@ -51,7 +51,8 @@ _GOES_ON = re.compile(
     r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
 )
 _IN_QUOTES = re.compile(
-    r"`((?:[Cc]annot (?:\S{1,20} ){1,3}'|Key load error: )[^`]{1,400})`"
+    r"`((?:[Cc]annot (?:\S{1,20} ){1,3}'|Key load error: )[^`]{1,400})(?:`|$)"
+    rf"|[`\"“]([Cc]annot (?:{_BARE}) [^`\"”:]{{1,200}}: [^`\"”]{{3,300}})(?:[`\"”]|$)"
 )  # what somebody marks as printed, in a line of his own
 _MIDDLE = re.compile(r"use '-f' to override the following errors:|the following errors must be manually repaired:")  # below its first line
 LINES_MAX = 24
@@ -59,8 +60,15 @@ BEHIND_MAX = 200  # characters that a program says before the words of zpool tha
 _ERROR = re.compile(r".{0,120}[Ee]rror.{0,80}?: (?:'' )?'(?=cannot )")  # the same, where it puts them in quotes
 
 
+_ENDED = re.compile(r"\s{0,4}(?:\[[0-9]{1,4}\][+-]? {1,4})?(?:Killed|Segmentation fault|Bus error|Aborted)(?: \(core dumped\))?\s{0,200}")
+_OF_ZFS = re.compile(r"(?:zpool|zfs|zdb|zhack)(?: |$)")
+
+
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
     """Every refusal among these lines, in order. A sentence that somebody only talks about, in the middle of a line, is none."""
+    ended = [line for line in lines if _ENDED.fullmatch(line)] if _OF_ZFS.match(command) else []
+    if ended and len(ended) == sum(bool(line.strip()) for line in lines):
+        return (Refusal("killed", "", tuple(ended), command),)
     found: list[Refusal] = []
     i = 0
     while i < len(lines):
@@ -109,7 +117,7 @@ def _head(line: str) -> tuple[str, str] | None:
     if told and (behind := _CANNOT.match(line, told)) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
     if quoted := _IN_QUOTES.search(line):
-        line = quoted.group(1)
+        line = quoted.group(1) or quoted.group(2)
     if not line or not (
         line[0] in "cCiEKzlfTuUWPD/wbmA"
         or line.startswith("The ")

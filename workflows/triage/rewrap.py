@@ -221,6 +221,23 @@ def _records(lines: Sequence[str]) -> Change:
     return change._replace(unread=tuple(UnreadLine(line[:200], "record", "its date is none") for line in odd))
 
 
+_OF_POOL = re.compile(
+    r"\s{0,8}[0-9]{4}-[0-9]{2}-[0-9]{2}\.[0-9:]{8} zpool (?:scrub|export|clear|online|offline|replace|add|remove|attach|detach|resilver|trim)(?: -\S{1,40}){0,4} ([A-Za-z][\w.:-]{0,80})(?: |$)"
+    r"|\s{0,8}[0-9]{4}-[0-9]{2}-[0-9]{2}\.[0-9:]{8} zpool import(?: \S{1,200}){0,30}? ([A-Za-z][\w.:-]{0,80})$"
+)
+
+
+def _headless(lines: Sequence[str]) -> Change:
+    """A history without its heading: its commands name the pool, where all that do name one."""
+    if any(line.lstrip().startswith("History for ") for line in lines):
+        return _as_is(lines)
+    named = {found.group(1) or found.group(2) for line in lines if (found := _OF_POOL.match(line[:1000]))}
+    name = named.pop() if len(named) == 1 else "(not named)"
+    whose = f"its commands are of {name}" if name[0] != "(" else "it does not show which pool it is of"
+    change = _records([f"History for '{name}':", *(line.strip() if _RECORD.match(line.strip()) else line for line in lines)])
+    return change._replace(notes=(*change.notes, f"The line `History for ...` is not here; {whose}."))
+
+
 _OLD_UBERBLOCK = re.compile(r"Uberblock\[[0-9]{1,3}\](?: invalid)?$")
 
 
@@ -285,7 +302,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "lsscsi": (_as_is, _lsscsi, _rows_of_lsscsi),
     "kernel_log": (_kernel_log,),  # a line cut in two reads as one that says less, so joining comes first
     "zpool_events": (_events, _cut(cut_off.events)),
-    "zpool_history": (_as_is, _records),
+    "zpool_history": (_as_is, _records, _headless),
     "zdb_uberblocks": (_as_is, _uberblocks),
     "zpool_list": (_as_is, _tabs),
     "zpool_status_json": (_as_is, _cut(torn_json.head)),

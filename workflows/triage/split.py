@@ -13,7 +13,7 @@ from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
 from workflows import pasted
 from workflows.facts import status_reasons
-from workflows.pasted import ata_errors
+from workflows.pasted import ata_errors, uberblock
 from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, HEADING, KEY, ROW
@@ -309,6 +309,11 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
     ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
+    (
+        "zpool_history",
+        re.compile(r"\s{0,8}[0-9]{4}-[0-9]{2}-[0-9]{2}\.[0-9]{2}:[0-9]{2}:[0-9]{2} (?:zpool|zfs|\[txg:[0-9]+\]|\[internal|\([0-9]+ms\)) ?"),
+        "",
+    ),
     ("zpool_get", _PROPERTIES, ""),
     ("zpool_get", re.compile(r"[A-Za-z][\w.:-]* +size +[0-9.]+[KMGTPE]? +-$"), r"\S+ +capacity "),  # -H prints no heading
     ("zpool_iostat_w", re.compile(r"\S+ +total_wait +disk_wait"), ""),
@@ -327,21 +332,13 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("mdb", re.compile(r"(?:> *)?zfs_\w+(?: *::print(?: -\w+)?|/[WZ](?:0t|0x)?[0-9a-f]+)$"), ""),
 )
 _SIGN = re.compile("|".join(f"(?:{form.pattern})" for _, form, _ in _SIGNS))  # to see at a glance that none fits
-_ONE_BY_ONE = (
-    "zpool_events",
-    "zpool_history",
-    "zpool_get",
-    "smart",
-    "ses",
-    "dbgmsg",
-    "drive_modes",
-    "zpool_status_json",
-)  # one heading each
+_ONE_BY_ONE = ("zpool_events", "zpool_history", "zpool_get", "smart", "ses", "dbgmsg", "drive_modes", "zpool_status_json")  # one heading
 
 
 HEADED = {
     "zpool_events": "TIME",
     "zpool_get": "NAME",
+    "zpool_history": "History",
     "dbgmsg": "timestamp",
 }  # what a new run begins with; another line that may begin one is the next record
 
@@ -375,6 +372,9 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
         return False  # the next record
     if source in _ONE_BY_ONE:
         return piece.begun
+    above = piece.lines[-2] if len(piece.lines) > 1 else ""
+    if source == "zdb_label" and (title := _LABEL_TITLE.match(above)) and line.endswith(f"label {title.group()[6]}"):
+        return False  # old releases title a label that they cannot read, too
     return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
 
 
@@ -469,7 +469,7 @@ _GOES_ON: Mapping[str, Callable[[Piece, str], bool]] = {
     "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
     "kernel_log": lambda piece, line: kernel_log.goes_on(line) or bool(piece.lines and piece.lines[-1]),
     "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
-    "zpool_history": _goes_on_as(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.| "),
+    "zpool_history": _goes_on_as(r"-?[0-9]{4,9}-[0-9]{2}-[0-9]{2}\.| "),
     "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
     "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
     "smart": lambda piece, line: _OF_MD.match(line) is None,
@@ -493,6 +493,8 @@ def _trim(piece: Piece) -> Piece:
     piece.first += start
     if piece.source == "smart" and ata_errors.is_alone(piece.lines):
         piece.source = "ata_errors"
+    if piece.source == "zdb_label" and (rest := uberblock.of_labels(piece.lines)):
+        piece.source, piece.lines = "uberblock", rest
     if piece.source == "kernel_log" and piece.lines and all(not line or kernel_log.JOURNAL.match(line) for line in piece.lines):
         piece.source = piece.command = ""  # which time the journal is of, and no line of it
     if piece.command and piece.source and not piece.sure and talk.is_talk(piece.lines) and not refusals(piece.lines, piece.command):
