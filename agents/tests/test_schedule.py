@@ -385,11 +385,11 @@ def test_it_asks_often_while_a_resilver_runs(twin, on_twin):
 
 def test_it_reads_the_labels_again_when_a_resilver_ends(twin, on_twin, clock):
     """They said who was being filled. Without this a run would wait two minutes more for nothing."""
-    with twin.store.changing() as node:
-        node.knobs.resilver_seconds = 0.2
     twin.run(zpool_replace.argv(rig.params(twin)), 10)
     on_twin.round()
-    time.sleep(0.3)
+    with twin.store.changing() as node:
+        (scan,) = (pool.scan for pool in node.imported if pool.scan and pool.scan.state == "running")
+        scan.seconds = 0.0
     clock.now += FAST_SECONDS
     on_twin.round()
     assert on_twin._sources["zdb_label"].due == 0.0

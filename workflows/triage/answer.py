@@ -44,7 +44,7 @@ from workflows.triage.inquiry import inquiry
 from workflows.triage.interleaved import cut
 from workflows.triage.marks import Finder, Mark, Stretch
 from workflows.triage.next import CALLED, Command, missing
-from workflows.triage.split import Piece
+from workflows.triage.piece import Piece
 
 TEXT_CHARACTERS_MAX = 16_000_000
 MERGED = frozenset(("zpool_status", "zpool_status_guid", "kstat_pools", "kstat_txgs", "sg_logs", "drive_modes", "zdb_config", "parameters",

@@ -15,7 +15,7 @@ from workflows.engine.core import Cure, Evidence, Situation
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, VdevFacts, known
 from workflows.pasted import ReadOutput
 from workflows.triage.fields import HEADER, ROW
-from workflows.triage.split import Piece
+from workflows.triage.piece import Piece
 
 NAMELESS = "pasted"  # the node of outputs whose prompt names none
 SLUG = "foreign-pool-imported-elsewhere"

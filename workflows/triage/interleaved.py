@@ -12,7 +12,7 @@ from agents.collectors._log_stamps import stamped
 from workflows.triage import split
 from workflows.triage.commands import asked
 from workflows.triage.fields import HEADER, KEY, ROW
-from workflows.triage.split import Piece
+from workflows.triage.piece import Piece
 
 LINES_MAX = 400  # that the text of one pool has; what stands further below belongs to another
 POOLS = ("zpool_status", "zpool_import")

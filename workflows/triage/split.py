@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from agents.collectors import kernel_log
@@ -16,51 +16,11 @@ from workflows.facts import status_reasons
 from workflows.pasted import ata_errors, uberblock
 from workflows.triage import prompts, talk
 from workflows.triage.commands import Asked, asked, kernel_file
-from workflows.triage.fields import HEADER, HEADING, KEY, ROW
+from workflows.triage.fields import HEADER, KEY
+from workflows.triage.goes_on import belongs, family
+from workflows.triage.piece import SECTION, Piece
 from workflows.triage.refused import refusals
 from workflows.triage.torn_json import PART_OF_SMARTCTL, is_json
-
-
-@dataclass
-class Piece:
-    """Consecutive lines of one output. `first` counts from 1."""
-
-    source: str  # "" for lines that are no output we know
-    first: int
-    lines: list[str] = field(default_factory=list)
-    key: str = ""
-    node: str = ""
-    command: str = ""
-    path: str = ""  # the file whose lines these are, where they do not say it themselves
-    question: str = ""  # what was asked, where they cannot be read without it
-    hint: str = ""
-    heading: str = ""  # the last "pool:", "config:", "errors:" ... seen
-    sure: bool = False  # whether a line of it begins an output of its source
-    begun: bool = False  # whether it has a line that is not empty
-    closed: bool = False  # whether the brace that ends a JSON text stands there
-    pools: set[str] = field(default_factory=set)  # the lines that name a pool, or say that there is none
-    sections: set[str] = field(default_factory=set)  # of a report of smartctl: the beginnings of those that it has
-    labels: set[str] = field(default_factory=set)  # which of a disk's four were told of
-
-    def add(self, line: str) -> None:
-        """One more line. What is asked of every line later is kept here, so that a long output is not read again for each."""
-        self.lines.append(line)
-        self.begun = self.begun or bool(line)
-        self.closed = self.closed or line == "}"
-        found = KEY.match(line)
-        self.heading = found.group(1) if found else self.heading
-        if self.source.startswith(("zpool_", "zdb_")) and line.strip().startswith(("pool: ", "no pools")):
-            self.pools.add(line.strip())
-        if self.source == "smart" and (section := _SECTION.match(line)):
-            self.sections.add(section.group())
-        if self.source == "zdb_label":
-            match = _LABELS_NAMED.match(line)
-            self.labels |= set("".join(match.groups(""))) & set("0123") if match else set()
-
-    @property
-    def last(self) -> int:
-        return self.first + max(len(self.lines), 1) - 1
-
 
 NO_PROMPT = re.compile(
     r" *(?:ID# +ATTRIBUTE_NAME|[0-9]{1,3}% of test remaining|# {0,1}[0-9]{1,2} {1,4}(?:Short|Extended|Conveyance|Vendor|Selective|Background|Foreground|Offline)\b)"
@@ -98,10 +58,10 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if source and not shut and _another(pieces[-1], source, key, line, lines[i + 1 : i + 3]):
             key = key or (_named_above(lines, i) if source in _OF_A_DISK else "")
             pieces.append(Piece(source, i + 1, key=key, node=node))
-        elif not (source and source == _family(pieces[-1].source)) and not _belongs(pieces[-1], line):
+        elif not (source and source == family(pieces[-1].source)) and not belongs(pieces[-1], line):
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
-        pieces[-1].sure |= _family(pieces[-1].source) == source
+        pieces[-1].sure |= family(pieces[-1].source) == source
     return list(_with_heads_of_mails([trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]))
 
 
@@ -170,7 +130,7 @@ def _is_talk(piece: Piece, source: str) -> bool:
         and bool(piece.command)
         and piece.begun
         and not piece.sure
-        and _family(piece.source) == source
+        and family(piece.source) == source
         and not refusals(piece.lines, piece.command)
     )
 
@@ -360,7 +320,7 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
         )
     ):
         return False
-    if _family(piece.source) != source or (key and piece.key and key != piece.key):
+    if family(piece.source) != source or (key and piece.key and key != piece.key):
         return not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
         return line.strip() in piece.pools  # the same pool again: another run
@@ -378,8 +338,8 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
     return source == "zdb_label" and len(piece.labels) == LABELS  # what follows is another disk's
 
 
+LABELS = 4  # on every disk
 _REPORT = re.compile(r"smartctl |[{]")
-_SECTION = re.compile(r"=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===|SMART Health Status: |SMART overall-health")
 _ID = re.compile(r" *Primary enclosure logical identifier")
 _OF_SHELF = re.compile(
     r" *Primary enclosure logical identifier|.*\bElement (?:type|[0-9]+ descriptor)|Enclosure [Ss]tatus diagnostic page:"
@@ -391,96 +351,13 @@ def _another_report(piece: Piece, line: str) -> bool:
     """Whether a line of smartctl's begins the report of another disk: its first line, or a section that this report has already."""
     if _REPORT.match(line):
         return piece.begun
-    section = _SECTION.match(line)
+    section = SECTION.match(line)
     return section is not None and section.group() in piece.sections
 
 
 def _is_inside(piece: Piece, source: str) -> bool:
     """A line of a command's own output that only looks like the beginning of another."""
     return (piece.source, source) in (("ses", "drive_modes"), ("fmadm", "kernel_log")) or pasted.is_inside(piece.source, source)
-
-
-def _family(source: str) -> str:
-    """`zpool status` by guid begins like any other."""
-    return source.removesuffix("_guid")
-
-
-LABELS = 4  # on every disk
-_LABELS_NAMED = re.compile(r"LABEL ([0-3])|failed to \w{1,20} label ([0-3])$| +labels = ([0-3 ]*)$")
-
-
-def _belongs(piece: Piece, line: str) -> bool:
-    """Whether a line can be part of this output. What cannot is somebody's own words."""
-    if not line or not piece.source or (piece.path and piece.source != "node"):
-        return True
-    if piece.command and not piece.begun:  # whatever it said first
-        return True
-    if piece.source == "smart" and piece.lines and piece.lines[0] == "{":
-        return _json_goes_on(piece, line)
-    if piece.source in pasted.READERS:
-        return not piece.lines or pasted.belongs(piece.source, piece.lines[-1], line)
-    test = _GOES_ON.get(_family(piece.source))
-    return test is None or test(piece, line)
-
-
-_OF_MD = re.compile(r"(?:sudo +)?mdadm +-|/dev/\w{2,20}:$|Personalities :")  # what people ask of a disk of Linux RAID behind its report
-_OF_DEDUP = re.compile(r"bucket +allocated|_{6} +_|refcnt +blocks|-{6} +-")  # the heading of the table that -D prints
-
-
-def _status_goes_on(piece: Piece, line: str) -> bool:
-    """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
-    if line.startswith((" ", "device details:")) or KEY.match(line):
-        return True
-    if piece.heading == "errors":
-        return False
-    if piece.heading == "dedup" and _OF_DEDUP.match(line):
-        return True
-    if piece.lines and ROW.match(piece.lines[-1]) and piece.lines[-1][0] == " " and talk.is_somebodys(line):
-        return False
-    return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
-
-
-def _import_goes_on(piece: Piece, line: str) -> bool:
-    wrapped = bool(piece.lines) and bool(piece.lines[-1])  # the rest of a line that a mail has cut in two
-    return wrapped or line.startswith(" ") or bool(KEY.match(line)) or line.strip() == NO_POOL_TO_IMPORT or _is_row_below(piece, line)
-
-
-def _is_row_below(piece: Piece, line: str) -> bool:
-    return piece.heading == "config" and bool(ROW.match(line))
-
-
-def _goes_on_as(form: str) -> Callable[[Piece, str], bool]:
-    """Lines of this form, and whatever follows one without an empty line between: mail may have cut it in two."""
-    kind = re.compile(form)
-    return lambda piece, line: bool(kind.match(line)) or bool(piece.lines and piece.lines[-1])
-
-
-def _json_goes_on(piece: Piece, line: str) -> bool:
-    return not piece.closed
-
-
-_LABEL_LINE = re.compile(r"-{10,}$|LABEL [0-3]|L2ARC|failed to (?:unpack|read) label|log_blk_count:|No log blocks to read|Uberblock\[| {4}")
-_LSSCSI_REST = re.compile(r" *(?:/dev/\S+|0x[0-9a-f]+|[0-9a-f]{16,33}|-|[0-9.]+[kKMGTPE]?i?B)(?: |$)|  (?:\w+=|dir: )")
-_GOES_ON: Mapping[str, Callable[[Piece, str], bool]] = {
-    "zpool_status": _status_goes_on,
-    "zpool_import": _import_goes_on,
-    "zpool_status_json": _json_goes_on,
-    "zdb_label": lambda piece, line: bool(_LABEL_LINE.match(line)),
-    "lsscsi": lambda piece, line: line.startswith("[") or bool(_LSSCSI_REST.match(line)),
-    "kernel_log": lambda piece, line: kernel_log.goes_on(line) or bool(piece.lines and piece.lines[-1]),
-    "zpool_events": _goes_on_as(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} | {8}"),
-    "zpool_history": _goes_on_as(r"-?[0-9]{4,9}-[0-9]{2}-[0-9]{2}\.| "),
-    "zpool_get": _goes_on_as(r"\S+ +\S+ +\S"),
-    "zpool_iostat_w": _goes_on_as(r"\S+ +total_wait|\S+ +(?:[0-9.]+[KMGTPE]? *)+$|-"),
-    "smart": lambda piece, line: _OF_MD.match(line) is None,
-    "zdb_config": _goes_on_as(r" {4}|\S+:$|(?:MOS|Cached) [Cc]onfiguration:"),
-    "sysctl": lambda piece, line: bool(re.match(r"[\w.%]+: ?", line)),
-    "parameters": lambda piece, line: line.startswith("/"),
-    "mdb": lambda piece, line: bool(
-        re.match(r"(?:> *)?(?:\w+/[A-Z]|\w+ *::print|::|\$q)|\w+: *|Loading modules|(?:0t|0x)?[0-9a-f]+$", line)
-    ),
-    "node": lambda piece, line: bool(re.match(r"[0-9a-f]{1,8}$|zfs-", line)),
-}
 
 
 def _trim(piece: Piece) -> Piece:
