@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agents.collectors import block as block_source
+from agents.collectors import boot_tool as boot_tool_source
+from agents.collectors import node as node_source
+from agents.collectors import sas_phys as sas_phys_source
+from agents.collectors import zdb_config as zdb_config_source
 from agents.collectors.base import Capture
 from agents.domain.wwid import normalise, strip_partition
 from workflows.facts.model import NO_AGES, LeafChange, NodeFacts
@@ -57,7 +62,7 @@ def node_facts(
     """
     sources = Sources(captures, earlier, digests, memory, lately)
     disks, carried, kstats = read_disks(sources), _carried(sources), read_kstats(sources)
-    listed = read_pools(sources, carried, _resolver(sources.read("block"), read_links(sources)))
+    listed = read_pools(sources, carried, _resolver(sources.read(block_source), read_links(sources)))
     pools = with_used_twice(with_figures(with_gone(with_kernel(listed.pools, kstats), disks), sources, disks))
     importable, partial_importable = read_importable(sources)
     return NodeFacts(
@@ -85,11 +90,11 @@ def node_facts(
         not_understood=sources.not_understood(),
         absent=sources.absent(),
         left_asleep=sources.left_asleep(),
-        fabric=read_fabric(sources, disks, sources.earlier("sas_phys")),
+        fabric=read_fabric(sources, disks, sources.earlier(sas_phys_source)),
         ages=ages,
         timelines=read_timelines(sources, disks),
-        boot=sources.read("boot_tool"),
-        cached=sources.read("zdb_config", if_nothing=()),
+        boot=sources.read(boot_tool_source),
+        cached=sources.read(zdb_config_source, if_nothing=()),
         kstats=kstats,
         tunables=read_tunables(sources),
         policy=read_policy(sources),
@@ -114,12 +119,12 @@ def _unplaced(sources: Sources) -> Iterator[Copies]:
 
 
 def _carried(sources: Sources) -> LabelIndex:
-    return sources.once("carried", lambda: _index(Labels(sources), sources.read("block")))
+    return sources.once("carried", lambda: _index(Labels(sources), sources.read(block_source)))
 
 
 @derived
 def _of_node(sources: Sources, field: str) -> Known[str]:
-    parsed = need(sources.read("node"))
+    parsed = need(sources.read(node_source))
     return getattr(parsed, field) or Unknown(f"The node does not say its {field.replace('_', ' ')}.")
 
 

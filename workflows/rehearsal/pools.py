@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from agents.collectors import zdb_label as zdb_label_source
+from agents.collectors import zdb_uberblocks as zdb_uberblocks_source
 from twin import build, model
 from twin.disk_names import part_name
 from workflows.facts import ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts, known, suspects
@@ -70,7 +72,7 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
     for disk in node.disks:
         for path in [path for path in disk.paths if path.runs or disk.map is None][:1]:
             for number, where in ((0, path.name), *((p.number, part_name(path.name, p.number)) for p in disk.partitions)):
-                reading = sources.read(f"zdb_label/{where}") if sources.has(f"zdb_label/{where}") else None
+                reading = sources.read(zdb_label_source, where) if sources.has(f"zdb_label/{where}") else None
                 for label in reading.labels if reading is not None and known(reading) else ():
                     if not number and disk.map is not None and disk.partition(0) is None:
                         build.partition(disk)
@@ -81,7 +83,7 @@ def _carried(node: model.Node, sources: Sources, gaps: list[str]) -> Iterator[Ca
 
 
 def _ring(sources: Sources, where: str) -> tuple[tuple[int, int], ...]:
-    reading = sources.read(f"zdb_uberblocks/{where}") if sources.has(f"zdb_uberblocks/{where}") else ()
+    reading = sources.read(zdb_uberblocks_source, where) if sources.has(f"zdb_uberblocks/{where}") else ()
     return tuple(dict.fromkeys((u.txg, u.timestamp) for u in reading if not u.multihost)) if known(reading) else ()
 
 

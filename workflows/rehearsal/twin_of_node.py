@@ -7,21 +7,31 @@ never something comfortable (a blank disk), and `gaps` says so.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from agents.collectors import block as block_source
+from agents.collectors import boot_tool as boot_tool_source
+from agents.collectors import enclosure as enclosure_source
+from agents.collectors import lsscsi as lsscsi_source
+from agents.collectors import mounts as mounts_source
+from agents.collectors import node as node_source
+from agents.collectors import parameters as parameters_source
+from agents.collectors import sas_phys as sas_phys_source
+from agents.collectors import sas_topology as sas_topology_source
 from agents.collectors.block import BlockDisk
 from agents.collectors.enclosure import PORTS, port_above
+from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.node import NodeInfo
 from agents.domain.wwid import by_id_path, scheme
 from twin import build, model
 from twin.drive_logs import READ_BYTES
 from twin.partitioning import ESP
-from workflows.facts import DiskFacts, NodeFacts, known
+from workflows.facts import DiskFacts, Known, NodeFacts, known
 from workflows.facts.read.sources import Sources
 from workflows.rehearsal import pools
 
+T = TypeVar("T")
 Body = Mapping[str, Any]
-NEEDED = ("zpool_status", "zpool_status_guid", "block", "node")
 TIB = 1 << 40
 _HOST = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])/(?:[^/]+/)*?host([0-9]+)/")
 _NVME = re.compile(r"/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])/nvme/nvme[0-9]+$")
@@ -42,17 +52,18 @@ def rebuild(facts: NodeFacts, captured: Mapping[str, Body], earlier: Mapping[str
     """`said` are the bodies of the last report by "source" or "source/key"; `earlier` is what some said before, with how many seconds
     before. `at` is when the rehearsal begins. Raises CannotRebuild."""
     sources = Sources(captured, earlier)
-    needed = {where: _needed(facts, sources, where) for where in NEEDED}
-    made = Rebuilt(_node(facts, sources, needed["node"], needed["block"], at))
-    _disks(made, facts, sources, needed["block"])
+    for where in ("zpool_status", "zpool_status_guid"):
+        _needed(facts, sources.pools(where))
+    block, info = _needed(facts, sources.read(block_source)), _needed(facts, sources.read(node_source))
+    made = Rebuilt(_node(facts, sources, info, block, at))
+    _disks(made, facts, sources, block)
     _enclosures(made, facts, sources)
     _light_tools(made, facts)
     made.damaged = pools.add(made.node, facts, sources, made.gaps, at)
     return made
 
 
-def _needed(facts: NodeFacts, sources: Sources, where: str) -> Any:
-    value = sources.read(where)
+def _needed(facts: NodeFacts, value: Known[T]) -> T:
     if not known(value):
         raise CannotRebuild(f"The last report of {facts.node} does not hold enough to rehearse on: {value.reason}")
     return value
@@ -80,37 +91,37 @@ def _node(facts: NodeFacts, sources: Sources, info: NodeInfo, devices: tuple[Blo
 
 
 def _boot(sources: Sources) -> dict[str, Any]:
-    reading = sources.read("boot_tool")
+    reading = sources.read(boot_tool_source)
     return {"boot_uuids": list(reading.listed), "efi": reading.efi} if known(reading) else {}
 
 
 def _fats(sources: Sources) -> dict[str, str]:
     """Kernel name of each partition with a FAT file system that proxmox-boot-tool may list -> its UUID."""
-    reading = sources.read("boot_tool")
+    reading = sources.read(boot_tool_source)
     return {device: uuid for uuid, device in reading.devices} if known(reading) else {}
 
 
 def _hosts(sources: Sources, block: tuple[BlockDisk, ...]) -> dict[str, str]:
     """Every SCSI host that a disk or the SAS fabric names, with its PCI address."""
-    fabric = sources.read("sas_topology")
+    fabric = sources.read(sas_topology_source)
     found = (_HOST.search(f"{device.folder or ''}/") for device in block)
     hbas = {str(host.number): host.pci for host in fabric.hosts if host.pci} if known(fabric) else {}
     return {match.group(2): match.group(1) for match in found if match} | hbas
 
 
 def _mounts(sources: Sources) -> tuple[tuple[str, str, str], ...]:
-    reading = sources.read("mounts")
+    reading = sources.read(mounts_source)
     return reading.mounts if known(reading) else ()
 
 
 def _parameters(sources: Sources) -> dict[str, str]:
-    reading = sources.read("parameters")
+    reading = sources.read(parameters_source)
     return dict(reading.values) if known(reading) else {}
 
 
 def _links(sources: Sources) -> dict[str, Any]:
     """The error counters of each phy; those that grew lately go on growing as they did."""
-    reading, before = sources.read("sas_phys"), sources.earlier("sas_phys")
+    reading, before = sources.read(sas_phys_source), sources.earlier(sas_phys_source)
     if not known(reading):
         return {}
     now = {phy.name: [count or 0 for count in phy.counters] for phy in reading}
@@ -148,7 +159,7 @@ def _left_out(disk: DiskFacts) -> str:
 
 
 def _swaps(sources: Sources) -> frozenset[str]:
-    reading = sources.read("mounts")
+    reading = sources.read(mounts_source)
     return frozenset(name.removeprefix("/dev/") for name in reading.swaps or ()) if known(reading) else frozenset()
 
 
@@ -241,12 +252,12 @@ def _modes(disk: DiskFacts) -> dict[str, Any]:
 
 
 def _enclosures(made: Rebuilt, facts: NodeFacts, sources: Sources) -> None:
-    reading = sources.read("enclosure", if_nothing=())
+    reading = sources.read(enclosure_source, if_nothing=())
     if not known(reading):
         made.gaps.append(f"The rehearsal has no bays: {reading.reason}")
         return
-    listed = sources.read("lsscsi")
-    scsi = {device.hctl: device for device in listed} if known(listed) else {}
+    listed = sources.read(lsscsi_source)
+    scsi = {device.hctl: device for device in (listed if known(listed) else ()) if isinstance(device, ScsiDevice)}
     carried = {path.name: disk.wwid for disk in made.node.disks for path in disk.paths}
     for one in reading:
         if one.id == PORTS:
@@ -284,7 +295,7 @@ def _seen_again(first: model.Enclosure, name: str, sg: int, bays: list[model.Bay
 
 def _port(slot: Any, sources: Sources) -> model.Port:
     """What is plugged into it is not known of one that is empty."""
-    disks = sources.read("block")
+    disks = sources.read(block_source)
     below = (_NVME.search(one.folder or "") for one in (disks if known(disks) else ()) if port_above(one.folder) == slot.name)
     return model.Port(slot.name, next((found.group(1) for found in below if found), ""), int(bool(slot.locate)))
 

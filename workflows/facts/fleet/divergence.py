@@ -109,18 +109,18 @@ def _timeline(node: NodeFacts, pool_guid: int) -> PoolTimeline | None:
 
 def _by_uberblock(timeline: PoolTimeline | None) -> Iterator[tuple[DiskFacts, Clue]]:
     """Disks of one top-level vdev get each uberblock together, so one that is ahead of all its peers did not get it from this pool."""
-    disks = timeline.disks if timeline else ()
-    for one in disks:
-        peers = [x for x in disks if x is not one and x.label.top_guid == one.label.top_guid and x.newest is not None]
-        if one.newest is None or len(peers) < PEERS_MIN:
+    disks = [(disk, newest) for disk in (timeline.disks if timeline else ()) if (newest := disk.newest) is not None]
+    for one, own in disks:
+        others = [(x, newest) for x, newest in disks if x is not one and x.label.top_guid == one.label.top_guid]
+        if len(others) < PEERS_MIN:
             continue
-        source = f"zdb_uberblocks/{one.label.partition}"
-        best = max((x.newest for x in peers), key=lambda u: (u.txg, u.timestamp))
-        if one.newest.txg > best.txg + 1:
-            ahead = f"its newest uberblock is of txg {one.newest.txg}, the best of the others of txg {best.txg}"
-            yield one.disk, Clue("uberblock-ahead", source, f"{ahead}, {apart(one.newest.timestamp - best.timestamp)}")
-        sums = Counter(x.newest.guid_sum for x in peers)
-        if len(sums) == 1 and one.newest.guid_sum not in sums:
+        peers, source = [x for x, _ in others], f"zdb_uberblocks/{one.label.partition}"
+        best = max((newest for _, newest in others), key=lambda u: (u.txg, u.timestamp))
+        if own.txg > best.txg + 1:
+            ahead = f"its newest uberblock is of txg {own.txg}, the best of the others of txg {best.txg}"
+            yield one.disk, Clue("uberblock-ahead", source, f"{ahead}, {apart(own.timestamp - best.timestamp)}")
+        sums = Counter(newest.guid_sum for _, newest in others)
+        if len(sums) == 1 and own.guid_sum not in sums:
             yield one.disk, Clue("guid-sum", source, "its newest uberblock was written for another set of vdevs (guid_sum differs)")
         yield from _split(one, peers, source)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from agents.collectors import enclosure as enclosure_source
+from agents.collectors import lsscsi as lsscsi_source
+from agents.collectors.lsscsi import ScsiDevice
 from workflows.facts.model import BayFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, known, need
@@ -19,7 +22,7 @@ def read_bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
 
 @derived
 def _read(sources: Sources) -> Known[tuple[BayFacts, ...]]:
-    enclosures = need(sources.read("enclosure", if_nothing=()))
+    enclosures = need(sources.read(enclosure_source, if_nothing=()))
     models = _models(sources)
     bays: dict[tuple[str, int], BayFacts] = {}
     for bay in (b for e in enclosures if e.id for b in _bays(e, models.get(e.name, ""))):
@@ -31,8 +34,12 @@ def _read(sources: Sources) -> Known[tuple[BayFacts, ...]]:
 
 def _models(sources: Sources) -> dict[str, str]:
     """What each enclosure calls itself, by its H:C:T:L, which is the kernel's name of it."""
-    devices = sources.read("lsscsi")
-    return {d.hctl: f"{d.vendor} {d.model} {d.rev}".strip() for d in devices if d.type == "enclosu"} if known(devices) else {}
+    devices = sources.read(lsscsi_source)
+    return {
+        d.hctl: f"{d.vendor} {d.model} {d.rev}".strip()
+        for d in (devices if known(devices) else ())
+        if isinstance(d, ScsiDevice) and d.hctl and d.type == "enclosu"
+    }
 
 
 def _bays(enclosure: Any, model: str) -> Iterable[BayFacts]:

@@ -10,16 +10,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
+from agents.collectors import sg_logs as sg_logs_source
+from agents.collectors import smart as smart_source
 from agents.collectors._smart_json import SmartDetails
+from agents.collectors.block import BlockDisk
+from agents.collectors.sg_logs import Logs
+from agents.collectors.smart import Smart
 from workflows.facts.read.disk_health import Finding, findings
 from workflows.facts.unknown import Known, Unknown, known
 
 if TYPE_CHECKING:
     from workflows.facts.read.sources import Sources
 
+T = TypeVar("T")
 TEBIBYTE = 1 << 40
+NOTHING = SmartDetails(None, None, None, None, (), None, None, None, (), (), None, None, None)
 
 
 @dataclass(frozen=True)
@@ -121,18 +128,18 @@ class ConditionFacts:
         return None
 
 
-def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts]:
+def read_condition(sources: Sources, devices: list[BlockDisk]) -> Known[ConditionFacts]:
     """Of one disk, by the first of its devices about which something was said. A report on another disk says nothing.
 
     The log pages are asked for through one path, perhaps another one than the first that smartctl got an answer through.
     """
-    reports = ((device, sources.read(f"smart/{device.name}")) for device in devices)
+    reports = ((device, sources.read(smart_source, device.name)) for device in devices)
     about = ((device, smart) for device, smart in reports if known(smart) and is_about(smart, device))
     first = next(about, None)
     if first is not None:
-        logs = next((f"sg_logs/{d.name}" for d, _ in chain([first], about) if sources.has(f"sg_logs/{d.name}")), f"sg_logs/{first[0].name}")
-        return condition_of(first[1], sources.read(logs))
-    reading = sources.read(f"smart/{devices[0].name}")
+        logged = next((d.name for d, _ in chain([first], about) if sources.has(f"sg_logs/{d.name}")), first[0].name)
+        return condition_of(first[1], sources.read(sg_logs_source, logged))
+    reading = sources.read(smart_source, devices[0].name)
     return (
         reading
         if not known(reading)
@@ -140,7 +147,7 @@ def read_condition(sources: Sources, devices: list[Any]) -> Known[ConditionFacts
     )
 
 
-def is_about(smart: Any, device: Any) -> bool:
+def is_about(smart: Smart, device: BlockDisk) -> bool:
     """Whether a report is on the disk behind a kernel device, by a name that both give; by the serial number only where none can be compared.
 
     The kernel names an NVMe namespace by one of EUI, NGUID and UUID, and smartctl does not print each of them.
@@ -159,49 +166,47 @@ def _kind(name: str) -> tuple[str, int]:
     return scheme, len(rest) if scheme == "eui" else 0
 
 
-def condition_of(smart: Any, logs: Any) -> ConditionFacts:
+def condition_of(smart: Smart, logs: Known[Logs]) -> ConditionFacts:
     """What a report and the log pages of the same disk say. `logs` is `Unknown` where there are none."""
-    more, log = smart.details, logs if known(logs) else None
-    silent = Unknown("The disk does not say.") if more is not None and not more.in_text else Unknown("smartctl's text does not say.")
+    more, log = smart.details or NOTHING, logs if known(logs) else None
+    silent = (
+        Unknown("The disk does not say.") if smart.details is not None and not more.in_text else Unknown("smartctl's text does not say.")
+    )
 
-    def of(name: str) -> Known[Any]:
-        value = None if more is None else getattr(more, name)
+    def of(value: T | None) -> Known[T]:
         return silent if value is None else value
-
-    def plain(name: str) -> Any:
-        return None if more is None else getattr(more, name)
 
     background = log.background if log is not None else None
     return ConditionFacts(
-        temperature=of("temperature"),
-        temperature_trip=of("temperature_trip"),
-        power_on_hours=of("power_on_hours"),
-        grown_defects=silent if smart.grown_defects is None else smart.grown_defects,
-        pending_defects=_pending(more, silent),
+        temperature=of(more.temperature),
+        temperature_trip=of(more.temperature_trip),
+        power_on_hours=of(more.power_on_hours),
+        grown_defects=of(smart.grown_defects),
+        pending_defects=_pending(smart.details, silent),
         errors=tuple(_errors(more, log)),
         non_medium=silent if log is None or log.non_medium is None else log.non_medium,
         self_tests=_tests(more, log, logs),
-        background=background.status if background is not None else of("background"),
+        background=background.status if background is not None else of(more.background),
         scan_findings=silent if background is None else background.findings,
-        links=tuple(DiskLink(link.port, link.phy, link.text, link.gbit, link.counters) for link in more.links) if more is not None else (),
+        links=tuple(DiskLink(link.port, link.phy, link.text, link.gbit, link.counters) for link in more.links),
         attributes=tuple(_attributes(more)),
-        percent_used=of("percent_used"),
+        percent_used=of(more.percent_used),
         passed=smart.passed,
         verdict=smart.line,
         sense=smart.sense,
-        critical_warning=plain("critical_warning"),
-        media_errors=plain("media_errors"),
-        available_spare=plain("available_spare"),
-        spare_threshold=plain("spare_threshold"),
-        life_left=plain("life_left"),
-        life_name=plain("life_name") or "",
-        failing=plain("failing") or (),
-        exhausted=plain("exhausted") or (),
-        too_hot=bool(plain("too_hot")),
-        temperature_max=plain("temperature_max"),
-        temperature_warning=plain("temperature_warning"),
+        critical_warning=more.critical_warning,
+        media_errors=more.media_errors,
+        available_spare=more.available_spare,
+        spare_threshold=more.spare_threshold,
+        life_left=more.life_left,
+        life_name=more.life_name,
+        failing=more.failing,
+        exhausted=more.exhausted,
+        too_hot=more.too_hot,
+        temperature_max=more.temperature_max,
+        temperature_warning=more.temperature_warning,
         silent=smart.silent,
-        has_no_self_test=more is not None and more.has_no_self_test,
+        has_no_self_test=more.has_no_self_test,
     )
 
 
@@ -212,10 +217,11 @@ def _pending(more: SmartDetails | None, silent: Unknown) -> Known[int | None]:
     return more.pending_defects
 
 
-def _errors(more: Any, log: Any) -> Iterator[ErrorFacts]:
-    rounded = {line.what: line for line in more.errors} if more is not None else {}
+def _errors(more: SmartDetails, log: Logs | None) -> Iterator[ErrorFacts]:
+    rounded = {line.what: line for line in more.errors}
+    counted = {"read": log.read, "write": log.write, "verify": log.verify} if log is not None else {}
     for what in ("read", "write", "verify"):
-        exact = getattr(log, what) if log is not None else None
+        exact = counted.get(what)
         if exact is not None:
             yield ErrorFacts(what, exact.corrected, exact.uncorrected, exact.processed_bytes)
         elif what in rounded:
@@ -224,21 +230,19 @@ def _errors(more: Any, log: Any) -> Iterator[ErrorFacts]:
             yield ErrorFacts(what, line.corrected, line.uncorrected, size, False)
 
 
-def _tests(more: Any, log: Any, logs: Any) -> Known[tuple[SelfTestFacts, ...]]:
+def _tests(more: SmartDetails, log: Logs | None, logs: Known[Logs]) -> Known[tuple[SelfTestFacts, ...]]:
     if log is not None and log.self_tests is not None:
         found = log.self_tests
-    elif more is not None and more.self_tests is not None:
+    elif more.self_tests is not None:
         found = more.self_tests
-    elif more is not None and more.has_no_self_test:
+    elif more.has_no_self_test:
         return Unknown("It has no self-test, which is optional for NVMe disks.")
     else:
         return Unknown(f"Its self-test log could not be read. {'' if known(logs) else logs.reason}".rstrip())
     return tuple(SelfTestFacts(test.hours, test.what, test.result, test.text, test.lba) for test in found)
 
 
-def _attributes(more: Any) -> Iterator[tuple[str, int]]:
-    if more is None:
-        return
+def _attributes(more: SmartDetails) -> Iterator[tuple[str, int]]:
     yield from more.attributes
     for name, value in (("media errors", more.media_errors), ("critical warning", more.critical_warning)):
         if value is not None:

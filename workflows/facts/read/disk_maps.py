@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from agents.collectors.block import RUNNING
+from agents.collectors import multipath as multipath_source
+from agents.collectors.block import RUNNING, BlockDisk
 from agents.collectors.multipath import MultipathMap
 from agents.domain.multipath_maps import LINK, map_of, paths_down, paths_up
 from workflows.facts.model import MapFacts
@@ -14,9 +14,9 @@ from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 
 @derived
-def map_above(sources: Sources, devices: list[Any]) -> Known[MultipathMap | None]:
+def map_above(sources: Sources, devices: list[BlockDisk]) -> Known[MultipathMap | None]:
     """None of a disk that no map touches; Unknown with the reason of one whose maps do not show that they are this disk."""
-    maps = sources.read("multipath")
+    maps = sources.read(multipath_source)
     if not known(maps):
         held = any(device.holders is None or any(holder.startswith("dm-") for holder in device.holders) for device in devices)
         return Unknown(f"Whether a multipath map is above it is not known: {maps.reason}") if held else None
@@ -24,7 +24,7 @@ def map_above(sources: Sources, devices: list[Any]) -> Known[MultipathMap | None
     return Unknown(f"It is not known as one disk behind a multipath map: {why}.") if why else found
 
 
-def facts_of(one: Known[MultipathMap | None], devices: list[Any]) -> Known[MapFacts | None]:
+def facts_of(one: Known[MultipathMap | None], devices: list[BlockDisk]) -> Known[MapFacts | None]:
     if not known(one) or one is None:
         return one
     dead = tuple(device.name for device in devices if device.state not in RUNNING)
@@ -39,7 +39,7 @@ def facts_of(one: Known[MultipathMap | None], devices: list[Any]) -> Known[MapFa
     )
 
 
-def read_through(one: Known[MapFacts | None], devices: list[Any]) -> list[Any]:
+def read_through(one: Known[MapFacts | None], devices: list[BlockDisk]) -> list[BlockDisk]:
     """The devices that show what is on the disk: behind a map those whose path works, else all."""
     up = [device for device in devices if known(one) and one is not None and device.name in one.up]
     return up or devices

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agents.collectors import drive_modes as drive_modes_source
+from agents.collectors.block import BlockDisk
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
@@ -39,10 +41,10 @@ class ModeFacts:
 
 
 @derived
-def read_modes(sources: Sources, devices: list[Any]) -> Known[ModeFacts]:
+def read_modes(sources: Sources, devices: list[BlockDisk]) -> Known[ModeFacts]:
     """By the first of its devices that has a value."""
     asked = [device for device in devices if sources.has(f"drive_modes/{device.name}")] or devices  # one path is enough
-    readings = [sources.read(f"drive_modes/{device.name}") for device in asked]
+    readings = [sources.read(drive_modes_source, device.name) for device in asked]
     parsed = need(next((each for each in readings if known(each)), readings[0]))
     believed = parsed.cache_type or next((device.write_cache for device in devices if device.write_cache), None)
     return ModeFacts(

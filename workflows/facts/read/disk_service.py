@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.collectors import io_counters as io_counters_source
+from agents.collectors import multipath as multipath_source
+from agents.collectors import zpool_iostat_w as zpool_iostat_w_source
 from agents.collectors.io_counters import IoCounters
 from agents.collectors.zpool_iostat_w import Histogram
 from workflows.facts.read.sources import Sources
@@ -51,15 +54,15 @@ def read_service(sources: Sources) -> ServiceFacts:
 
 @derived
 def _paths(sources: Sources) -> Known[Mapping[str, OnPath]]:
-    maps = need(sources.read("multipath"))
+    maps = need(sources.read(multipath_source))
     return {path.name: OnPath(one.name or one.dm, path.dm_state, path.checker) for one in maps for path in one.paths}
 
 
 def _commands(sources: Sources) -> Known[Mapping[str, IoCounters]]:
-    reading = sources.read("io_counters")
+    reading = sources.read(io_counters_source)
     return {one.name: one for one in reading} if known(reading) else reading
 
 
 def _waits(sources: Sources) -> Known[Mapping[str, Histogram]]:
-    reading = sources.read("zpool_iostat_w")
+    reading = sources.read(zpool_iostat_w_source)
     return {one.name: one for one in reading} if known(reading) else reading

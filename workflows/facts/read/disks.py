@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from agents.collectors import block as block_source
+from agents.collectors import disk_links as disk_links_source
+from agents.collectors import lsscsi as lsscsi_source
+from agents.collectors import mounts as mounts_source
+from agents.collectors import smart as smart_source
+from agents.collectors.block import BlockDisk
 from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
@@ -48,7 +54,7 @@ def read_disks(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
 
 @derived
 def _read(sources: Sources) -> Known[tuple[DiskFacts, ...]]:
-    need(sources.read("block"))
+    need(sources.read(block_source))
     disks = tuple(sources.once(f"disk {key}", partial(_disk, sources, key)) for key in _groups(sources))
     return with_only_one_left(disks, read_bays(sources))
 
@@ -58,7 +64,7 @@ def _around(sources: Sources) -> Around:
 
 
 def _read_around(sources: Sources) -> Around:
-    links, block = read_links(sources), sources.read("block")
+    links, block = read_links(sources), sources.read(block_source)
     return Around(
         links,
         _sg(sources),
@@ -71,25 +77,25 @@ def _read_around(sources: Sources) -> Around:
     )
 
 
-def _groups(sources: Sources) -> dict[str, list[Any]]:
-    return sources.once("groups", lambda: by_disk(block if known(block := sources.read("block")) else ()))
+def _groups(sources: Sources) -> dict[str, list[BlockDisk]]:
+    return sources.once("groups", lambda: by_disk(block if known(block := sources.read(block_source)) else ()))
 
 
-def by_disk(devices: Iterable[Any]) -> dict[str, list[Any]]:
+def by_disk(devices: Iterable[BlockDisk]) -> dict[str, list[BlockDisk]]:
     """Devices by what they are: the WWID, or the kernel name of one that says none."""
-    groups: dict[str, list[Any]] = {}
+    groups: dict[str, list[BlockDisk]] = {}
     for device in devices:
         groups.setdefault(device.wwid or device.name, []).append(device)
     return groups
 
 
-def label_names(device: Any, labels: Mapping[str, Read]) -> tuple[str, ...]:
+def label_names(device: BlockDisk, labels: Mapping[str, Read]) -> tuple[str, ...]:
     """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for, LUKS containers on it too."""
     first = next((p.name for p in device.partitions if p.number == 1), device.name)
     others = (
         device.name,
         *(p.name for p in device.partitions),
-        *(name for one in (device, *device.partitions) for name in one.holders or ()),
+        *(name for holders in _each_holder(device) for name in holders or ()),
     )
     return tuple(dict.fromkeys((first, *(name for name in others if name in labels))))
 
@@ -127,7 +133,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
     )
 
 
-def _path(about: Around, device: Any, above: Known[MultipathMap | None]) -> PathFacts:
+def _path(about: Around, device: BlockDisk, above: Known[MultipathMap | None]) -> PathFacts:
     return PathFacts(
         name=device.name,
         hctl=device.hctl,
@@ -142,7 +148,7 @@ def _path(about: Around, device: Any, above: Known[MultipathMap | None]) -> Path
     )
 
 
-def _other_names(about: Around, device: Any) -> tuple[str, ...]:
+def _other_names(about: Around, device: BlockDisk) -> tuple[str, ...]:
     """Links that do not name the whole disk in /dev/disk/by-id. What is mapped onto several disks names none of them."""
     inside = (*(p.name for p in device.partitions), *(dm for dm, key in about.mapped.items() if key == (device.wwid or device.name)))
     whole = tuple(link for link in about.links.get(device.name, ()) if not link.startswith(BY_ID))
@@ -154,17 +160,17 @@ def _of_partition(link: str) -> bool:
     return link.startswith(BY_ID) and "/dm-" not in link
 
 
-def mapped(devices: Iterable[Any]) -> dict[str, str]:
+def mapped(devices: Iterable[BlockDisk]) -> dict[str, str]:
     """Mapped device -> the one disk below it: a LUKS container, a multipath map. One that lies on several disks is left out."""
     found: dict[str, set[str]] = {}
     for device in devices:
-        for part in (device, *device.partitions):
-            for holder in part.holders or ():
+        for holders in _each_holder(device):
+            for holder in holders or ():
                 found.setdefault(holder, set()).add(device.wwid or device.name)
     return {holder: keys.pop() for holder, keys in found.items() if len(keys) == 1}
 
 
-def _label_places(sources: Sources, devices: list[Any]) -> dict[str, Read | None]:
+def _label_places(sources: Sources, devices: list[BlockDisk]) -> dict[str, Read | None]:
     """Where labels of the disk belong, and what was read there; None where nothing was collected."""
     labels = Labels(sources)
     return {name: labels.get(name) for device in devices for name in label_names(device, labels)}
@@ -190,7 +196,7 @@ def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
 
 
 @derived
-def _in_use(about: Around, devices: list[Any], above: Known[MultipathMap | None]) -> Known[tuple[str, ...]]:
+def _in_use(about: Around, devices: list[BlockDisk], above: Known[MultipathMap | None]) -> Known[tuple[str, ...]]:
     if not known(about.use):
         return about.use
     found: list[str] = []
@@ -209,23 +215,28 @@ def _named(about: Around, holder: str) -> str:
     return mapped_as(holder, uuid, name)
 
 
-def _holders(device: Any) -> Known[tuple[str, ...]]:
-    each = [device.holders, *(p.holders for p in device.partitions)]
-    if any(holders is None for holders in each):
+def _holders(device: BlockDisk) -> Known[tuple[str, ...]]:
+    each = _each_holder(device)
+    if None in each:
         return Unknown(f"What holds {device.name} could not be read.")
-    return tuple(dict.fromkeys(holder for holders in each for holder in holders))
+    return tuple(dict.fromkeys(holder for holders in each for holder in holders or ()))
 
 
-def _health(sources: Sources, devices: list[Any]) -> Known[HealthFacts]:
+def _each_holder(device: BlockDisk) -> list[tuple[str, ...] | None]:
+    """What holds the disk, and each of its partitions; None where sysfs did not say."""
+    return [device.holders, *(part.holders for part in device.partitions)]
+
+
+def _health(sources: Sources, devices: list[BlockDisk]) -> Known[HealthFacts]:
     verdicts = [_verdict(sources, device) for device in devices]
     known_verdicts = [health for health in verdicts if known(health)]
     return min(known_verdicts, key=lambda health: health.passed) if known_verdicts else verdicts[0]
 
 
 @derived
-def _verdict(sources: Sources, device: Any) -> Known[HealthFacts]:
+def _verdict(sources: Sources, device: BlockDisk) -> Known[HealthFacts]:
     """What one path's report says, if it is about this disk: it may be an hour old, and the name may have moved."""
-    smart = need(sources.read(f"smart/{device.name}"))
+    smart = need(sources.read(smart_source, device.name))
     if not is_about(smart, device):
         return Unknown(
             f"smartctl's report on {device.name} is about {smart.wwid or smart.serial or 'a disk it does not name'}. Have the node look again."
@@ -235,7 +246,7 @@ def _verdict(sources: Sources, device: Any) -> Known[HealthFacts]:
     return HealthFacts(smart.passed, smart.line, smart.grown_defects)
 
 
-def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
+def _same(devices: list[BlockDisk], field: str, what: str) -> Known[Any]:
     """What every path says; paths that contradict each other say nothing."""
     values = {getattr(device, field) for device in devices} - {None}
     if len(values) == 1:
@@ -245,7 +256,7 @@ def _same(devices: list[Any], field: str, what: str) -> Known[Any]:
 
 def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
     """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
-    reading = sources.read("disk_links")
+    reading = sources.read(disk_links_source)
     links: dict[str, tuple[str, ...]] = {}
     for path, name in reading if known(reading) else ():
         links[name] = (*links.get(name, ()), path)
@@ -253,13 +264,13 @@ def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
 
 
 def _sg(sources: Sources) -> dict[str, str]:
-    reading = sources.read("lsscsi")
+    reading = sources.read(lsscsi_source)
     return {d.node.rsplit("/", 1)[-1]: d.sg for d in (reading if known(reading) else ()) if isinstance(d, ScsiDevice) and d.node and d.sg}
 
 
 @derived
 def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
-    parsed, links = need(sources.read("mounts")), sources.read("disk_links")
+    parsed, links = need(sources.read(mounts_source)), sources.read(disk_links_source)
     if parsed.swaps is None:
         return Unknown("mounts: the node does not say what it swaps to.")
     names = {path: name for path, name in links} if known(links) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agents.collectors import ses, ses_status
 from workflows.facts.unknown import known
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ def read_enclosures(sources: Sources) -> tuple[EnclosureFacts, ...]:
 
 def _read(sources: Sources) -> tuple[EnclosureFacts, ...]:
     found: dict[str, EnclosureFacts] = {}
-    for source in ("ses_status", "ses"):
-        for key in sources.keys(source):
-            reading = sources.read(f"{source}/{key}")
+    for source in (ses_status, ses):
+        for key in sources.keys(source.NAME):
+            reading = sources.read(source, key)
             if known(reading) and reading.elements:
-                one = EnclosureFacts(f"{source}/{key}", reading.id, reading.elements)
+                one = EnclosureFacts(f"{source.NAME}/{key}", reading.id, reading.elements)
                 found.setdefault(reading.id or one.source, one)
     return tuple(found.values())

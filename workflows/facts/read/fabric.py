@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agents.collectors import sas_phys as sas_phys_source
+from agents.collectors import sas_topology as sas_topology_source
 from agents.collectors.sas_topology import pci_of, way
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
@@ -103,7 +105,7 @@ def _growth(phy: Any, before: Any | None, seconds: float) -> Known[Growth]:
 @derived
 def read_fabric(sources: Sources, disks: Known[tuple[DiskFacts, ...]], before: Known[tuple[Any, float]]) -> Known[FabricFacts]:
     """The phys with both ends. `before` is the value of `sas_phys` some time ago and how many seconds ago that was."""
-    phys, topology = need(sources.read("sas_phys")), need(sources.read("sas_topology"))
+    phys, topology = need(sources.read(sas_phys_source)), need(sources.read(sas_topology_source))
     rises, ports = growth(phys, before), {phy: port for port in topology.ports for phy in port.phys}
     at = _by_end(disks if known(disks) else ())
     return FabricFacts(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.collectors import node as node_source
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, need
 
@@ -41,7 +42,7 @@ def is_genuine(serial: str) -> bool:
 
 @derived
 def read_firmware(sources: Sources) -> Known[FirmwareFacts]:
-    reading = need(sources.read("node"))
+    reading = need(sources.read(node_source))
     serials = {kind: getattr(reading, f"{kind}_serial") for kind in ("chassis", "product", "board")}
     if not any(serials.values()):
         return Unknown("Its firmware shows no serial number, or the agent may not read it: only root may.")

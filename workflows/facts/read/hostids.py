@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agents.collectors import node as node_source
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, known
 
@@ -30,5 +31,5 @@ class HostidFacts:
 
 
 def read_hostids(sources: Sources) -> Known[HostidFacts]:
-    reading = sources.read("node")
+    reading = sources.read(node_source)
     return HostidFacts(reading.hostid, reading.hostid_file, reading.hostid_spl, reading.booted_at) if known(reading) else reading

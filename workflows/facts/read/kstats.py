@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from agents.collectors import kstat_pools as kstat_pools_source
+from agents.collectors import kstat_txgs as kstat_txgs_source
 from agents.collectors.kstat_pools import Importing, KernelPool
 from agents.collectors.kstat_txgs import MultihostWrite, PoolWrites
 from workflows.facts.model import PoolFacts
@@ -34,8 +36,8 @@ class KstatFacts:
 
 @derived
 def read_kstats(sources: Sources) -> Known[KstatFacts]:
-    parsed = need(sources.read("kstat_pools"))
-    writes = {pool: sources.read(f"kstat_txgs/{pool}") for pool in sources.keys("kstat_txgs")}
+    parsed = need(sources.read(kstat_pools_source))
+    writes = {pool: sources.read(kstat_txgs_source, pool) for pool in sources.keys("kstat_txgs")}
     importing = Unknown("This version of ZFS does not say which imports are under way.") if parsed.importing is None else parsed.importing
     return KstatFacts(parsed.pools, importing, writes)
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.collectors import zdb_label
 from agents.domain.wwid import normalise
 from workflows.facts.model import LabelFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, known
 
-SOURCE = "zdb_label"
+SOURCE = zdb_label.NAME
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Labels(Mapping[str, Read]):
         if name not in self:
             raise KeyError(name)
         where = f"{SOURCE}/{name}"
-        return self._sources.once(where, lambda: _read(name, self._sources.read(where)))
+        return self._sources.once(where, lambda: _read(name, self._sources.read(zdb_label, name)))
 
     def __contains__(self, name: object) -> bool:
         return self._sources.has(f"{SOURCE}/{name}")

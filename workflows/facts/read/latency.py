@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
+from agents.collectors import kernel_log as kernel_log_source
+from agents.collectors import zpool_events as zpool_events_source
+from agents.collectors import zpool_iostat as zpool_iostat_source
 from agents.collectors.zpool_iostat import Waits
 from workflows.facts.model import DiskFacts, PoolFacts, VdevFacts
 from workflows.facts.read.sources import Sources
@@ -22,6 +25,7 @@ FLOOR_NS = 20_000_000  # below this no disk is slow, whatever the factor
 PEERS_MIN = 2
 SLOW_COUNT_MIN = 5
 DELAY = "ereport.fs.zfs.delay"
+K = TypeVar("K")
 NOT_COUNTED = Unknown("It was not counted.")
 
 
@@ -99,7 +103,7 @@ class PoolLatency:
 @derived
 def read_latency(sources: Sources, pool: PoolFacts, disks: Known[tuple[DiskFacts, ...]]) -> Known[PoolLatency]:
     """Joined from `zpool iostat`, `zpool status -s`, events and kernel log. Unknown only when neither of the first two was read."""
-    waits, counted = sources.read("zpool_iostat"), sources.read("zpool_status_slow")
+    waits, counted = sources.read(zpool_iostat_source), sources.pools("zpool_status_slow")
     tops = need(pool.tops)
     if not known(waits) and not known(counted):
         return waits
@@ -195,7 +199,7 @@ def _count(slow: dict[str, Any] | Unknown, names: tuple[str, ...]) -> Known[int]
 
 @derived
 def _delays(sources: Sources) -> Known[dict[int, int]]:
-    events = need(sources.read("zpool_events"))
+    events = need(sources.read(zpool_events_source))
     counts: dict[int, int] = {}
     for event in events:
         guid = event.number("vdev_guid") if event.kind == DELAY else None
@@ -207,17 +211,17 @@ def _delays(sources: Sources) -> Known[dict[int, int]]:
 @derived
 def _aborts(sources: Sources, disks: Known[tuple[DiskFacts, ...]]) -> Known[dict[str, int]]:
     """Task aborts by WWID. The log names H:C:T:L addresses, which lead to the disks that have them today."""
-    log = need(sources.read("kernel_log"))
+    log = need(sources.read(kernel_log_source))
     owners = {path.hctl: disk.wwid for disk in need(disks) for path in disk.paths if path.hctl and known(disk.wwid)}
     counts: dict[str, int] = {}
     for event in log.events:
-        owner = owners.get(event.field("hctl")) if event.kind == "task-abort-begun" else None
+        owner = owners.get(event.field("hctl") or "") if event.kind == "task-abort-begun" else None
         if owner is not None:
             counts[owner] = counts.get(owner, 0) + 1
     return counts
 
 
-def _at(counts: Known[dict[Any, int]], key: Known[Any]) -> Known[int]:
+def _at(counts: Known[dict[K, int]], key: Known[K]) -> Known[int]:
     if not known(counts):
         return counts
     return counts.get(key, 0) if known(key) else key

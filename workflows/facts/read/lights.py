@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from agents.collectors import enclosure as enclosure_source
+from agents.collectors import light_tools as light_tools_source
+from agents.collectors.block import BlockDisk
 from agents.collectors.enclosure import PORTS, port_above
 from agents.collectors.light_tools import READ_BACK, ToolLight, is_of
 from workflows.facts.model import LightFacts
@@ -30,7 +32,7 @@ def _read(sources: Sources) -> Known[tuple[LightFacts, ...]]:
 
 @derived
 def _of_ports(sources: Sources) -> Known[tuple[LightFacts, ...]]:
-    shown = need(sources.read("enclosure", if_nothing=()))
+    shown = need(sources.read(enclosure_source, if_nothing=()))
     slots = (slot for one in shown if one.id == PORTS for slot in one.slots)
     return tuple(
         LightFacts(
@@ -42,13 +44,13 @@ def _of_ports(sources: Sources) -> Known[tuple[LightFacts, ...]]:
 
 @derived
 def read_light_tools(sources: Sources) -> Known[Mapping[str, str]]:
-    found = need(sources.read("light_tools", if_nothing=None))
+    found = need(sources.read(light_tools_source, if_nothing=None))
     return {} if found is None else dict(found.tools)
 
 
 @derived
 def _of_tools(sources: Sources) -> Known[tuple[ToolLight, ...]]:
-    found = need(sources.read("light_tools", if_nothing=None))
+    found = need(sources.read(light_tools_source, if_nothing=None))
     return () if found is None else found.lights
 
 
@@ -57,7 +59,7 @@ def _by_tool(light: ToolLight) -> LightFacts:
     return LightFacts(light.tool, light.place, Unknown(why) if light.lit is None else light.lit)
 
 
-def lights_by_disk(sources: Sources, groups: Mapping[str, list[Any]]) -> Lights:
+def lights_by_disk(sources: Sources, groups: Mapping[str, list[BlockDisk]]) -> Lights:
     ports, tools = _of_ports(sources), _of_tools(sources)
     found: dict[str, Known[LightFacts]] = {}
     if not known(ports):
@@ -79,7 +81,7 @@ def light_of(lights: Lights, key: str) -> Known[LightFacts]:
     return lights.get(key, NONE)
 
 
-def of_one_disk(groups: Iterable[list[Any]]) -> frozenset[str]:
+def of_one_disk(groups: Iterable[list[BlockDisk]]) -> frozenset[str]:
     """The ports below which there is one disk alone: a light leads to no other."""
     above = Counter(port for devices in groups for port in {port_above(device.folder) for device in devices})
     return frozenset(port for port, disks in above.items() if port and disks == 1)

@@ -6,6 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.collectors import kernel_log as kernel_log_source
+from agents.collectors import zpool_events as zpool_events_source
+from agents.collectors import zpool_history as zpool_history_source
 from agents.collectors.kernel_log import KernelEvent, KernelLog
 from agents.collectors.zpool_events import Event
 from agents.collectors.zpool_history import History
@@ -25,16 +28,16 @@ class Place:
 
 
 def read_kernel_log(sources: Sources) -> Known[KernelLog]:
-    return sources.read("kernel_log")
+    return sources.read(kernel_log_source)
 
 
 def read_events(sources: Sources) -> Known[tuple[Event, ...]]:
-    return sources.read("zpool_events")
+    return sources.read(zpool_events_source)
 
 
 def read_histories(sources: Sources) -> Mapping[str, Known[History]]:
     """By pool name; a pool that is not here was not asked."""
-    return {pool: sources.read(f"zpool_history/{pool}") for pool in sources.keys("zpool_history")}
+    return {pool: sources.read(zpool_history_source, pool) for pool in sources.keys("zpool_history")}
 
 
 def last_suspension(log: Known[KernelLog], pool: str) -> tuple[KernelEvent, ...]:

@@ -18,7 +18,7 @@ def read_policy(sources: Sources) -> Known[Policy]:
 
 
 def _read(sources: Sources) -> Known[Policy]:
-    reading = sources.read("agent")
+    reading = sources.text("agent")
     line = next((line for line in reading.splitlines() if line.startswith(LINE)), None) if known(reading) else None
     if line is None:
         return OLDER if known(reading) else NOT_REPORTED

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.collectors import dbgmsg as dbgmsg_source
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, derived, need
 
@@ -27,7 +28,7 @@ class FailedLoad:
 
 @derived
 def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
-    parsed = need(sources.read("dbgmsg"))
+    parsed = need(sources.read(dbgmsg_source))
     led: dict[str, tuple[str, int]] = {}
     found = []
     for message in parsed:
@@ -42,6 +43,6 @@ def read_failed_loads(sources: Sources) -> Known[tuple[FailedLoad, ...]]:
 @derived
 def read_loads(sources: Sources) -> Known[Mapping[str, int]]:
     """Pool name -> txg. A pool that is missing here was imported longer ago than the log reaches."""
-    parsed = need(sources.read("dbgmsg"))
+    parsed = need(sources.read(dbgmsg_source))
     found = (_TOOK.search(message.text) for message in parsed)
     return {match.group(1): int(match.group(2)) for match in found if match}

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors import _scans as scans
+from agents.collectors import kstat_pools as kstat_pools_source
+from agents.collectors import node as node_source
+from agents.collectors import zpool_get as zpool_get_source
 from agents.collectors._rows import NOT_READ
 from agents.collectors._vdevs import Vdev, first_line
 from agents.collectors.base import UnreadLine
@@ -101,7 +104,7 @@ def _importable(pool: Any) -> ImportableFacts:
 
 def _release(sources: Sources) -> tuple[int, int] | None:
     """Of the running module, where the node says it."""
-    reading = sources.read("node")
+    reading = sources.read(node_source)
     found = re.search(r"([0-9]{1,3})\.([0-9]{1,3})", (reading.zfs_module or "") if known(reading) else "")
     return (int(found.group(1)), int(found.group(2))) if found else None
 
@@ -263,7 +266,7 @@ def _pool_guid(claims: tuple[tuple[str, int], ...], labels: LabelIndex) -> Known
 def _guids_by_source(sources: Sources) -> dict[str, dict[str, int]]:
     """The guids that ZFS itself says, by pool and by source: the kernel's statistics (since 2.2), the JSON (2.3), `zpool get` (always)."""
     found: dict[str, dict[str, int]] = {}
-    kernel, json = sources.read("kstat_pools"), sources.reading("zpool_status_json")
+    kernel, json = sources.read(kstat_pools_source), sources.reading("zpool_status_json")
     for who, pools in (
         ("the kernel's statistics", kernel.pools if known(kernel) else ()),
         ("zpool status -j", json.value if known(json) else ()),
@@ -271,7 +274,7 @@ def _guids_by_source(sources: Sources) -> dict[str, dict[str, int]]:
         for pool in pools:
             if pool.guid is not None:
                 found.setdefault(pool.name, {})[who] = pool.guid
-    properties = sources.read("zpool_get")
+    properties = sources.read(zpool_get_source)
     for one in properties if known(properties) else ():
         if one.name == "guid" and re.fullmatch(r"[0-9]{1,20}", one.value):
             found.setdefault(one.pool, {})["zpool get"] = int(one.value)

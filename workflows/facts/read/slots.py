@@ -10,8 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from agents.collectors import kernel_log as kernel_log_source
+from agents.collectors import sas_topology as sas_topology_source
+from agents.collectors import ses as ses_source
+from agents.collectors.block import BlockDisk
 from workflows.facts.model import BayFacts
 from workflows.facts.unknown import Known, Unknown, known
 
@@ -64,32 +68,35 @@ def read_map(sources: Sources) -> Map:
 
 def _hba(sources: Sources) -> dict[str, Place]:
     """The HBA's map. One that gives the same bay to several disks is no map; some drivers say bay 0 for all."""
-    topology = sources.read("sas_topology")
+    topology = sources.read(sas_topology_source)
     devices = topology.devices if known(topology) else ()
-    ends = [d for d in devices if d.name.startswith("end_device-") and d.address and d.enclosure_id and d.bay is not None]
-    taken = Counter((d.enclosure_id, d.bay) for d in {d.address: d for d in ends}.values())
-    garbage = {enclosure for (enclosure, _), times in taken.items() if times > 1}
-    return {d.address: (d.enclosure_id, d.bay) for d in ends if d.enclosure_id not in garbage}
+    ends: dict[str, Place] = {}
+    for d in devices:
+        if d.name.startswith("end_device-") and d.address and d.enclosure_id and d.bay is not None:
+            ends[d.address] = (d.enclosure_id, d.bay)
+    garbage = {enclosure for (enclosure, _), times in Counter(ends.values()).items() if times > 1}
+    return {address: place for address, place in ends.items() if place[0] not in garbage}
 
 
 def _ses(sources: Sources) -> dict[str, Place]:
-    shelves = [sources.read(f"ses/{key}") for key in sources.keys("ses")]
+    shelves = [sources.read(ses_source, key) for key in sources.keys("ses")]
     return {a: (shelf.id, slot.number) for shelf in shelves if known(shelf) for slot in shelf.slots for a in slot.addresses}
 
 
 def _log(sources: Sources) -> dict[str, Place]:
     """mpt3sas names address and place in two lines, one after the other; the later word counts."""
-    log = sources.read("kernel_log")
+    log = sources.read(kernel_log_source)
     places: dict[str, Place] = {}
     address = None
     for event in log.events if known(log) else ():
-        if event.kind == "place" and address:
-            places[address] = (event.field("enclosure"), int(event.field("slot")))
+        enclosure, slot = event.field("enclosure"), event.field("slot")
+        if event.kind == "place" and address and enclosure and slot:
+            places[address] = (enclosure, int(slot))
         address = event.field("sas_address") if event.kind == "target" else None
     return places
 
 
-def addresses_of(devices: Iterable[Any]) -> tuple[str, ...]:
+def addresses_of(devices: Iterable[BlockDisk]) -> tuple[str, ...]:
     """Every SAS address of a disk's ports that the kernel or the disk itself names."""
     found = [device.sas_address for device in devices if device.sas_address]
     for device in devices:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agents.collectors import block as block_source
+from agents.collectors import sg_logs as sg_logs_source
+from agents.collectors import smart as smart_source
 from workflows.facts.read.disk_condition import ConditionFacts, condition_of, is_about
 from workflows.facts.unknown import known
 
@@ -34,13 +37,13 @@ def read_reports(sources: Sources) -> tuple[ReportFacts, ...]:
 
 
 def _read(sources: Sources) -> list[ReportFacts]:
-    devices = sources.read("block")
+    devices = sources.read(block_source)
     listed = {device.name: device for device in devices} if known(devices) else {}
     found: list[ReportFacts] = []
     for key in sources.keys("smart"):
-        smart = sources.read(f"smart/{key}")
+        smart = sources.read(smart_source, key)
         if known(smart) and not _is_listed(smart, key, listed):
-            logs = sources.read(f"sg_logs/{key}")
+            logs = sources.read(sg_logs_source, key)
             found.append(ReportFacts(f"smart/{key}", key, smart.names, smart.wwid, smart.serial, smart.model, condition_of(smart, logs)))
     return found
 

@@ -9,10 +9,11 @@ import hashlib
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from agents.collectors import COLLECTORS
 from agents.collectors.base import Capture, Reading, Unparsed, left_asleep
+from agents.collectors.zpool_status import Pool
 from agents.portal.wire import canonical
 from workflows.facts import source_names
 from workflows.facts.unknown import Known, Unknown, known
@@ -21,10 +22,19 @@ TEXTS_REMEMBERED = 16384  # about a hundred full nodes
 AS_IT_IS = frozenset(("agent",))  # what an agent reports on itself is for people; of it only its policy is a fact
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Asked = tuple[str, str]  # ("read", "smart/sda"), ("keys", "smart"), ("earlier", "sas_phys")
 Before = tuple[Mapping[str, Any], float]  # a body, and how many seconds before what the same place says now
 NO_BEFORE: Mapping[str, Before] = MappingProxyType({})
 Memory = MutableMapping[str, tuple[Any, Mapping[Asked, object]]]  # name -> (value, what it was made from)
+
+
+class Source(Protocol[T_co]):
+    """A collector's module: what it is called, and what its parser makes of a text."""
+
+    NAME: str
+
+    def parse(self, text: str, /) -> T_co | Unparsed: ...
 
 
 class Sources:
@@ -89,7 +99,7 @@ class Sources:
 
     def failures(self) -> dict[str, str]:
         """Every source that gave nothing we can use although it is there, and why."""
-        why = {where: self.read(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
+        why = {where: self._at(where) for where, body in self._bodies.items() if body["outcome"] != "nothing"}
         return {where: value.reason for where, value in why.items() if not known(value)}
 
     def not_understood(self) -> dict[str, Unparsed]:
@@ -124,8 +134,22 @@ class Sources:
             self._keyed[source] = tuple(where[len(source) + 1 :] for where in self._bodies if where.startswith(f"{source}/"))
         return self._keyed[source]
 
-    def read(self, where: str, if_nothing: Any = None) -> Known[Any]:
+    def read(self, source: Source[T], key: str = "", if_nothing: T | None = None) -> Known[T]:
         """The parsed value. `if_nothing` is the answer when the node has no such tool or directory; else that is unknown."""
+        value: Known[T] = self._at(f"{source.NAME}/{key}" if key else source.NAME, if_nothing)
+        return value
+
+    def pools(self, where: str) -> Known[tuple[Pool, ...]]:
+        """Of a source that lists imported pools. By its name: mypy 2.4 does not see that a module is a `Source` where its values are nested in themselves."""
+        value: Known[tuple[Pool, ...]] = self._at(where)
+        return value
+
+    def text(self, where: str) -> Known[str]:
+        """Of a source in AS_IT_IS."""
+        value: Known[str] = self._at(where)
+        return value
+
+    def _at(self, where: str, if_nothing: Any = None) -> Known[Any]:
         self._note("read", where)
         body = self._bodies.get(where)
         if body is None:
@@ -148,14 +172,17 @@ class Sources:
         body = self._bodies.get(where)
         return body["reason"] if body is not None and body["outcome"] == "data" else ""
 
-    def earlier(self, where: str) -> Known[tuple[Any, float]]:
+    def earlier(self, source: Source[T]) -> Known[tuple[T, float]]:
         """What the same source said before, parsed, and how many seconds before what it says now: for what grows.
 
         The portal keeps earlier texts of sources whose collector has HISTORY_SECONDS, and picks the one about so old.
         """
+        return self._before(self._earlier, source.NAME)
+
+    def earlier_pools(self, where: str) -> Known[tuple[tuple[Pool, ...], float]]:
         return self._before(self._earlier, where)
 
-    def lately(self, where: str) -> Known[tuple[Any, float]]:
+    def lately_pools(self, where: str) -> Known[tuple[tuple[Pool, ...], float]]:
         """The same of some minutes ago, of a source whose collector has LATELY_SECONDS."""
         return self._before(self._lately, where)
 

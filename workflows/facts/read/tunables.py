@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agents.collectors import mdb as mdb_source
+from agents.collectors import node as node_source
+from agents.collectors import parameters as parameters_source
+from agents.collectors import sysctl as sysctl_source
 from agents.collectors.parameters import NAMES, BootOption, Parameters
 from agents.domain.tunables import FREEBSD, ILLUMOS, LINUX, TUNABLES
 from workflows.facts.read.sources import Sources
@@ -121,11 +125,11 @@ def read_tunables(sources: Sources) -> Known[TunablesFacts]:
 
 
 def _read(sources: Sources) -> Known[TunablesFacts]:
-    node = sources.read("node")
+    node = sources.read(node_source)
     numbers = release_numbers(
         (node.zfs_module if known(node) else None) or Unknown("The node does not say which ZFS module it has loaded.")
     )
-    reading = sources.read("parameters")
+    reading = sources.read(parameters_source)
     if not known(reading):
         elsewhere = _elsewhere(sources, numbers)
         return elsewhere if known(elsewhere) else reading
@@ -136,7 +140,7 @@ def _read(sources: Sources) -> Known[TunablesFacts]:
 
 def _elsewhere(sources: Sources, numbers: Known[tuple[int, ...]]) -> Known[TunablesFacts]:
     """FreeBSD's sysctls, or what a person pasted from illumos; what the next boot makes of them is not read there."""
-    oids, pasted = sources.read("sysctl"), sources.read("mdb")
+    oids, pasted = sources.read(sysctl_source), sources.read(mdb_source)
     if known(oids):
         values = {setting.oid: setting.value for setting in oids}
         found = ((name, values[tunable.oid]) for name, tunable in TUNABLES.items() if tunable.oid in values)

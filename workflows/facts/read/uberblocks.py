@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from agents.collectors import zdb_uberblocks
+from agents.collectors.zdb_uberblocks import Uberblock
 from workflows.facts.model import DiskFacts, LabelFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, known
 
-SOURCE = "zdb_uberblocks"
+SOURCE = zdb_uberblocks.NAME
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,10 @@ class DiskTimeline:
 
     disk: DiskFacts
     label: LabelFacts
-    uberblocks: Known[tuple[Any, ...]]
+    uberblocks: Known[tuple[Uberblock, ...]]
 
     @property
-    def newest(self) -> Any:
+    def newest(self) -> Uberblock | None:
         return self.uberblocks[0] if known(self.uberblocks) and self.uberblocks else None
 
 
@@ -80,7 +81,7 @@ def _disks(sources: Sources, disks: tuple[DiskFacts, ...]) -> Iterator[DiskTimel
     for disk in disks:
         for label in disk.labels if known(disk.labels) else ():
             if label.partition in asked and label.pool_guid is not None:
-                yield DiskTimeline(disk, label, sources.read(f"{SOURCE}/{label.partition}"))
+                yield DiskTimeline(disk, label, sources.read(zdb_uberblocks, label.partition))
 
 
 def _moment(txg: int, times: dict[str, int], newest: int) -> Moment:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from agents.collectors import enclosure as enclosure_source
+from agents.collectors import lsscsi as lsscsi_source
+from agents.collectors import smart as smart_source
+from agents.collectors.block import BlockDisk
 from agents.collectors.lsscsi import ScsiDevice
+from agents.collectors.smart import Smart
 from agents.collectors.zdb_label import ACTIVE, DESTROYED, EXPORTED
 from agents.domain.wwid import normalise, scheme
 from workflows.facts.fleet.identity import Identity, Statement, plain, weigh
@@ -30,7 +34,7 @@ class Lists:
 
 
 def lists(sources: Sources, links: Mapping[str, tuple[str, ...]]) -> Lists:
-    reading, enclosures = sources.read("lsscsi"), sources.read("enclosure", if_nothing=())
+    reading, enclosures = sources.read(lsscsi_source), sources.read(enclosure_source, if_nothing=())
     slots: dict[tuple[str, str], str] = {}
     linked: dict[str, tuple[str, ...]] = {}
     for enclosure in enclosures if known(enclosures) else ():
@@ -44,17 +48,17 @@ def lists(sources: Sources, links: Mapping[str, tuple[str, ...]]) -> Lists:
     return Lists(links, named, slots, linked)
 
 
-def identity(sources: Sources, listing: Lists, devices: list[Any], labels: Iterable[Read]) -> Identity:
+def identity(sources: Sources, listing: Lists, devices: list[BlockDisk], labels: Iterable[Read]) -> Identity:
     """The quorum of everything this node says about one disk, whose kernel devices are `devices`."""
     wwid = next((d.wwid for d in devices if d.wwid), "")
     statements: list[Statement] = []
     for device in devices:
-        smart = sources.read(f"smart/{device.name}")
+        smart = sources.read(smart_source, device.name)
         statements += (*_wwids(listing, device, smart, wwid), *_serials(listing, device, smart), *_places(listing, device))
     return weigh((*statements, *_labels(listing, labels, {s.value for s in statements if s.kind == "bay"})))
 
 
-def _wwids(reported: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterator[Statement]:
+def _wwids(reported: Lists, device: BlockDisk, smart: Known[Smart], wwid: str) -> Iterator[Statement]:
     name = device.name
     if device.wwid:
         yield Statement("wwid", device.wwid, "block", f"the kernel ({name})", "kernel")
@@ -68,7 +72,7 @@ def _wwids(reported: Lists, device: Any, smart: Known[Any], wwid: str) -> Iterat
         yield Statement("wwid", smart.wwid, f"smart/{name}", f"smartctl ({name})", "disk")
 
 
-def _page83(device: Any, wwid: str) -> tuple[str, ...]:
+def _page83(device: BlockDisk, wwid: str) -> tuple[str, ...]:
     """Names of the unit on its VPD page, where the page was collected. It may give several; one that is the WWID is enough."""
     names = [
         f"{d.kind}.{d.value}" for d in getattr(device, "designators", None) or () if d.about == "unit" and d.kind in ("naa", "eui", "uuid")
@@ -88,7 +92,7 @@ def _comparable(value: str, wwid: str) -> bool:
     return scheme(value) != "ser" and (not wwid or (scheme(value) == scheme(wwid) and (scheme(value) != "naa" or len(value) == len(wwid))))
 
 
-def _serials(reported: Lists, device: Any, smart: Known[Any]) -> Iterator[Statement]:
+def _serials(reported: Lists, device: BlockDisk, smart: Known[Smart]) -> Iterator[Statement]:
     if device.serial:
         yield Statement("serial", plain(device.serial), "block", f"the kernel ({device.name})", "kernel")
     for source, by, link in _links_of(reported, device.name):
@@ -99,8 +103,9 @@ def _serials(reported: Lists, device: Any, smart: Known[Any]) -> Iterator[Statem
         yield Statement("serial", plain(smart.serial), f"smart/{device.name}", f"smartctl ({device.name})", "disk")
 
 
-def _places(reported: Lists, device: Any) -> Iterator[Statement]:
-    slot = reported.slots.get(tuple((device.slot_link or "").split("/")[-2:]))
+def _places(reported: Lists, device: BlockDisk) -> Iterator[Statement]:
+    shelf, _, folder = (device.slot_link or "").rpartition("/")
+    slot = reported.slots.get((shelf.rpartition("/")[2], folder))
     if slot:
         yield Statement("bay", slot, "block", f"the kernel's link from {device.name} to its slot", "kernel")
     for bay in reported.linked.get(device.name, ()):
