@@ -15,6 +15,7 @@ from agents.collectors import node as node_source
 from agents.collectors import sas_phys as sas_phys_source
 from agents.collectors import zdb_config as zdb_config_source
 from agents.collectors.base import Capture
+from agents.collectors.block import BlockDisk
 from agents.domain.wwid import normalise, strip_partition
 from workflows.facts.model import NO_AGES, LeafChange, NodeFacts
 from workflows.facts.read.bays import read_bays
@@ -128,11 +129,11 @@ def _of_node(sources: Sources, field: str) -> Known[str]:
     return getattr(parsed, field) or Unknown(f"The node does not say its {field.replace('_', ' ')}.")
 
 
-def _index(labels: Mapping[str, Read], devices: Known[Any]) -> LabelIndex:
+def _index(labels: Mapping[str, Read], devices: Known[tuple[BlockDisk, ...]]) -> LabelIndex:
     return index(_by_disk(labels, devices)) if known(devices) else LabelIndex(blind=devices.reason)
 
 
-def _by_disk(labels: Mapping[str, Read], devices: Any) -> Iterator[tuple[str, Read]]:
+def _by_disk(labels: Mapping[str, Read], devices: tuple[BlockDisk, ...]) -> Iterator[tuple[str, Read]]:
     """Each label with the key of the disk it is on. A label on a device the kernel does not list any more belongs to no disk."""
     for key, group in by_disk(devices).items():
         for name in dict.fromkeys(name for device in group for name in label_names(device, labels)):
@@ -140,7 +141,7 @@ def _by_disk(labels: Mapping[str, Read], devices: Any) -> Iterator[tuple[str, Re
                 yield key, labels[name]
 
 
-def _resolver(devices: Known[Any], links: Mapping[str, tuple[str, ...]]) -> Resolve:
+def _resolver(devices: Known[tuple[BlockDisk, ...]], links: Mapping[str, tuple[str, ...]]) -> Resolve:
     """How a path leads to a disk's key today: by kernel name, or by a link that the kernel's own names confirm."""
     keys: dict[str, str] = {device.name: device.wwid or device.name for device in devices} if known(devices) else {}
     inside = {part.name: keys[device.name] for device in devices for part in device.partitions} if known(devices) else {}

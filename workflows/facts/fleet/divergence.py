@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from agents.domain.wwid import strip_partition
 from workflows.facts.fleet.census import LabelSeen
 from workflows.facts.fleet.label_timelines import Outlier, at_rest, siblings
 from workflows.facts.model import DiskFacts, ImportableFacts, LabelFacts, NodeFacts
 from workflows.facts.read.hanging_disks import hanging
-from workflows.facts.read.uberblocks import PoolTimeline
+from workflows.facts.read.uberblocks import DiskTimeline, PoolTimeline
 from workflows.facts.unknown import known
 
 ALL_COPIES = (0, 1, 2, 3)
@@ -125,12 +124,12 @@ def _by_uberblock(timeline: PoolTimeline | None) -> Iterator[tuple[DiskFacts, Cl
         yield from _split(one, peers, source)
 
 
-def _split(one: Any, peers: list[Any], source: str) -> Iterator[tuple[DiskFacts, Clue]]:
+def _split(one: DiskTimeline, peers: list[DiskTimeline], source: str) -> Iterator[tuple[DiskFacts, Clue]]:
     dates: dict[int, set[int]] = {}
     for peer in peers:
-        for uberblock in peer.uberblocks:
+        for uberblock in peer.uberblocks if known(peer.uberblocks) else ():
             dates.setdefault(uberblock.txg, set()).add(uberblock.timestamp)
-    for uberblock in one.uberblocks:
+    for uberblock in one.uberblocks if known(one.uberblocks) else ():
         theirs = dates.get(uberblock.txg, set())
         if len(theirs) == 1 and abs(uberblock.timestamp - next(iter(theirs))) > 1:
             yield (

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeVar
 
 from agents.collectors import enclosure as enclosure_source
 from agents.collectors import lsscsi as lsscsi_source
+from agents.collectors.enclosure import Enclosure, Slot
 from agents.collectors.lsscsi import ScsiDevice
 from workflows.facts.model import BayFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 KERNEL_LINK = 1  # evidence level; the best there is
+
+T = TypeVar("T")
 
 
 def read_bays(sources: Sources) -> Known[tuple[BayFacts, ...]]:
@@ -42,9 +45,10 @@ def _models(sources: Sources) -> dict[str, str]:
     }
 
 
-def _bays(enclosure: Any, model: str) -> Iterable[BayFacts]:
+def _bays(enclosure: Enclosure, model: str) -> Iterable[BayFacts]:
+    """None of an enclosure that does not say its id: no order could name it."""
     for slot in enclosure.slots:
-        if slot.number is not None:
+        if slot.number is not None and enclosure.id:
             yield BayFacts(
                 enclosure_id=enclosure.id,
                 enclosure=enclosure.name,
@@ -73,5 +77,5 @@ def bay_of(bays: Known[tuple[BayFacts, ...]], names: Iterable[str], links: Itera
     return Unknown("No enclosure names this disk.")
 
 
-def _bit_or_unknown(value: Any, what: str, slot: Any) -> Known[Any]:
+def _bit_or_unknown(value: T | None, what: str, slot: Slot) -> Known[T]:
     return Unknown(f"The {what} of {slot.name} could not be read.") if value is None else value

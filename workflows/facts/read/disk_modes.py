@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.collectors import drive_modes as drive_modes_source
 from agents.collectors.block import BlockDisk
+from agents.collectors.drive_modes import Mode
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
@@ -54,5 +55,5 @@ def read_modes(sources: Sources, devices: list[BlockDisk]) -> Known[ModeFacts]:
     )
 
 
-def _switch(mode: Any, what: str) -> Known[Switch]:
+def _switch(mode: Mode | None, what: str) -> Known[Switch]:
     return Unknown(f"The disk has no switch for its {what}.") if mode is None else Switch(mode.current, mode.saved)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from agents.collectors import block as block_source
 from agents.collectors import disk_links as disk_links_source
@@ -30,6 +30,7 @@ from workflows.facts.read.sources import Sources
 from workflows.facts.read.witnesses import Lists, identity, lists
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
+T = TypeVar("T")
 BY_ID = "/dev/disk/by-id/"
 BY_UUID, MAPPER = f"{BY_ID}dm-uuid-", "/dev/mapper/"
 
@@ -109,13 +110,13 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
     witnesses = witnesses_of(linked, about.places, addresses_of(devices))
     return DiskFacts(
         wwid=one.wwid or Unknown("The device gives no WWID."),
-        serial=_same(devices, "serial", "serial number"),
+        serial=_same(devices, lambda device: device.serial, "serial number"),
         vendor=one.vendor or "",
         model=one.model or "",
         firmware=one.rev or "",
-        size_bytes=_same(devices, "size_bytes", "size"),
-        logical_block_bytes=_same(devices, "logical_block_bytes", "logical block size"),
-        physical_block_bytes=_same(devices, "physical_block_bytes", "physical block size"),
+        size_bytes=_same(devices, lambda device: device.size_bytes, "size"),
+        logical_block_bytes=_same(devices, lambda device: device.logical_block_bytes, "logical block size"),
+        physical_block_bytes=_same(devices, lambda device: device.physical_block_bytes, "physical block size"),
         paths=tuple(_path(about, device, above) for device in devices),
         labels=_labels(places),
         in_use=_in_use(about, devices, above),
@@ -124,7 +125,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         health=_health(sources, devices),
         condition=read_condition(sources, devices),
         modes=read_modes(sources, devices),
-        protection_type=_same(devices, "protection_type", "protection type"),
+        protection_type=_same(devices, lambda device: device.protection_type, "protection type"),
         copies=_copies(places),
         light=light_of(about.lights, key),
         doubt=doubt(one.wwid, devices) if one.wwid else "",
@@ -246,9 +247,9 @@ def _verdict(sources: Sources, device: BlockDisk) -> Known[HealthFacts]:
     return HealthFacts(smart.passed, smart.line, smart.grown_defects)
 
 
-def _same(devices: list[BlockDisk], field: str, what: str) -> Known[Any]:
+def _same(devices: list[BlockDisk], of: Callable[[BlockDisk], T | None], what: str) -> Known[T]:
     """What every path says; paths that contradict each other say nothing."""
-    values = {getattr(device, field) for device in devices} - {None}
+    values = {value for device in devices if (value := of(device)) is not None}
     if len(values) == 1:
         return values.pop()
     return Unknown(f"The paths of {devices[0].name} disagree about its {what}." if values else f"{devices[0].name} gives no {what}.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.collectors import sas_phys as sas_phys_source
 from agents.collectors import sas_topology as sas_topology_source
-from agents.collectors.sas_topology import pci_of, way
+from agents.collectors.sas_phys import SasPhy
+from agents.collectors.sas_topology import SasPort, pci_of, way
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def link_of(folder: str | None) -> Known[LinkFacts]:
     return LinkFacts(steps[0], pci_of(folder or ""), tuple(step for step in steps if step.startswith("expander-")), end)
 
 
-def growth(now: tuple[Any, ...], before: Known[tuple[tuple[Any, ...], float]]) -> dict[str, Known[Growth]]:
+def growth(now: tuple[SasPhy, ...], before: Known[tuple[tuple[SasPhy, ...], float]]) -> dict[str, Known[Growth]]:
     """By phy, how much its counters rose. A counter that fell was reset, and what it counted since is all that is sure."""
     if not known(before):
         return {phy.name: before for phy in now}
@@ -92,18 +93,27 @@ def growth(now: tuple[Any, ...], before: Known[tuple[tuple[Any, ...], float]]) -
     return {phy.name: _growth(phy, earlier.get(phy.name), seconds) for phy in now}
 
 
-def _growth(phy: Any, before: Any | None, seconds: float) -> Known[Growth]:
+def _growth(phy: SasPhy, before: SasPhy | None, seconds: float) -> Known[Growth]:
     if before is None:
         return Unknown(f"{phy.name} was not there before.")
-    pairs = list(zip(phy.counters, before.counters, strict=True))
-    if any(count is None or then is None for count, then in pairs):
+    now, then = _counts(phy), _counts(before)
+    if not known(now) or not known(then):
         return Unknown(f"{phy.name} does not give all its counters.")
-    a, b, c, d = (count - then if count >= then else count for count, then in pairs)
+    a, b, c, d = (count - was if count >= was else count for count, was in zip(now, then, strict=True))
     return Growth((a, b, c, d), seconds)
 
 
+def _counts(phy: SasPhy) -> Known[tuple[int, int, int, int]]:
+    a, b, c, d = phy.counters
+    if a is None or b is None or c is None or d is None:
+        return Unknown(f"{phy.name} does not give all its counters.")
+    return a, b, c, d
+
+
 @derived
-def read_fabric(sources: Sources, disks: Known[tuple[DiskFacts, ...]], before: Known[tuple[Any, float]]) -> Known[FabricFacts]:
+def read_fabric(
+    sources: Sources, disks: Known[tuple[DiskFacts, ...]], before: Known[tuple[tuple[SasPhy, ...], float]]
+) -> Known[FabricFacts]:
     """The phys with both ends. `before` is the value of `sas_phys` some time ago and how many seconds ago that was."""
     phys, topology = need(sources.read(sas_phys_source)), need(sources.read(sas_topology_source))
     rises, ports = growth(phys, before), {phy: port for port in topology.ports for phy in port.phys}
@@ -119,10 +129,9 @@ def _by_end(disks: Iterable[DiskFacts]) -> dict[str, DiskFacts]:
     return {path.link.end: disk for disk in disks for path in disk.paths if known(path.link) and path.link.end}
 
 
-def _phy(phy: Any, port: Any | None, at: Mapping[str, DiskFacts], rise: Known[Growth]) -> PhyFacts:
+def _phy(phy: SasPhy, port: SasPort | None, at: Mapping[str, DiskFacts], rise: Known[Growth]) -> PhyFacts:
     far = port.device if port is not None else None
     disk = at.get(far or "")
-    whole = all(count is not None for count in phy.counters)
     return PhyFacts(
         name=phy.name,
         owner=port.owner if port is not None else owner_of(phy.name),
@@ -131,7 +140,7 @@ def _phy(phy: Any, port: Any | None, at: Mapping[str, DiskFacts], rise: Known[Gr
         far=far,
         wwid=disk.wwid if disk is not None and known(disk.wwid) else None,
         place=f"bay {disk.bay.slot} of {disk.bay.enclosure_id}" if disk is not None and known(disk.bay) else "",
-        counts=phy.counters if whole else Unknown(f"{phy.name} does not give all its counters."),
+        counts=_counts(phy),
         rate=phy.rate,
         gbit=phy.gbit,
         growth=rise,

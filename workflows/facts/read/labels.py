@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 from agents.collectors import zdb_label
+from agents.collectors._vdevs import Vdev
+from agents.collectors.zdb_label import Label, LabelVdev
+from agents.collectors.zdb_label import Labels as CollectedLabels
 from agents.domain.wwid import normalise
 from workflows.facts.model import LabelFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, known
 
+V = TypeVar("V", LabelVdev, Vdev)
 SOURCE = zdb_label.NAME
 
 
@@ -21,7 +25,7 @@ class Read:
     """What `zdb -l` said of one partition or disk: its labels with their vdev trees, or why they are not known."""
 
     name: str  # kernel name, "sda1"
-    labels: Known[tuple[tuple[LabelFacts, Any], ...]]  # with the collector's LabelVdev
+    labels: Known[tuple[tuple[LabelFacts, LabelVdev | None], ...]]
     copies: Known[Copies]
 
 
@@ -77,16 +81,16 @@ class Labels(Mapping[str, Read]):
         return len(self._sources.keys(SOURCE))
 
 
-def _read(key: str, reading: Known[Any]) -> Read:
+def _read(key: str, reading: Known[CollectedLabels]) -> Read:
     return Read(key, _labels(key, reading), reading if not known(reading) else _copies(key, reading))
 
 
-def _copies(key: str, parsed: Any) -> Copies:
+def _copies(key: str, parsed: CollectedLabels) -> Copies:
     bad = tuple(n for label in parsed.labels if label.bad_checksum for n in label.copies)
     return Copies(key, tuple(_facts(key, label) for label in parsed.labels), parsed.failed, parsed.unread, bad)
 
 
-def _labels(key: str, reading: Known[Any]) -> Known[tuple[tuple[LabelFacts, Any], ...]]:
+def _labels(key: str, reading: Known[CollectedLabels]) -> Known[tuple[tuple[LabelFacts, LabelVdev | None], ...]]:
     where = f"{SOURCE}/{key}"
     if not known(reading):
         return reading
@@ -95,7 +99,7 @@ def _labels(key: str, reading: Known[Any]) -> Known[tuple[tuple[LabelFacts, Any]
     return tuple((_facts(key, label), label.tree) for label in reading.labels)
 
 
-def _facts(partition: str, label: Any) -> LabelFacts:
+def _facts(partition: str, label: Label) -> LabelFacts:
     own = next((vdev for vdev in (walk(label.tree) if label.tree is not None else ()) if vdev.guid == label.guid), None)
     return LabelFacts(
         partition=partition,
@@ -117,7 +121,7 @@ def _facts(partition: str, label: Any) -> LabelFacts:
     )
 
 
-def _fingerprint(tree: Any) -> str:
+def _fingerprint(tree: LabelVdev) -> str:
     """Equal for two labels that describe one top-level vdev alike. What every disk writes of itself is left out."""
     lines = (f"{vdev.type} {vdev.guid} {vdev.nparity} {vdev.ashift} {len(vdev.children)}" for vdev in walk(tree))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
@@ -163,7 +167,7 @@ class LabelIndex:
 def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
     """Build the index from (disk key, read) pairs."""
     result, unread = LabelIndex(), []
-    freshest: dict[tuple[int, int | None], tuple[int, Any, LabelFacts]] = {}  # by pool and top-level vdev
+    freshest: dict[tuple[int, int | None], tuple[int, LabelVdev, LabelFacts]] = {}  # by pool and top-level vdev
     for disk, read in reads:
         if not known(read.labels):
             unread.append(read.name)
@@ -180,12 +184,12 @@ def index(reads: Iterable[tuple[str, Read]]) -> LabelIndex:
     return result
 
 
-def _written(vdev: Any) -> Written:
+def _written(vdev: LabelVdev) -> Written:
     filling = vdev.resilver_txg if vdev.resilver_txg is not None else vdev.rebuild_txg
     return Written(vdev.devid, vdev.ashift, filling, vdev.phys_path, vdev.enc_path)
 
 
-def _expected(pool_guid: int, tree: Any, label: LabelFacts) -> Iterator[Expected]:
+def _expected(pool_guid: int, tree: LabelVdev, label: LabelFacts) -> Iterator[Expected]:
     for vdev in walk(tree):
         if not vdev.children and vdev.type == "disk":
             yield Expected(
@@ -201,7 +205,7 @@ def _expected(pool_guid: int, tree: Any, label: LabelFacts) -> Iterator[Expected
             )
 
 
-def walk(vdev: Any) -> Iterator[Any]:
+def walk(vdev: V) -> Iterator[V]:
     yield vdev
     for child in vdev.children:
         yield from walk(child)

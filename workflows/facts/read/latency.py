@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agents.collectors import kernel_log as kernel_log_source
 from agents.collectors import zpool_events as zpool_events_source
 from agents.collectors import zpool_iostat as zpool_iostat_source
+from agents.collectors._vdevs import Vdev
 from agents.collectors.zpool_iostat import Waits
+from agents.collectors.zpool_status import Pool
 from workflows.facts.model import DiskFacts, PoolFacts, VdevFacts
 from workflows.facts.read.sources import Sources
 from workflows.facts.unknown import Known, Unknown, derived, known, need
@@ -26,6 +28,7 @@ PEERS_MIN = 2
 SLOW_COUNT_MIN = 5
 DELAY = "ereport.fs.zfs.delay"
 K = TypeVar("K")
+T = TypeVar("T")
 NOT_COUNTED = Unknown("It was not counted.")
 
 
@@ -140,13 +143,13 @@ def _gap(
     return Gap(what, now, mine, usual) if mine >= factor * usual else None
 
 
-def _rows(rows: tuple[Any, ...], pool: PoolFacts) -> dict[str, Any]:
+def _rows(rows: tuple[Waits, ...], pool: PoolFacts) -> dict[str, Waits]:
     """The rows below this pool's own, by name. Pools follow one another; only a pool's name begins like one."""
     names = [row.name for row in rows]
     if pool.name not in names:
         return {}
     begin = names.index(pool.name) + 1
-    mine: dict[str, Any] = {}
+    mine: dict[str, Waits] = {}
     ambiguous: set[str] = set()
     for row in rows[begin : begin + sum(1 for _ in _all(pool))]:
         ambiguous |= {row.name} & mine.keys()
@@ -162,10 +165,10 @@ def _all(pool: PoolFacts) -> Iterator[VdevFacts]:
     yield from pool.caches
 
 
-def _slow(counted: Known[Any], pool: PoolFacts) -> dict[str, Any] | Unknown:
+def _slow(counted: Known[tuple[Pool, ...]], pool: PoolFacts) -> dict[str, Vdev] | Unknown:
     if not known(counted):
         return counted
-    found: dict[str, Any] = {}
+    found: dict[str, Vdev] = {}
     for other in counted:
         if other.name == pool.name:
             for vdev in (other.vdevs, *(v for _, vdevs in other.sections for v in vdevs)):
@@ -173,14 +176,14 @@ def _slow(counted: Known[Any], pool: PoolFacts) -> dict[str, Any] | Unknown:
     return found
 
 
-def _leaves(vdev: Any) -> Iterator[Any]:
+def _leaves(vdev: Vdev) -> Iterator[Vdev]:
     if not vdev.children:
         yield vdev
     for child in vdev.children:
         yield from _leaves(child)
 
 
-def _of(rows: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _of(rows: dict[str, T], names: tuple[str, ...]) -> T | None:
     return next((rows[name] for name in names if name in rows), None)
 
 
@@ -192,7 +195,7 @@ def _names(leaf: VdevFacts) -> tuple[str, ...]:
 
 
 @derived
-def _count(slow: dict[str, Any] | Unknown, names: tuple[str, ...]) -> Known[int]:
+def _count(slow: dict[str, Vdev] | Unknown, names: tuple[str, ...]) -> Known[int]:
     row = _of(need(slow), names)
     return Unknown("zpool status -s does not count it.") if row is None or row.slow is None else row.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from agents.collectors import _scans as scans
 from agents.collectors import kstat_pools as kstat_pools_source
@@ -13,7 +13,9 @@ from agents.collectors import node as node_source
 from agents.collectors import zpool_get as zpool_get_source
 from agents.collectors._rows import NOT_READ
 from agents.collectors._vdevs import Vdev, first_line
-from agents.collectors.base import UnreadLine
+from agents.collectors.base import Reading, UnreadLine
+from agents.collectors.zpool_import import Importable
+from agents.collectors.zpool_status import Pool, Scan
 from workflows.facts.model import ImportableFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.read.labels import LabelIndex, Written, walk
 from workflows.facts.read.sources import Sources
@@ -28,6 +30,7 @@ NOTHING_WRITTEN = Written(None, None, None)
 Resolve = Callable[[str], str | None]  # the path a pool opened a leaf under -> the disk's key, None when it leads nowhere
 SCAN_LINE_SINCE = (2, 0)  # a pool that was never scanned has no scan: line; before, it says "none requested"
 PARTED = ("mirror", "raidz", "draid", "replacing", "spare")  # kinds that have members
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def read_importable(sources: Sources) -> tuple[Known[tuple[ImportableFacts, ...]
     return (Unknown(doubt), listed) if doubt else (listed, ())
 
 
-def _importable(pool: Any) -> ImportableFacts:
+def _importable(pool: Importable) -> ImportableFacts:
     return ImportableFacts(
         name=pool.name,
         guid=pool.guid or 0,
@@ -110,9 +113,9 @@ def _release(sources: Sources) -> tuple[int, int] | None:
 
 
 @derived
-def _twin(pool: Any, by_guid: Known[Any]) -> Known[Any]:
+def _twin(pool: Pool, by_guid: Known[Reading]) -> Known[Pool]:
     """The same pool in the run by guid. The two runs may fall to either side of a change; then no guid is sure."""
-    found = [other for other in need(by_guid).value if other.name == pool.name]
+    found: list[Pool] = [other for other in need(by_guid).value if other.name == pool.name]
     if len(found) != 1:
         return Unknown(f"zpool status -g lists {pool.name} {len(found)} times.")
     odd = next((line for line in found[0].unread if line.field not in ("scan", "errors", "counters")), None)
@@ -123,16 +126,16 @@ def _twin(pool: Any, by_guid: Known[Any]) -> Known[Any]:
     return found[0]
 
 
-def _shape(pool: Any) -> Any:
-    def of(vdev: Any) -> Any:
+def _shape(pool: Pool) -> object:
+    def of(vdev: Vdev) -> object:
         return (vdev.was, tuple(of(child) for child in vdev.children))
 
     return of(pool.vdevs), tuple((heading, tuple(of(v) for v in vdevs)) for heading, vdevs in pool.sections)
 
 
 def _pool(
-    pool: Any,
-    twin: Known[Any],
+    pool: Pool,
+    twin: Known[Pool],
     guids: Mapping[str, int],
     labels: LabelIndex,
     resolve: Resolve,
@@ -186,11 +189,11 @@ def _pool(
     )
 
 
-def _unknown(pool: Any, odd: UnreadLine) -> Unknown:
+def _unknown(pool: Pool, odd: UnreadLine) -> Unknown:
     return Unknown(not_understood(f"The zpool status of {pool.name}", odd))
 
 
-def _sure_if(value: Known[bool], pool: Any, odd: UnreadLine | None) -> Known[bool]:
+def _sure_if(value: Known[bool], pool: Pool, odd: UnreadLine | None) -> Known[bool]:
     """A line that was not understood may say what no other line says: then no is not known."""
     return value if odd is None or (known(value) and value) else _unknown(pool, odd)
 
@@ -198,7 +201,7 @@ def _sure_if(value: Known[bool], pool: Any, odd: UnreadLine | None) -> Known[boo
 _STOPPED = ("ZFS-8000-MM", "ZFS-8000-HC", "ZFS-8000-JQ")  # I/O failures and multihost, in the words of all releases
 
 
-def _suspended(pool: Any) -> bool:
+def _suspended(pool: Pool) -> bool:
     """By its state, or by what stands where the state hides it: `status:`, or the reason why damaged data could not be listed."""
     reason = reason_of(pool.status) if pool.status else None
     if pool.state == "SUSPENDED" or "suspended" in pool.status or (reason is not None and reason.id in _STOPPED):
@@ -206,7 +209,7 @@ def _suspended(pool: Any) -> bool:
     return "I/O is currently suspended" in first_line(pool.errors or "")  # below it stand names of files, which may hold any words
 
 
-def _scan(scan: Any) -> ScanFacts:
+def _scan(scan: Scan) -> ScanFacts:
     return ScanFacts(
         scan.function,
         scan.state,
@@ -221,7 +224,7 @@ def _scan(scan: Any) -> ScanFacts:
     )
 
 
-def _never_scanned(pool: Any, release: tuple[int, int] | None) -> Known[bool]:
+def _never_scanned(pool: Pool, release: tuple[int, int] | None) -> Known[bool]:
     """Where no scan: line is printed that is an answer since 2.0 only; before, the line is missing."""
     if pool.scans:
         return all(scan.state == "none" for scan in pool.scans)
@@ -240,12 +243,12 @@ def _without_members(tops: tuple[tuple[str, VdevFacts], ...]) -> Iterator[Unread
                 yield UnreadLine(vdev.name, "config", "its members are not shown, so rows are missing")
 
 
-def _section(pool: Any, heading: str) -> tuple[Vdev, ...]:
+def _section(pool: Pool | Importable, heading: str) -> tuple[Vdev, ...]:
     sections: dict[str, tuple[Vdev, ...]] = dict(pool.sections)
     return sections.get(heading, ())
 
 
-def _pairs(vdevs: tuple[Vdev, ...], twin: Known[Any], of: Callable[[Any], tuple[Vdev, ...]]) -> Iterator[tuple[Vdev, Known[Vdev]]]:
+def _pairs(vdevs: tuple[Vdev, ...], twin: Known[T], of: Callable[[T], tuple[Vdev, ...]]) -> Iterator[tuple[Vdev, Known[Vdev]]]:
     """Each vdev with its twin from the run by guid, by the order of the lines. The shapes were compared before."""
     yield from zip(vdevs, of(twin) if known(twin) else [twin] * len(vdevs), strict=True)
 
@@ -290,7 +293,7 @@ def _guid(vdev: Vdev, twin: Known[Vdev]) -> Known[int]:
     return int(twin.name) if re.fullmatch(r"[0-9]{1,20}", twin.name) else Unknown(f"zpool status -g prints {twin.name!r} for {vdev.name}.")
 
 
-def _guids(pool: Any, twin: Known[Any]) -> Iterator[int]:
+def _guids(pool: Pool, twin: Known[Pool]) -> Iterator[int]:
     """Every guid below the root, whose own guid -g does not print."""
     for top in (*pool.vdevs.children, *(v for _, vdevs in pool.sections for v in vdevs)):
         yield from (v.guid for v in walk(top) if v.guid is not None)
@@ -328,13 +331,13 @@ def _vdev(
     )
 
 
-def _no_counters(vdev: Any) -> Unknown:
+def _no_counters(vdev: Vdev) -> Unknown:
     if vdev.printed:
         return Unknown(f"The error counters of {vdev.name} are rounded: {' '.join(vdev.printed)}. zpool status -p prints them whole.")
     return Unknown("No counters are printed for it.")
 
 
-def _wwid(vdev: Any, guid: Known[int], pool_guid: Known[int], labels: LabelIndex, resolve: Resolve) -> Known[str]:
+def _wwid(vdev: Vdev, guid: Known[int], pool_guid: Known[int], labels: LabelIndex, resolve: Resolve) -> Known[str]:
     """The disk whose label carries this guid. For a leaf in service, the name it was opened under must lead there too."""
     if not known(guid):
         return guid
@@ -370,8 +373,8 @@ def _progress(text: str, what: str) -> Known[bool]:
     return True if "in progress" in text else Unknown(f"The {what}: line says {text.splitlines()[0]!r}.")
 
 
-def _unjoined_tops(pool: Any) -> tuple[tuple[str, VdevFacts], ...]:
-    def plain(vdev: Any) -> VdevFacts:
+def _unjoined_tops(pool: Importable) -> tuple[tuple[str, VdevFacts], ...]:
+    def plain(vdev: Vdev) -> VdevFacts:
         kind, parity = _kind(vdev.name, bool(vdev.children))
         children = tuple(plain(child) for child in vdev.children)
         return VdevFacts(

@@ -11,10 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from agents.collectors.zpool_status import Scan
 from workflows.facts.model import ScanFacts
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
-Earlier = Known[tuple[Any, float]]  # the scans of an earlier look, and how many seconds before
+Shown = Scan | ScanFacts  # the JSON's own, or what was made of either
+Earlier = Known[tuple[tuple[Scan, ...], float]]  # the scans of an earlier look, and how many seconds before
 NO_EARLIER = Unknown("There is no earlier look to compare with.")
 
 
@@ -62,7 +64,7 @@ class ScanProgress:
 
 def read_progress(
     scans: tuple[ScanFacts, ...],
-    exact: Any = None,
+    exact: Scan | None = None,
     looks: tuple[Earlier, ...] = (),
     exact_looks: tuple[Earlier, ...] = (),
 ) -> tuple[ScanProgress, ...]:
@@ -75,7 +77,7 @@ def read_progress(
     return (_progress(running[0], exact, looks, running[0]),)
 
 
-def _progress(scan: ScanFacts, shown: Any, looks: tuple[Earlier, ...], compared: Any = None) -> ScanProgress:
+def _progress(scan: ScanFacts, shown: Shown, looks: tuple[Earlier, ...], compared: Shown | None = None) -> ScanProgress:
     figures = _figures(shown.text)
     return ScanProgress(
         function=scan.function,
@@ -88,14 +90,14 @@ def _progress(scan: ScanFacts, shown: Any, looks: tuple[Earlier, ...], compared:
     )
 
 
-def _advance(scan: Any, looks: tuple[Earlier, ...]) -> Known[Advance]:
+def _advance(scan: Shown, looks: tuple[Earlier, ...]) -> Known[Advance]:
     """Since the oldest look at which it ran. One that began since then is compared with a younger look."""
     found = [_since(scan, look) for look in looks] or [NO_EARLIER]
     return next(filter(known, found), found[0])
 
 
 @derived
-def _since(scan: Any, earlier: Earlier) -> Known[Advance]:
+def _since(scan: Shown, earlier: Earlier) -> Known[Advance]:
     """Two looks in the same words: both of the text, or both of the JSON."""
     scans, seconds = need(earlier)
     before = [other for other in scans if _kind(other) == _kind(scan) and other.state == "running"]
@@ -120,7 +122,7 @@ def _narrowed(moved: Amount, now: _Figures, then: _Figures) -> Amount:
     return Amount(max(0, low), max(0, high))
 
 
-def _kind(scan: Any) -> tuple[str, str]:
+def _kind(scan: Shown) -> tuple[str, str]:
     """A rebuild names its vdev, and several may run at once."""
     return scan.function, scan.text.partition(" in progress")[0] if scan.function == "rebuild" else ""
 

@@ -6,11 +6,13 @@ A report names its disk itself; the kernel name it was asked by is only where it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.collectors import block as block_source
 from agents.collectors import sg_logs as sg_logs_source
 from agents.collectors import smart as smart_source
+from agents.collectors.block import BlockDisk
+from agents.collectors.smart import Smart
 from workflows.facts.read.disk_condition import ConditionFacts, condition_of, is_about
 from workflows.facts.unknown import known
 
@@ -48,7 +50,7 @@ def _read(sources: Sources) -> list[ReportFacts]:
     return found
 
 
-def _is_listed(smart: Any, key: str, listed: dict[str, Any]) -> bool:
+def _is_listed(smart: Smart, key: str, listed: dict[str, BlockDisk]) -> bool:
     """Whether a disk of the list has it, or will be asked again under its new name."""
     if key in listed and is_about(smart, listed[key]):
         return True

@@ -2,6 +2,7 @@
 
 import random
 
+from agents.collectors import block, node
 from agents.collectors.base import Capture
 from agents.tests.scenarios import STEPS
 from workflows.facts import known, node_facts
@@ -16,20 +17,20 @@ def body(outcome="data", text="a", reason=""):
 def test_it_gives_the_earlier_value_and_how_long_before():
     nodes = [body(text=f"hostid:{n}\n") for n in (1, 2)]
     sources = Sources({"node": nodes[1]}, {"node": (nodes[0], 600.0)})
-    assert sources.earlier("node") == (Sources({"node": nodes[0]}).read("node"), 600.0)
+    assert sources.earlier(node) == (Sources({"node": nodes[0]}).read(node), 600.0)
 
 
 def test_what_was_not_kept_or_not_said_before_is_not_known():
     sources = Sources({"node": body()}, {"block": (body("failed", "", "timeout"), 60.0)})
-    assert not known(sources.earlier("node"))
-    assert "list of block devices was not read: timeout" in sources.earlier("block").reason
+    assert not known(sources.earlier(node))
+    assert "list of block devices was not read: timeout" in sources.earlier(block).reason
 
 
 def test_a_failure_is_told_in_the_tools_own_words():
     """Genuine, from a node without the kernel module; its sentence ends with a full stop of its own."""
     text = "The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.\n"
     failed = body("failed", "", "zpool status -P -p exited 1") | {"stderr": text}
-    why = Sources({"zpool_status": failed}).read("zpool_status").reason
+    why = Sources({"zpool_status": failed}).pools("zpool_status").reason
     assert why == "The node's zpool status was not read: zpool status -P -p exited 1: The ZFS modules are not loaded."
 
 
@@ -57,10 +58,23 @@ def test_what_is_read_in_vain_is_asked_again():
 
     def work(of):
         asked.append(1)
-        return of.once("outer", lambda: ("not read" not in str(of.read("mounts")), of.keys("smart")))
+        return of.once("outer", lambda: ("not read" not in str(of.read(mounts_source)), of.keys("smart")))
 
     mounts = {"mounts": "sysfs /sys sysfs rw 0 0\n"}
     for texts in ({}, {}, mounts, {**mounts, "lsscsi": ""}):
         of = sources(**texts)
         assert of.once("all", lambda of=of: work(of)) == ("mounts" in texts, ())
     assert len(asked) == 2
+
+
+def test_a_list_of_hosts_is_no_list_of_enclosures():
+    """`lsscsi -H` beside the kernel's enclosures: no host has a model."""
+    shelf = "/sys/class/enclosure:0:0:3:0\n/sys/class/enclosure/0:0:3:0/id:0x50050cc11ac016e2\n/sys/class/enclosure/0:0:3:0/1/slot:1\n"
+    facts = node_facts("n", {"enclosure": body(text=shelf), "lsscsi": body(text="[0]    mpt3sas   \n[1]    ahci      \n")}, 0.0, ())
+    assert known(facts.bays)
+    assert [bay.model for bay in facts.bays] == [""]
+
+
+def test_an_enclosure_without_an_id_has_no_bays_that_an_order_could_name():
+    facts = node_facts("n", {"enclosure": body(text="/sys/class/enclosure:0:0:3:0\n/sys/class/enclosure/0:0:3:0/1/slot:1\n")}, 0.0, ())
+    assert facts.bays == ()
