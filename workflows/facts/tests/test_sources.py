@@ -3,6 +3,7 @@
 import random
 
 from agents.collectors import block, node
+from agents.collectors import mounts as mounts_source
 from agents.collectors.base import Capture
 from agents.tests.scenarios import STEPS
 from workflows.facts import known, node_facts
