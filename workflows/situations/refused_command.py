@@ -97,7 +97,7 @@ def _what(refusal: Refusal) -> str:
         "usage": "The command",
         "stopped": "The command",
     }.get(refusal.verb, refusal.verb)
-    typed = _refusing(refusal)[:2]
+    typed = [] if refusal.verb == "mount" and " import " in f" {refusal.command} " else _refusing(refusal)[:2]  # the import was done
     name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb
     return f"{name} of {refusal.about}" if refusal.about else name
 

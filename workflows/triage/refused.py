@@ -112,7 +112,7 @@ def _head(line: str) -> tuple[str, str] | None:
     line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
-    inner = line.find(": cannot ", 0, BEHIND_MAX)
+    inner = max(line.find(f"{mark}cannot ", 0, BEHIND_MAX) for mark in (": ", "- "))
     told = inner + 2 if inner > 0 else error.end() if (error := _ERROR.match(line)) else 0
     if told and (behind := _CANNOT.match(line, told)) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
