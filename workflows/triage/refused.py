@@ -61,7 +61,9 @@ _ERROR = re.compile(r".{0,120}[Ee]rror.{0,80}?: (?:'' )?'(?=cannot )")  # the sa
 
 
 _ENDED = re.compile(r"\s{0,4}(?:\[[0-9]{1,4}\][+-]? {1,4})?(?:Killed|Segmentation fault|Bus error|Aborted)(?: \(core dumped\))?\s{0,200}")
-_HANGS = re.compile(r"\s{0,4}[\[(<](?:it |just |still ){0,2}hang(?:s|ing)?[^\])>]{0,40}[\])>]\s{0,200}")  # as people write it below a command
+_HANGS = re.compile(
+    r"\s{0,4}[\[(<](?:it |just |still ){0,2}hang(?:s|ing)?[^\])>]{0,40}[\])>]\s{0,200}"
+)  # as people write it below a command
 _OF_ZFS = re.compile(r"(?:zpool|zfs|zdb|zhack)(?: |$)")
 
 
