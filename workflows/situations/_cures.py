@@ -72,7 +72,8 @@ def after_resilver(pool: PoolFacts, what: str, cures: tuple[Cure, ...]) -> tuple
 
 def after_the_others(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts, what: str, cures: tuple[Cure, ...]) -> tuple[Cure, ...]:
     """What is done to a disk that still serves: not while another of its vdev is away and the vdev survives no further loss."""
-    lost = tuple(one for one in top.leaves() if one is not leaf and lookup.serves_nothing(one))
+    empty = (place for place in top.children if all(map(lookup.serves_nothing, place.leaves())))  # one that is being filled is waited for
+    lost = tuple(one for place in empty for one in place.leaves() if one is not leaf)
     left = pool_fate.losses(pool.shown, top) if lost else 1
     if not known(left) or left != 0:
         return cures

@@ -84,6 +84,12 @@ def test_the_only_half_that_serves_is_not_touched_before_the_other_is_back(row: 
     assert {"reseat", "replace"} <= set(kinds(HALF.format(row, "ONLINE       0     0     0"), slug))
 
 
+def test_a_disk_that_is_being_replaced_already_is_not_asked_for() -> None:
+    rows = "\t    replacing-1  DEGRADED     0     0     0\n\t      sdl   OFFLINE      0     0     0\n\t      sdm   ONLINE       0     0     0  (resilvering)\n"
+    text = HALF.format(GIVEN_UP, "GONE").replace("\t    sdl     GONE\n", rows)
+    assert "First bring" not in " ".join(cure.text for cure in situation(text, "disk-faulted").cures)
+
+
 # How many losses
 
 DOWN = (
