@@ -84,7 +84,7 @@ def _of_a_pool_that_serves(pool: PoolFacts) -> tuple[Verdict, str]:
     if away and not of_data:
         names = ", ".join(f"{leaf.short} ({leaf.state})" for _, leaf in away)
         return "reduced", f"{pool.name} serves, and its data is whole; the log device {names} is out of service."
-    left = pool_losses(pool)
+    left = pool_losses(pool.shown)
     if not known(left):
         return "reduced", f"{pool.name} serves and is {pool.state}; how many more losses it survives is not known: {left.reason}"
     return "reduced", f"{pool.name} serves and is {pool.state}; it survives {left} more {'loss' if left == 1 else 'losses'}."

@@ -210,6 +210,8 @@ SENTENCES: tuple[Sentence, ...] = (
        "`zdb -l` of the partition (by-id ...-part1) shows it. Clear nothing that names a pool which is still wanted.", "harms"),
     _s("killed", r"", "Something ended the program before it was done: it ran into a fault of its own, or the kernel ended it, for want of memory or after a fault in ZFS itself. Whether it changed anything it does not say.",
        "`dmesg` says which; a fault there has a stack with it, and what was asked may hang in the kernel until a reboot. `zpool status -P -p` shows what took place. Do not try it with more force.", "harms", ("killed",)),
+    _s("hangs", r"", "The command did not come back: it waits in the kernel, mostly for a pool that is suspended or for a disk that does not answer.",
+       "`zpool status` and `dmesg`, in another shell, show which. It cannot be ended while it waits, and a second one waits as well: mend what it waits for, the disks, cables or the HBA, first.", "useless", ("hangs",)),
     _s("mount-io-error", r"^cannot mount '[^']{1,300}': (?:Input/output|I/O) error", "What ZFS reads first of this file system cannot be read or does not fit: its own data is damaged, its key does not fit, or disks do not answer.",
        "`zpool status -v` lists what is damaged and which disks count errors; `zfs get keystatus,encryptionroot` shows whether its key is loaded. Destroy and roll back nothing for it yet.", "useless", ("mount",)),
     _s("stopped", r"", "The program stopped at a check of its own, which is a fault of that release. Whether it changed anything it does not say.",

@@ -118,11 +118,11 @@ def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> Why | Literal[""]
 def _by_rows(pool: ImportableFacts) -> Why | Literal[""]:
     """By which rows are not there, and what stands behind them."""
     down, lost = pool.state in ("FAULTED", "UNAVAIL"), [leaf for kind, top in pool.tops if kind != "log" for leaf in lost_of(top)]
-    if any(len(lost_of(top)) > tolerates(top) for kind, top in pool.tops if kind != "log"):
+    if any(_places_lost(top) > tolerates(top) for kind, top in pool.tops if kind != "log"):
         opened = [leaf for leaf in lost if any(note in leaf.note for note in WRONG_LABEL) or (leaf.state == "FAULTED" and not leaf.note)]
         return "names" if opened and len(opened) == len(lost) else "missing"
     logs = [top for kind, top in pool.tops if kind == "log" and lost_of(top)]
-    if any(len(lost_of(top)) > tolerates(top) for top in logs):
+    if any(_places_lost(top) > tolerates(top) for top in logs):
         return "missing-log"  # whatever the listing says of the pool: an ordinary import refuses then (spa_check_for_missing_logs)
     if logs or any(note in f"{pool.note} {pool.status}" for note in BAD_LOG):
         return "missing-log" if down else ""
@@ -142,6 +142,11 @@ def lost_of(vdev: VdevFacts) -> tuple[VdevFacts, ...]:
     lost = tuple(leaf for child in vdev.children for leaf in lost_of(child))
     here = any(not lost_of(child) for child in vdev.children)
     return () if vdev.kind in ("spare", "replacing") and here else lost
+
+
+def _places_lost(top: VdevFacts) -> int:
+    """How many of its places are empty: a spare in use or a replacement of which no disk is there is one place, whatever it has below."""
+    return sum(bool(lost_of(child)) for child in top.children) if top.children else len(lost_of(top))
 
 
 def marked_of(pool: ImportableFacts) -> tuple[VdevFacts, ...]:

@@ -5,8 +5,9 @@ A command names its member by guid; where the guid is not known the cure has no 
 
 from collections.abc import Mapping
 
+from workflows.analysis import pool_fate
 from workflows.engine.core import Cure, CureKind
-from workflows.facts import PoolFacts, VdevFacts, known
+from workflows.facts import PoolFacts, VdevFacts, known, lookup
 
 BY_GUID = "wwid-mismatch-replace"  # the runbook that replaces a lost member by its guid
 IN_ITS_BAY = "blink-and-replace"  # the runbook that replaces a disk which still sits in its bay
@@ -67,6 +68,20 @@ def after_resilver(pool: PoolFacts, what: str, cures: tuple[Cure, ...]) -> tuple
         return cures
     text = f"Leave {what} as it is, in its place and with its cable, until the resilver has ended: that may be reading from it. Then look at the counts again."
     return (wait(text), *cures)
+
+
+def after_the_others(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts, what: str, cures: tuple[Cure, ...]) -> tuple[Cure, ...]:
+    """What is done to a disk that still serves: not while another of its vdev is away and the vdev survives no further loss."""
+    empty = (place for place in top.children if all(map(lookup.serves_nothing, place.leaves())))  # one that is being filled is waited for
+    lost = tuple(one for place in empty for one in place.leaves() if one is not leaf)
+    left = pool_fate.losses(pool.shown, top) if lost else 1
+    if not known(left) or left != 0:
+        return cures
+    text = (
+        f"First bring {', '.join(one.short for one in lost[:3])} back, or replace what is gone for good, and wait until that is filled. {what} holds now what no other disk of "
+        f"{top.name} holds: leave it in its place, with its cable. Then look at the counts again."
+    )
+    return (wait(text), *(one for one in cures if one.kind not in ("reseat", "replace")))
 
 
 def reseat(what: str) -> Cure:

@@ -168,11 +168,15 @@ def _cures(one: Damaged) -> Iterator[Cure]:
     if one.away:
         yield Cure("reseat", "Bring the members back that are out of service: they may hold the good copies.")
     elif one.errors.only_remains:
-        yield Cure("other", "Destroy the damaged snapshots, if it is in snapshots; of files that are gone nothing is left to do.")
+        yield Cure(
+            "other",
+            "Mount the datasets that are named first: an entry of one that is not mounted can be a file that is still there, and has its name in the list then. "
+            "Destroy the damaged snapshots, if it is in snapshots; of files that are gone nothing is left to do.",
+        )
     else:
         yield Cure(
             "restore",
-            "Restore each damaged file from a copy; where there is none, delete it, and the snapshots that hold it. A block that is in no file is gone with its dataset.",
+            "Restore each damaged file, and each damaged volume, from a copy; where there is none, delete it, and the snapshots that hold it. A block that is in no file is gone with its dataset.",
             save_first="what can still be read of a damaged file, before it is written over",
         )
         yield Cure(
@@ -243,6 +247,11 @@ def _which(one: Damaged) -> Iterator[str]:
         yield (
             f"{errors.of_the_pool[0]} is no file but what finds the others: the damage can reach further than the list. "
             "Copy away what can still be read before anything else."
+        )
+    elif errors.of_a_dataset:
+        yield (
+            f"{errors.of_a_dataset[0]} is data of that volume itself, as the disk of a virtual machine, or what finds the files of that file system: nothing that "
+            "was removed. Copy away what can still be read of it before anything else."
         )
     elif errors.objects:
         yield "An entry in angle brackets is a file that is gone, or one of a snapshot or of a dataset that is not mounted."

@@ -102,7 +102,7 @@ def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts
         evidence=tuple(_evidence(node, pool, leaf)),
         subject=_words.subject(node, pool, top, leaf),
         answers=() if unseen or errors_everywhere.several_count(pool) else _answers(node, pool, leaf),
-        cures=_cures_of(pool, leaf, name, unseen),
+        cures=_cures.after_the_others(pool, top, leaf, name, _cures_of(pool, leaf, name, unseen)),
     )
 
 

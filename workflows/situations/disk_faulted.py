@@ -63,7 +63,7 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
     way = (_cures.reseat(name), clear)
     several = errors_everywhere.several_count(lost.pool)
     cures = way if several else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
-    return _cures.after_resilver(lost.pool, name, cures)
+    return _cures.after_the_others(lost.pool, lost.top, lost.leaf, name, _cures.after_resilver(lost.pool, name, cures))
 
 
 def _meaning(lost: Lost, out: bool) -> str:

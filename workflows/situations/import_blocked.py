@@ -39,7 +39,7 @@ def _situation(one: Blocked) -> Situation:
         node=one.node.node,
         severity="act" if _must_act(one) else "info" if one.why == "destroyed" else "watch",
         title=_title(one),
-        meaning=" ".join(_meaning(one)),
+        meaning=" ".join(filter(None, _meaning(one))),
         evidence=tuple(_evidence(one)),
         answers=_answers(one),
         subject=_subject(one),
@@ -214,7 +214,9 @@ def _missing_log(one: Blocked) -> Iterator[str]:
 
 
 def _missing_top(one: Blocked) -> Iterator[str]:
-    yield f"All rows that are listed are ONLINE, but the labels say that {one.name} has one more top-level device, which no label here describes."
+    rows = "The rows that are listed have all that they need" if one.lost else "All rows that are listed are ONLINE"
+    yield f"{rows}, but the labels say that {one.name} has one more top-level device, which no label here describes."
+    yield f"Look for {_names_of(one.lost)} as well." if one.lost else ""
     yield "Mostly that is a log device. It can be a data device as well; then the pool cannot be imported without it, and trying does no harm."
     yield LOG_LOSS
 

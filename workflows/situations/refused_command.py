@@ -15,6 +15,9 @@ _ALONE = re.compile(r"zdb -e \S+ -d (\S+)")
 _ACTIVE = re.compile(r"(?<!\S)(\S+) is part of active pool '([^']+)'")
 
 
+ENDINGS = {"killed": ("ended with", "was ended before it was done"), "hangs": ("does not end", "does not come back")}
+
+
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(_situation(node, refusal, i) for node in fleet.nodes.values() for i, refusal in enumerate(_each_once(node)))
 
@@ -40,9 +43,9 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         if refusal.forced and first.force != "may"
         else FORCE_WORDS[first.force]
     )
-    killed = refusal.verb == "killed"
+    ending, outcome = ENDINGS.get(refusal.verb, ("did nothing", "was refused"))
     meaning = [
-        f"The command {'ended with' if killed else 'did nothing'}: {refusal.text[:300].rstrip('.')}.",
+        f"The command {ending}: {refusal.text[:300].rstrip('.')}.",
         *_named(refusal),
         first.means,
         first.next,
@@ -58,7 +61,7 @@ def _situation(node: NodeFacts, refusal: Refusal, place: int) -> Situation:
         key=f"{SLUG}:{node.node}:{place}:{refusal.verb}:{first.slug}",
         node=node.node,
         severity="act" if first.slug in STOPPED or (first.slug == "zdb-io-error" and _is_of_an_exported_pool(refusal)) else "watch",
-        title=f"{what} {'was ended before it was done' if killed else 'was refused'}",
+        title=f"{what} {outcome}",
         meaning=" ".join(part for part in meaning if part),
         evidence=tuple(_words.evidence(node, "refused", line.strip()) for line in refusal.lines[:6]),
         subject=_subject(refusal, first.slug),
@@ -97,7 +100,7 @@ def _what(refusal: Refusal) -> str:
         "usage": "The command",
         "stopped": "The command",
     }.get(refusal.verb, refusal.verb)
-    typed = _refusing(refusal)[:2]
+    typed = [] if refusal.verb == "mount" and " import " in f" {refusal.command} " else _refusing(refusal)[:2]  # the import was done
     name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb
     return f"{name} of {refusal.about}" if refusal.about else name
 
@@ -150,6 +153,6 @@ def _pool(refusal: Refusal) -> str:
 
 
 STOPPED = frozenset(
-    ("suspended", "unavailable", "clear-io", "destroy-offered", "import-io-error", "rewind-offered")
+    ("suspended", "unavailable", "clear-io", "destroy-offered", "import-io-error", "rewind-offered", "hangs")
 )  # the pool serves no I/O until a person acts
 OF_POOLS = ("import", "export", "destroy", "scan", "split", "add to", "upgrade", "zdb", "set property for", "scrub", "clear errors for")

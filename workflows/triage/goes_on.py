@@ -41,12 +41,21 @@ def _status_goes_on(piece: Piece, line: str) -> bool:
     if line.startswith((" ", "device details:")) or KEY.match(line):
         return True
     if piece.heading == "errors":
-        return False
+        return _is_damaged(piece, line)
     if piece.heading == "dedup" and _OF_DEDUP.match(line):
         return True
     if piece.lines and ROW.match(piece.lines[-1]) and piece.lines[-1][0] == " " and talk.is_somebodys(line):
         return False
     return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
+
+
+_DAMAGED = re.compile(r"/[^/\s]|(?:<metadata>|[A-Za-z][\w.-]{0,250}(?:[/@][^\s:]{1,250}){0,20}):(?:<0x[0-9a-f]{1,16}>|/)")
+
+
+def _is_damaged(piece: Piece, line: str) -> bool:
+    """Whether it is an entry of the list of damaged files whose indentation was lost."""
+    above = next((one.strip() for one in reversed(piece.lines[-3:]) if one), "")
+    return bool(_DAMAGED.match(line)) and (above.startswith("errors: Permanent errors") or bool(_DAMAGED.match(above)))
 
 
 def _import_goes_on(piece: Piece, line: str) -> bool:

@@ -122,13 +122,19 @@ def _pool(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
     one.add("id", pool.guid, str)
     one.fields |= {"state": pool.state or None, "verdict": verdict.verdict, "verdict_reason": verdict.reason}
     one.fields |= {"contradiction": verdict.contradiction or None, "no_replacement": verdict.gates}
-    one.add("losses_survived", pool_losses(pool.shown))
+    one.add("losses_survived", _survived(pool))
     _scans(one, pool)
     _errors(one, pool)
     one.fields |= {"status": pool.status or None, "see": pool.see or None}
     one.fields["vdevs"] = [_vdev(vdev, role) for role, vdev in _roles(pool)]
     one.fields["unread"] = _unread(pool.unread)
     return one.done()
+
+
+def _survived(pool: PoolFacts) -> Known[int]:
+    """A number of losses is never below 0: a pool whose data is out of reach has none."""
+    left = pool_losses(pool.shown)
+    return Unknown(f"{pool.name} has lost more than it survives, and its data is out of reach.") if known(left) and left < 0 else left
 
 
 def _unread(lines: Iterable[UnreadLine]) -> list[dict[str, Any]]:

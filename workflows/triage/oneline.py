@@ -35,6 +35,8 @@ def rebuilt(lines: list[str]) -> tuple[list[str], int]:
 
 
 _WITH_ITS_COMMAND = re.compile(r"([^:]{0,120}\bzpool (?:status|import)\b[^:]{0,80}) (pool: \S{1,255})\s*\Z")
+# the last row of a pool, and the line of the next one behind it
+_GLUED = re.compile(rf"(\s{{0,40}}\S{{1,300}} {{1,80}}(?:{'|'.join(sorted(_ROW_STATES))})) {{2,8}}(pool: \S{{1,255}})\s*\Z")
 _NO_ERRORS = "No known data errors"
 _BEFORE_PROSE = f"errors: {_NO_ERRORS}"
 
@@ -51,7 +53,7 @@ def _is_joined(line: str) -> bool:
         return True
     if line.startswith(_BEFORE_PROSE):
         return len(line) > len(_BEFORE_PROSE) and line[len(_BEFORE_PROSE)].isalpha()
-    return "pool: " in line and "zpool " in line and _WITH_ITS_COMMAND.match(line) is not None
+    return "pool: " in line and (("zpool " in line and _WITH_ITS_COMMAND.match(line) is not None) or _GLUED.match(line) is not None)
 
 
 def _holds_several(line: str) -> bool:
@@ -85,7 +87,7 @@ def _parts(line: str) -> Iterator[str]:
     if _is_joined(line):
         if line.startswith(_BEFORE_PROSE):
             yield from (_BEFORE_PROSE, TURN + line[len(_BEFORE_PROSE) :])
-        elif joined := _REFUSED.match(line) or _WITH_ITS_COMMAND.match(line):
+        elif joined := _REFUSED.match(line) or _WITH_ITS_COMMAND.match(line) or _GLUED.match(line):
             yield from joined.groups()
         return
     if _is_escaped(line):

@@ -29,6 +29,7 @@ _UNCOUNTED = re.compile(rf"\s*\S{{1,255}}\s+{STATE}(?:\s{{2,}}[a-z].{{0,200}})?$
 _STARTS_WITH_STATE = re.compile(rf"\s*{STATE}(?=\s|$)")
 _ONE_WORD = re.compile(r"\s*[^\s:]+\s*\Z")
 _COLUMNS = re.compile(r"(?:\s*(?:STATE|READ|WRITE|CKSUM|SLOW|POWER|DIO))+\s*")
+_DELAY = re.compile(r"(?<=CKSUM ) {0,8}DELAY(?=\s|$)")  # how an early ZFS on Linux called the column of slow I/Os
 _FIGURE = r"(?:[0-9]{1,9}(?:[.,][0-9]{1,3})?[KMGTPE]?|-)"
 _CUT_ROW = re.compile(rf"\s*\S+\s+{STATE}(?:\s+{_FIGURE}){{0,2}}\s*")  # cut behind its state or among its counters
 _COUNTERS = re.compile(rf"\s*{_FIGURE}(?:\s+{_FIGURE}){{0,2}}(?:\s{{2,}}\S.*)?")
@@ -138,6 +139,7 @@ class _Writer:
                 self.out.append("")
             return
         if HEADER.match(line):
+            line = _DELAY.sub("SLOW", line)
             self._counted = len(line.split()) > 2
             self.out.append("\t" + line.strip())
         elif [row.strip() for row in self._rows[:2]] == ["NAME"] and _COLUMNS.fullmatch(line):
@@ -193,12 +195,23 @@ class _Writer:
         """Whether the text ends within the names of the columns, or within the name of the pool below them."""
         return not self._empty and row[:1] in " \t" and (row.strip() == "NAME" or (self._counted and len(row.split()) == 1))
 
+    def _name_root(self, rows: list[str]) -> None:
+        """Somebody hid the name of the pool in one place and not in the other: the row above all others is that of the pool."""
+        name, found = self._pool, _ROW.match(rows[0])
+        if not name or found is None or rows[0].split()[0] == name or tree.may_have_members(rows[0].split()[0]) or len(rows) < 2:
+            return
+        root, *others = (len(row) - len(row.lstrip()) for row in rows if not HEADING.match(row))
+        if others and min(others) > root:
+            self.notes.append(f"Its tree begins with {rows[0].split()[0]} and not with {name}; it was taken for the tree of this pool.")
+            rows[0] = " " * root + name + rows[0].strip()[len(rows[0].split()[0]) :]
+
     def end_tree(self) -> None:
         rows, self._rows, self._section = self._rows, [], ""
         if self._drawn_up and len(rows) > 1:
             rows[0] = " " * max(len(rows[1]) - len(rows[1].lstrip()) - 2, 0) + rows[0]
         self._drawn_up = False
         if rows:
+            self._name_root(rows)
             found = tree.rebuilt(rows) if rows[0].split()[0] == self._pool or not self._pool else tree.Rebuilt(rows)
             self.notes += found.notes
             self.rebuilt |= found.rebuilt

@@ -61,14 +61,18 @@ _ERROR = re.compile(r".{0,120}[Ee]rror.{0,80}?: (?:'' )?'(?=cannot )")  # the sa
 
 
 _ENDED = re.compile(r"\s{0,4}(?:\[[0-9]{1,4}\][+-]? {1,4})?(?:Killed|Segmentation fault|Bus error|Aborted)(?: \(core dumped\))?\s{0,200}")
+_HANGS = re.compile(
+    r"\s{0,4}[\[(<](?:it |just |still ){0,2}hang(?:s|ing)?[^\])>]{0,40}[\])>]\s{0,200}"
+)  # as people write it below a command
 _OF_ZFS = re.compile(r"(?:zpool|zfs|zdb|zhack)(?: |$)")
 
 
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
     """Every refusal among these lines, in order. A sentence that somebody only talks about, in the middle of a line, is none."""
-    ended = [line for line in lines if _ENDED.fullmatch(line)] if _OF_ZFS.match(command) else []
-    if ended and len(ended) == sum(bool(line.strip()) for line in lines):
-        return (Refusal("killed", "", tuple(ended), command),)
+    said = [line for line in lines if line.strip()] if _OF_ZFS.match(command) else []
+    for verb, form in (("killed", _ENDED), ("hangs", _HANGS)):
+        if said and all(map(form.fullmatch, said)):
+            return (Refusal(verb, "", tuple(said), command),)
     found: list[Refusal] = []
     i = 0
     while i < len(lines):
@@ -112,7 +116,7 @@ def _head(line: str) -> tuple[str, str] | None:
     line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
-    inner = line.find(": cannot ", 0, BEHIND_MAX)
+    inner = max(line.find(f"{mark}cannot ", 0, BEHIND_MAX) for mark in (": ", "- "))
     told = inner + 2 if inner > 0 else error.end() if (error := _ERROR.match(line)) else 0
     if told and (behind := _CANNOT.match(line, told)) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words

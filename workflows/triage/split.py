@@ -96,7 +96,7 @@ _PASSWORD = re.compile(
 def _prompt(line: str, command: Asked) -> str:
     """What stands before a command, where it ends as a prompt does: alone on a line it ends the output."""
     before = _AS_ROOT.sub("", line.partition(command.words[0])[0].strip()) if command.words else ""
-    return before if before and before[-1] in prompts.ENDS and len(before) > 1 else ""
+    return before if before and before[-1] in prompts.ENDS and (len(before) > 1 or before in "$%") else ""
 
 
 _AS_ROOT = re.compile(r" (?:sudo|doas)(?: -\S{1,20}){0,4}$")

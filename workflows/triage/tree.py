@@ -79,7 +79,7 @@ def _is_heading(row: _Row) -> bool:
     return HEADING.match(row.text) is not None
 
 
-def _may_have_members(name: str) -> bool:
+def may_have_members(name: str) -> bool:
     return bool(_TOP.fullmatch(name) or _INNER.fullmatch(name)) or name.isdigit()
 
 
@@ -99,7 +99,7 @@ def _is_sound(nested: Sequence[_Nested], rows: Sequence[_Row]) -> bool:
         if level < 0 or (not last and below > level + 1) or (not last and level == 0 and not _is_heading(row) and row is not rows[0]):
             return False
         holds = not last and below == level + 1
-        if level and holds and not _may_have_members(row.name):
+        if level and holds and not may_have_members(row.name):
             return False
         if level and not holds and not row.name.isdigit() and _must_have_members(row):
             return False

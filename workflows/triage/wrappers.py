@@ -431,7 +431,8 @@ def _is_headed(lines: list[str], start: int) -> bool:
     """Whether the line right above is the heading of a table, whose rows may stand further in than it; or a field of a pool, as this is one."""
     above = lines[start - 1] if start else ""
     return bool(above.strip()) and (
-        _is_output([above], INDENTED) or (bool(_FIELD.match(above)) and bool(_FIELD.match(lines[start].strip())))
+        (_is_output([above], INDENTED) and not lines[start].lstrip(" \t").startswith("pool: "))
+        or (bool(_FIELD.match(above)) and bool(_FIELD.match(lines[start].strip())))
     )
 
 

@@ -39,9 +39,16 @@ class DataErrors:
         return tuple(entry for entry, form in found if form and (form["where"] == "<metadata>" or form["object"] in ("0x0", "metadata")))
 
     @property
+    def of_a_dataset(self) -> tuple[str, ...]:
+        """Entries with object 1 of a dataset that is no snapshot: all the data of a volume, or what finds the files of a file system. Neither is ever removed
+        while its dataset is there."""
+        found = ((entry, _OBJECT.fullmatch(entry)) for entry in self.listed)
+        return tuple(entry for entry, form in found if form and form["object"] == "0x1" and "@" not in form["where"])
+
+    @property
     def only_remains(self) -> bool:
         """Whether nothing is listed but objects without a name: files that were removed since, or of a snapshot."""
-        return bool(self.listed) and len(self.objects) == len(self.listed) and not self.of_the_pool
+        return bool(self.listed) and len(self.objects) == len(self.listed) and not self.of_the_pool and not self.of_a_dataset
 
 
 def data_errors(pool: PoolFacts) -> DataErrors | None:

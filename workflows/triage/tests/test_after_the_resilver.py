@@ -105,7 +105,8 @@ action: Make sure the affected devices are connected, then run 'zpool clear'.
 config:
 
         NAME           STATE     READ WRITE CKSUM
-        otherwise      UNAVAIL      0     0     0  insufficient replicas
+        brook          UNAVAIL      0     0     0  insufficient replicas
+          ...
           wwn-0x5001a  ONLINE       0     0     0
           wwn-0x5001b  FAULTED      6   134     0  too many errors
 
