@@ -76,7 +76,9 @@ def _holds_at_boot(log: Log, why: str, event: KernelEvent) -> bool:
 
     Where the pools were read, these say which disk is not there any more.
     """
-    return why in ("medium", "hardware", "unready", "locked", "protection", "optical") or (event.kind in ("io-error", "buffer-error") and not log.node.pools_read)
+    return why in ("medium", "hardware", "unready", "locked", "protection", "optical") or (
+        event.kind in ("io-error", "buffer-error") and not log.node.pools_read
+    )
 
 
 _WAITS = re.compile(r"edium not present|standby state|not accessible|becoming ready|nitializing command required|in progress")
@@ -89,7 +91,8 @@ def _is_waited_for(log: Log, why: str, event: KernelEvent) -> bool:
         e.kind == ("cam-sense" if event.kind == "cam-sense" else "sense-detail")
         and e.field("hctl") == hctl
         and (hctl or e.field("disk") == event.field("disk"))
-        and _WAITS.search(e.field("detail") or "") for e in log.log.events
+        and _WAITS.search(e.field("detail") or "")
+        for e in log.log.events
     )
 
 
