@@ -114,6 +114,6 @@ READER = Reader(
     situations=situations,
     silent=lambda value: not value.volumes and not any(drive.media_errors is not None for drive in value.drives),
     doubt=lambda value: _drives.doubt(value.drives, "mvcli smart -p 0"),
-    notes=_volumes.notes_of,
+    notes=lambda value: _volumes.notes_of(value) if value.drives else _volumes.notes(value.volumes, value.parts),
     again="mvcli info -o vd",
 )
