@@ -128,17 +128,19 @@ REBOOTED_US = 60 * 1_000_000  # no kernel prints its lines so far out of their o
 
 
 def _boots(lines: Sequence[str]) -> list[int]:
-    """For each line what all the boots before its own took, by the stamps that count from boot: where they fall back, the node was started again.
-
-    Without that the last boot's lines seem older than those of a longer one before it.
+    """For each line what all the boots before its own took, by the stamps that count from boot: without that the last boot's lines seem older than those
+    of a longer one before it. It is a new boot where they fall back to the first minute, or below a line of journalctl's that says so; else it may be
+    an older piece of the same log, of which nobody knows the order.
     """
     out: list[int] = []
-    boots_us, newest_us = 0, 0
+    boots_us, newest_us, said = 0, 0, False
     for line in lines:
         one = stamped(line)
+        said = said or line.startswith(("-- Reboot --", "-- Boot "))
         if one and one.printed.replace(".", "").isdigit():
-            if one.at_us + REBOOTED_US < newest_us - boots_us:
+            if one.at_us + REBOOTED_US < newest_us - boots_us and (said or one.at_us < REBOOTED_US):
                 boots_us = newest_us
+            said = False
             newest_us = max(newest_us, one.at_us + boots_us)
             out.append(boots_us)
         else:
