@@ -65,14 +65,14 @@ def life(table: Iterable[Attribute]) -> tuple[str, int] | None:
 
 
 def failing(table: Iterable[Attribute]) -> tuple[str, ...]:
-    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and _tells_of_failure(row) and HEAT not in row.name)
+    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and _is_of_failure(row) and HEAT not in row.name)
 
 
 def exhausted(table: Iterable[Attribute]) -> tuple[str, ...]:
-    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and not _tells_of_failure(row) and HEAT not in row.name)
+    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and not _is_of_failure(row) and HEAT not in row.name)
 
 
-def _tells_of_failure(row: Attribute) -> bool:
+def _is_of_failure(row: Attribute) -> bool:
     """Whether its threshold is one of failure: so the vendor says, or it counts data that was damaged or lost, which no use wears off."""
     return row.prefail or (row.number in DAMAGE and any(name in row.name for name in COUNTED[row.number][1]))
 

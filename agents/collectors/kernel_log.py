@@ -133,14 +133,14 @@ def _boots(lines: Sequence[str]) -> list[int]:
     an older piece of the same log, of which nobody knows the order.
     """
     out: list[int] = []
-    boots_us, newest_us, said = 0, 0, False
+    boots_us, newest_us, marked = 0, 0, False
     for line in lines:
         one = stamped(line)
-        said = said or line.startswith(("-- Reboot --", "-- Boot "))
+        marked = marked or line.startswith(("-- Reboot --", "-- Boot "))
         if one and one.printed.replace(".", "").isdigit():
-            if one.at_us + REBOOTED_US < newest_us - boots_us and (said or one.at_us < REBOOTED_US):
+            if one.at_us + REBOOTED_US < newest_us - boots_us and (marked or one.at_us < REBOOTED_US):
                 boots_us = newest_us
-            said = False
+            marked = False
             newest_us = max(newest_us, one.at_us + boots_us)
             out.append(boots_us)
         else:

@@ -110,8 +110,8 @@ def test_the_last_boot_of_a_log_is_the_newest_though_it_was_short():
     cut = BOOTS.replace(BOOTS.split("\n")[4] + "\n", "").replace(BOOTS.split("\n")[5] + "\n", "")
     older = {one.title.split()[0]: one.severity for one in triage([("p", cut)]).situations}
     assert older == {"sdb": "act", "sdd": "watch"}  # it may be an older piece of the same log
-    said = cut.replace("[  512.000000]", f"-- Boot {'0a' * 16} --\n[  512.000000]")
-    assert {one.title.split()[0]: one.severity for one in triage([("p", said)]).situations}["sdd"] == "act"
+    marked = cut.replace("[  512.000000]", f"-- Boot {'0a' * 16} --\n[  512.000000]")
+    assert {one.title.split()[0]: one.severity for one in triage([("p", marked)]).situations}["sdd"] == "act"
 
 
 LOCKED = """[    3.359704] sd 1:0:0:0: [sda] tag#2 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK cmd_age=0s
