@@ -33,6 +33,7 @@ COUNTED = {
     198: ("offline uncorrectable", ("Offline_Unc", "Uncorrectable_Sector")),
     199: ("CRC errors of the link", ("CRC",)),
 }
+DAMAGE = (184, 187)
 # Names of rows whose normalised value is the percentage of the SSD's life that is left.
 LIFE_LEFT = (
     "Media_Wearout_Indicator", "SSD_Life_Left", "Percent_Lifetime_Remain", "Percent_Lifetime_Used", "Percent_Life_Remaining",
@@ -64,11 +65,16 @@ def life(table: Iterable[Attribute]) -> tuple[str, int] | None:
 
 
 def failing(table: Iterable[Attribute]) -> tuple[str, ...]:
-    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and row.prefail and HEAT not in row.name)
+    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and _is_of_failure(row) and HEAT not in row.name)
 
 
 def exhausted(table: Iterable[Attribute]) -> tuple[str, ...]:
-    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and not row.prefail and HEAT not in row.name)
+    return tuple(row.name or f"attribute {row.number}" for row in table if row.now and not _is_of_failure(row) and HEAT not in row.name)
+
+
+def _is_of_failure(row: Attribute) -> bool:
+    """Whether its threshold is one of failure: so the vendor says, or it counts data that was damaged or lost, which no use wears off."""
+    return row.prefail or (row.number in DAMAGE and any(name in row.name for name in COUNTED[row.number][1]))
 
 
 def too_hot(table: Iterable[Attribute]) -> bool:

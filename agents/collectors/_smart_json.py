@@ -90,7 +90,7 @@ def details(document: dict[str, Any]) -> SmartDetails:
         test_runs=_bool(document, "scsi_self_test_status", "in_progress"),
         background=_text(document, "scsi_background_scan", "status", "string"),
         links=tuple(_links(document)),
-        attributes=_attributes.counts(table),
+        attributes=tuple(_with_statistics(document, dict(_attributes.counts(table))).items()),
         percent_used=_first(
             _int(nvme, "percentage_used"),
             _int(document, "endurance_used", "current_percent"),
@@ -111,6 +111,21 @@ def details(document: dict[str, Any]) -> SmartDetails:
         too_hot=_attributes.too_hot(table),
         has_no_self_test=_bool(document, "nvme_optional_admin_commands", "self_test") is False,
     )
+
+
+UNCORRECTABLE = "Number of Reported Uncorrectable Errors"  # of the device statistics, General Errors (ACS-4, 9.5.5)
+
+
+def _with_statistics(document: dict[str, Any], counts: dict[str, int]) -> dict[str, int]:
+    """The counters, with what the device statistics count beside the attribute: the higher one."""
+    pages = _dict(document.get("ata_device_statistics")).get("pages")
+    for page in pages if isinstance(pages, list) else []:
+        rows = _dict(page).get("table")
+        for row in rows if isinstance(rows, list) else []:
+            counted = _int(row, "value")
+            if _text(row, "name") == UNCORRECTABLE and counted is not None and _bool(row, "flags", "valid") is not False:
+                counts["reported uncorrectable"] = max(counted, counts.get("reported uncorrectable", 0))
+    return counts
 
 
 def _errors(log: dict[str, Any]) -> Iterator[ErrorLine]:

@@ -68,8 +68,8 @@ class Report:
 
     def details(self) -> SmartDetails:
         counts = dict(_attributes.counts(self.table))
-        if "reported uncorrectable" not in counts and "uncorrectable" in self.statistics:
-            counts["reported uncorrectable"] = self.statistics["uncorrectable"]
+        if "uncorrectable" in self.statistics:  # the higher one: the attribute may stand at 0 while the statistics count
+            counts["reported uncorrectable"] = max(self.statistics["uncorrectable"], counts.get("reported uncorrectable", 0))
         life, of = _attributes.life(self.table), self.numbers.get
         hours, heat = (next((row.raw for row in self.table if row.number == n and row.raw is not None), None) for n in (9, 194))
         airflow = next((row.raw for row in self.table if row.number == 190 and _attributes.HEAT in row.name), None)

@@ -39,6 +39,12 @@ class KernelEvent:
     fields: tuple[tuple[str, str], ...]
     printed: str = ""  # its stamp as it stands there: "138671.416334", "Nov 25 02:37:04"; "" of a line without one
 
+    @property
+    def of_boot_us(self) -> int:
+        """By the clock of its own boot, where the text spans several."""
+        own = stamped(f"[{self.printed}] x") if self.printed and self.printed.replace(".", "").isdigit() else None
+        return own.at_us if own else self.at_us
+
     def field(self, name: str) -> str | None:
         """The named part of its line; None where it has none of that name."""
         for each, value in self.fields:
@@ -58,12 +64,13 @@ class KernelLog:
     unexplained: tuple[KernelEvent, ...] = ()
     newest: str = ""  # its newest line, whatever that says; "" where none has a stamp
     since_boot: bool = False  # whether its times count from boot
+    boots_us: int = 0  # what the boots before the newest line's took, where the text spans several
 
     @property
     def newest_us(self) -> int:
         """When that line was printed, by the same clock as the events'."""
         found = stamped(self.newest)
-        return found.at_us if found else max((event.at_us for event in self.events), default=0)
+        return found.at_us + self.boots_us if found else max((event.at_us for event in self.events), default=0)
 
     def counted(self) -> tuple[tuple[str, str], ...]:
         """(class, text) of every line that counts."""
@@ -103,8 +110,9 @@ def parse(text: str) -> KernelLog | Unparsed:
     lines = whole_lines(text)
     if isinstance(lines, Unparsed):
         return lines
-    stamped_lines = [(one, line) for line in lines if (one := stamped(line))]
-    found = _with_lines_of_no_time(lines)
+    begun = _boots(lines)
+    stamped_lines = [(one, line, boots) for line, boots in zip(lines, begun, strict=True) if (one := stamped(line))]
+    found = _with_lines_of_no_time(lines, begun)
     bare = not stamped_lines
     if bare:
         found = [Stamped(i, "", line.strip()) for i, line in enumerate(lines) if line.strip()]
@@ -112,19 +120,43 @@ def parse(text: str) -> KernelLog | Unparsed:
     if bare and text.strip() and not events:
         return Unparsed("no line has a time in front, and none is of a form that a kernel prints about disks, HBAs or ZFS", text[:80])
     since_boot = not bare and stamped_lines[0][0].printed.replace(".", "").isdigit()
-    newest = max(stamped_lines, key=lambda each: each[0].at_us)[1] if stamped_lines else ""
-    return KernelLog(tuple(events), tuple(unexplained), newest, since_boot)
+    _, newest, boots_us = max(stamped_lines, key=lambda each: each[0].at_us + each[2], default=(None, "", 0))
+    return KernelLog(tuple(events), tuple(unexplained), newest, since_boot, boots_us)
 
 
-def _with_lines_of_no_time(lines: Sequence[str]) -> list[Stamped]:
+REBOOTED_US = 60 * 1_000_000  # no kernel prints its lines so far out of their order
+
+
+def _boots(lines: Sequence[str]) -> list[int]:
+    """For each line what all the boots before its own took, by the stamps that count from boot: without that the last boot's lines seem older than those
+    of a longer one before it. It is a new boot where they fall back to the first minute, or below a line of journalctl's that says so; else it may be
+    an older piece of the same log, of which nobody knows the order.
+    """
+    out: list[int] = []
+    boots_us, newest_us, marked = 0, 0, False
+    for line in lines:
+        one = stamped(line)
+        marked = marked or line.startswith(("-- Reboot --", "-- Boot "))
+        if one and one.printed.replace(".", "").isdigit():
+            if one.at_us + REBOOTED_US < newest_us - boots_us and (marked or one.at_us < REBOOTED_US):
+                boots_us = newest_us
+            marked = False
+            newest_us = max(newest_us, one.at_us + boots_us)
+            out.append(boots_us)
+        else:
+            out.append(0 if one else boots_us)
+    return out
+
+
+def _with_lines_of_no_time(lines: Sequence[str], begun: Sequence[int]) -> list[Stamped]:
     """Every line that has a time, and those of the kernel's own without one, at the time of the line before or else of the first."""
     out: list[Stamped] = []
     at_us = next((one.at_us for line in lines if (one := stamped(line))), 0)
-    for line in lines:
+    for line, boots_us in zip(lines, begun, strict=True):
         one = stamped(line)
-        at_us = one.at_us if one else at_us
+        at_us = one.at_us + boots_us if one else at_us
         if one or classify(line.strip()):
-            out.append(one or Stamped(at_us, "", line.strip()))
+            out.append(replace(one, at_us=at_us) if one and boots_us else one or Stamped(at_us, "", line.strip()))
     return out
 
 

@@ -87,7 +87,7 @@ def situations(value: Listed, where: Where) -> tuple[Situation, ...]:
 READER = Reader(
     name="hwraid",
     first=_TITLE.pattern + "|" + r"-- ID +\| +(?:Type|Model|H/W Model)\b.*",
-    tools=("megaclisas-status", "megaraidsas-status", "sas2ircu-status", "aacraid-status", "mpt-status"),
+    tools=("megaclisas-status", "megaraidsas-status", "sas2ircu-status", "aacraid-status"),
     goes_on=r"-- |" + _ROW.pattern,
     strict=True,
     open_ended=True,

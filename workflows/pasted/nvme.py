@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.collectors.base import Unparsed
-from workflows.engine.core import Situation
+from workflows.engine.core import Cure, Situation
 from workflows.pasted.base import NOT_PROSE, Reader, Sight, Where, document, plural, refused
 
 # Bits of Critical Warning, NVM Express base specification 1.4, figure 194
@@ -46,9 +46,11 @@ class Log:
 class Nvme:
     disks: tuple[Sight, ...]
     logs: tuple[Log, ...]
+    empty: tuple[tuple[str, str], ...] = ()  # kernel name and line of a namespace without a byte
 
 
 _ROW = re.compile(r"(/dev/nvme[0-9]+n[0-9]+) +(?:/dev/ng\S+ +)?(\S+) +(\S.*)$")
+_EMPTY = re.compile(r"[^/]{0,120}/dev/[^/]{0,160}(?:/dev/[^/]{0,160})? 0\.00 +[kKMGT]?B {1,3}/ +0\.00 +[kKMGT]?B ")
 _NONE = re.compile(r"Node +(?:Generic +)?SN +Model")
 _HEADING = re.compile(r"Smart Log for NVME device: ?(\S+)|SMART/Health Information Log")
 _FIGURE = re.compile(r"([A-Za-z][\w /()#-]*?)(?<! ) *: *(\S.*)$")
@@ -58,19 +60,20 @@ def parse(lines: Sequence[str]) -> Nvme | Unparsed:
     first = next((line for line in lines if line.strip()), "")
     if first.lstrip().startswith("{"):
         return _of_json("\n".join(lines), first)
-    disks, logs = [], []
+    disks, logs, empty = [], [], []
     for line in filter(str.strip, lines):
         listed, heading, figure = _ROW.match(line), _HEADING.match(line), _FIGURE.match(line[:200])
         if listed:
             model = re.split(r" {2,}", listed.group(3))[0]
             disks.append(Sight(listed.group(1).removeprefix("/dev/"), None, listed.group(2), None, model))
+            empty += [(disks[-1].name, line)] if _EMPTY.match(line) else []
         elif heading:
             logs.append(Log(heading.group(1) or ""))
         elif figure and logs:
             name = _name(figure.group(1))
             logs[-1].figures.setdefault(name, figure.group(2))
             logs[-1].lines.setdefault(name, line.strip())
-    return Nvme(tuple(disks), tuple(logs)) if disks or logs or _NONE.match(first) else refused("nvme", first)
+    return Nvme(tuple(disks), tuple(logs), tuple(empty)) if disks or logs or _NONE.match(first) else refused("nvme", first)
 
 
 def _name(text: str) -> str:
@@ -118,7 +121,26 @@ def _sight(name: str, fields: Mapping[str, Any]) -> Sight:
 
 
 def situations(value: Nvme, where: Where) -> tuple[Situation, ...]:
-    return tuple(found for log in value.logs for found in (*_failing(log, where), *_worn(log, where)))
+    of_logs = (found for log in value.logs for found in (*_failing(log, where), *_worn(log, where)))
+    return (*of_logs, *(_without_room(name, line, where) for name, line in value.empty))
+
+
+def _without_room(name: str, line: str, where: Where) -> Situation:
+    member = where.member(name)
+    return Situation(
+        "disk-failing", f"disk-failing:{where.node}:{name}:empty", where.node, "act",
+        f"{name}: its namespace has a size of 0 bytes",
+        f"`nvme list` shows {name} with 0 bytes. Its controller answers and gives no room: its firmware has given up the flash, it is locked, or its namespace was "
+        f"deleted or is being formatted. {member.sentence + ' ' if member else ''}What is on it cannot be read as it is.",
+        where.evidence(line),
+        subject={"node": where.node, "disk": name} | (member.subject if member else {}),
+        sure=False,
+        cures=(
+            Cure("look", "Ask the controller: `nvme smart-log` and `smartctl -x` of it, `nvme list-ns -a`, and `dmesg` for what it answered at its start."),
+            Cure("reseat", "Switch the node off, wait, and start it again: some controllers come back after a loss of power. Format nothing, and create no namespace, while its data is wanted."),
+            Cure("replace", "If it stays so, replace it by its guid, as long as its vdev has redundancy left."),
+        ),
+    )  # fmt: skip
 
 
 def _failing(log: Log, where: Where) -> Iterator[Situation]:

@@ -132,7 +132,11 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`multipathd show paths`",
         "It shows paths without their disks; `multipath -ll` shows the same of each disk and is read.",
     ),
-    (r"ioc[0-9] (?:vol_id|phy) [0-9]+ ", "`mpt-status`", "`sas2ircu 0 display` shows the same of newer controllers and is read."),
+    (
+        r".{0,80}\bactivity check (?:is )?required\b",
+        "a line of ZFS about a pool that another node may have in use",
+        "`zpool import` without a name shows which pool and why, and is read: import nothing by force before that.",
+    ),
     (r"\s*MEGARC MegaRAID Configuration Utility", "`megarc`", "`MegaCli64 -PDList -aALL` shows the same of newer controllers and is read."),
     (r"/dev/\S+: \w+, \"[^\"]{1,80}\", ", "`dmraid -r`", "RAID of the BIOS is not judged; `zpool status -P -p` and `lsblk` are read."),
     (

@@ -26,7 +26,7 @@ class Log:
 
     def is_reported(self, event: KernelEvent) -> bool:
         """Not of the time when the kernel started."""
-        return not (self.log.since_boot and event.at_us < BOOTING_US)
+        return not (self.log.since_boot and event.of_boot_us < BOOTING_US)
 
     def events(self, *kinds: str) -> tuple[KernelEvent, ...]:
         """Of these kinds, without those that were printed while the kernel started."""

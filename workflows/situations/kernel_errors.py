@@ -6,7 +6,7 @@ error counted they are watched; a pool that repaired a block has no need of a ne
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agents.collectors.kernel_log import KernelEvent
@@ -18,6 +18,7 @@ from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
 from workflows.situations._ata_ports import ATA_PORT, without_empty_ports, without_woken_ports
 from workflows.situations._kernel_of_nodes import OF_NODES
+from workflows.situations._kernel_whys import DATA, OPTIONAL, is_empty_drive, why_of
 from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
 from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, serves_well
 from workflows.situations._usb import ports
@@ -26,58 +27,12 @@ SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
 WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed", "blocked", "pcie")
-OF_ITSELF = ("medium", "hardware", "optional", "optical")  # what a disk answers by itself, whatever stands between
+OF_ITSELF = ("medium", "hardware", "locked", "optional", "optical", "empty")  # what a disk answers by itself, whatever stands between
 PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't recover")
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
 USB = "usb "  # before the port of a device that the log does not call by a disk's name
-OPTICAL = re.compile(r"sr[0-9]+")
 NO_DISK = re.compile(r"(?:fd|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
-
-
-def _why(event: KernelEvent) -> str:
-    """Which of OF_DISKS a line is; "" for one that says nothing bad of a disk."""
-    for why, test in _TESTS:
-        if test(event):
-            return why
-    return ""
-
-
-def _key(event: KernelEvent) -> str:
-    return (event.field("key") or "").upper()
-
-
-def _is_farewell(event: KernelEvent) -> bool:
-    """The kernel's last word to a disk that was pulled, or taken away on purpose."""
-    return "Synchronize Cache" in event.line
-
-
-# A disk without UNMAP or WRITE SAME answers "Illegal Request", a target error: scsi_io_completion_action, drivers/scsi/scsi_lib.c, and block/blk-core.c.
-# FreeBSD makes EINVAL (22) of such an answer: scsi_error_action and the table of additional senses in sys/cam/scsi/scsi_all.c.
-_OPTIONAL = re.compile(
-    r"\): (?:Error 22, Unretryable error|SCSI sense: ILLEGAL REQUEST asc:2[046],)|critical target error, .{0,200} op 0x[0-9a-f]{1,2}:\((?:DISCARD|SECURE_ERASE|WRITE_SAME|WRITE_ZEROES)\)"
-)
-_DATA = re.compile(r"\): (?:READ|WRITE)(?:_FPDMA_QUEUED|_DMA\w{0,4}|\(\d{1,2}\))?\. ")
-_BUS = re.compile(
-    r"\(ATA bus error\)|interface fatal error"
-)  # ata_err_string of drivers/ata/libata-eh.c: the transfer, and no answer of the disk
-_TRANSFER = re.compile(
-    r"CRC error|[Nn](?:ak|AK) received|ACK/NAK timeout|nitiator detected error|ata phase CRC|iuCRC"
-)  # SPC: additional sense 47h and 4Bh
-_TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
-    ("optical", lambda e: e.field("command") in ("PACKET", "IDENTIFY PACKET DEVICE") or OPTICAL.fullmatch(e.field("disk") or "") is not None),
-    ("optional", lambda e: _OPTIONAL.search(e.line) is not None),
-    ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or (e.kind == "sense-detail" and (e.field("detail") or "").startswith("Unrecovered read error")) or "UNC" in (e.field("error") or e.field("ata_status") or "")),
-    ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "0X4")),
-    ("unready", lambda e: e.kind == "not-ready" or (e.kind == "sense" and _key(e) in ("NOT READY", "0X2"))),
-    ("usb", lambda e: e.kind in ("usb-link", "usb-error")),
-    ("gone", lambda e: e.kind in ("offlined", "vdev-open", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
-    ("link", lambda e: (e.kind == "ata-error" and _BUS.search(e.line) is not None) or e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
-     or (e.kind in ("sense-detail", "cam-sense") and _TRANSFER.search(e.field("detail") or "") is not None)),
-    ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort", "channel") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
-    ("io", lambda e: e.kind in ("cam-command", "io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
-     or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e)) or (e.kind == "cam-sense" and _key(e) == "ILLEGAL REQUEST")),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -104,7 +59,7 @@ def _disks(log: Log) -> Iterator[Situation]:
     reported = [
         (why, event)
         for event in map(usb.of_disk, filter(usb.counts, log.log.events))
-        if (why := _why(event))
+        if (why := "empty" if is_empty_drive(log.log.events, event) else why_of(event))
         and (log.is_reported(event) or _holds_at_boot(log, why, event))
         and not _is_waited_for(log, why, event)
         and not _has_more(log, event)
@@ -121,7 +76,9 @@ def _holds_at_boot(log: Log, why: str, event: KernelEvent) -> bool:
 
     Where the pools were read, these say which disk is not there any more.
     """
-    return why in ("medium", "hardware", "unready", "optical") or (event.kind in ("io-error", "buffer-error") and not log.node.pools_read)
+    return why in ("medium", "hardware", "unready", "locked", "protection", "optical") or (
+        event.kind in ("io-error", "buffer-error") and not log.node.pools_read
+    )
 
 
 _WAITS = re.compile(r"edium not present|standby state|not accessible|becoming ready|nitializing command required|in progress")
@@ -131,7 +88,11 @@ def _is_waited_for(log: Log, why: str, event: KernelEvent) -> bool:
     """Whether a disk that is not ready need not be: an empty drive, the passive path of an array, a disk that starts."""
     hctl = event.field("hctl")
     return why == "unready" and any(
-        e.kind == "sense-detail" and e.field("hctl") == hctl and _WAITS.search(e.field("detail") or "") for e in log.log.events
+        e.kind == ("cam-sense" if event.kind == "cam-sense" else "sense-detail")
+        and e.field("hctl") == hctl
+        and (hctl or e.field("disk") == event.field("disk"))
+        and _WAITS.search(e.field("detail") or "")
+        for e in log.log.events
     )
 
 
@@ -140,8 +101,8 @@ def _has_more(log: Log, event: KernelEvent) -> bool:
     if event.kind != "cam-command":
         return False
     of_disk = [e for e in log.log.events if e.kind in ("cam-sense", "cam-failed") and e.field("disk") == event.field("disk")]
-    refused = any(_OPTIONAL.search(e.line) for e in of_disk)  # to read or to write is nothing that a disk may refuse
-    return bool(of_disk) and not (refused and _DATA.search(event.line))
+    refused = any(OPTIONAL.search(e.line) for e in of_disk)  # to read or to write is nothing that a disk may refuse
+    return bool(of_disk) and not (refused and DATA.search(event.line))
 
 
 def _older(log: Log, recent: list[tuple[str, KernelEvent]], older: list[tuple[str, KernelEvent]]) -> Iterator[Situation]:
@@ -321,11 +282,12 @@ def _of_disk(sick: Sick) -> Situation:
         key=f"{SLUG}:{log.node.node}:{subject.get('wwid', sick.name)}",
         node=log.node.node,
         severity="info"
-        if sick.why in ("optional", "optical")
+        if sick.why in ("optional", "optical", "empty")
         else "watch"
         if well
         or sick.name.startswith(USB)
         or all(e.kind == "cam-command" for e in sick.lines)
+        or sick.why == "locked"
         or (sick.why == "io" and not any(map(log.is_reported, sick.lines)))
         else "act",
         title=f"{sick.name} {OF_DISKS[sick.why]}" + (f", sector {sectors[0]}" if sectors and sick.why == "medium" else ""),

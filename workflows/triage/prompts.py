@@ -72,7 +72,7 @@ def _prompted(text: str) -> Iterator[Typed]:
     if arrow:
         yield Typed(arrow.group(1))
     bare = _BARE.match(text)
-    if bare:
+    if bare and not bare.group(1).startswith("of PDs:"):  # a count in the list of a volume by mvcli
         yield Typed(bare.group(1), sure=text[0] in "#$%" and bare.group(1)[:1].islower())
         inner = _BARE.match(bare.group(1))
         if inner:  # a quote mark before a prompt

@@ -163,14 +163,18 @@ _POINTED = re.compile(
 )  # somebody points at the line that matters
 
 
+_BOOT = re.compile(r"-- (?:Reboot|Boot [0-9a-f]{32}) ?--$")  # journalctl's: what stands below is of a later boot
+
+
 def _kernel_log(lines: Sequence[str]) -> Change:
     """A line without a stamp among lines with one is the rest of the line above. Where none has one, each stands for itself."""
     if not any(map(stamped, lines)):
         return _as_is(lines)
-    lines = [line for line in spelt_out([_POINTED.sub("", line, count=1) for line in lines]) if not JOURNAL.match(line[:LINE_MAX])]
+    spelt = spelt_out([_POINTED.sub("", line, count=1) for line in lines])
+    lines = [line for line in spelt if _BOOT.match(line[:LINE_MAX]) or not JOURNAL.match(line[:LINE_MAX])]
     out: list[str] = []
     for line in lines:
-        if out and line and out[-1] and stamped(line) is None and not classify(line.strip()):
+        if out and line and out[-1] and stamped(line) is None and not _BOOT.match(line[:LINE_MAX]) and not classify(line.strip()):
             out[-1] += " " + line.strip()
         else:
             out.append(line)

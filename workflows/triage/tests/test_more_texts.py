@@ -28,7 +28,7 @@ def test_a_date_with_two_blanks_is_one_note(note):
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("ioc0 vol_id 0 type IM, 2 phy, 136 GB, state OPTIMAL, flags ENABLED\n", "mpt-status"),
+        ("zfs: pool tank activity check required\n", "zpool import"),
         ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
         ('[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n', "midclt"),
         ('[{"id": 1, "name": "tank", "guid": "1234567890", "path": "/mnt/tank", "status": "DEGRADED", "healthy": false}]\n', "midclt"),
