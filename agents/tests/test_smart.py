@@ -273,6 +273,6 @@ def test_an_nvme_report_names_its_disk_by_eui_and_by_serial_number():
     "line", ["# 1" + " " * 5000, "5 " + "a " * 5000, "read: " + "1 " * 5000, "x" * 100_000, "[" * 5000, "# 1 " + "-->" * 3000]
 )
 def test_no_line_takes_long(line):
-    begun = time.perf_counter()
+    begun = time.process_time()
     parse((line + "\n") * 50)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

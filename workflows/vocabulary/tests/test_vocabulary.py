@@ -48,9 +48,9 @@ def test_no_pattern_is_worse_than_linear(position, form):
 
     def seconds(length: int) -> float:
         text = (form.example.replace("…", " ") + " in with on ") * (length // (len(form.example) + 12)) + "\n"
-        began = time.perf_counter()
+        began = time.process_time()
         form.pattern.fullmatch(text)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     short, long = min(seconds(20_000) for _ in range(3)), min(seconds(80_000) for _ in range(3))
     assert long < 0.005 or long < 10 * short
