@@ -13,6 +13,7 @@ import pytest
 
 from cli import commands
 from cli.problems import DONE, DOWN
+from tests.compose.stack import free_port
 from workflows.snapshot import reading
 
 SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
@@ -24,12 +25,6 @@ SECONDS = 20
 def key(path: Path) -> Path:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
     return path
-
-
-def free_port() -> int:
-    with contextlib.closing(socket.socket()) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ A process is no container, so four things stand elsewhere: the two servers, the 
 """
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -26,8 +27,14 @@ PATIENCE_SECONDS = 0.2
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return door.getsockname()[1]
+    """Below those that the kernel gives to outgoing connections (ip_local_port_range): one of those takes it before the server is up."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
+        except OSError:
+            continue  # something listens there
+    raise AssertionError("none of a hundred ports is free")
 
 
 class Stack:
