@@ -342,12 +342,20 @@ def _lights(facts: FleetFacts, params: Params) -> Known[tuple[LightFacts, ...]]:
 
 @guard
 def _only_seen(facts: FleetFacts, params: Params) -> Verdict:
-    """Of a tool that reads no light back: nothing follows from it."""
+    """Of a tool that reads no light back: a step of the run goes on by the tool's own answer to the order before it, and nothing else follows from it."""
     need(lookup.node(facts, params.get("node", "")))
     return ok(
-        f"{params.get('enclosure', '')} does not read a light back. Look at the rack which bay blinks, and rely on the serial number alone: "
-        "the disk is scanned before it is pulled."
+        f"{params.get('enclosure', '')} does not read a light back, so only a person sees at the rack which bay blinks, and that none does at the end. Rely on "
+        "the serial number alone: the disk is scanned before it is pulled."
     )
+
+
+@guard
+def the_light_is_known_to_be_off(facts: FleetFacts, params: Params) -> Verdict:
+    """Whether the node itself shows, after the run, that nothing is lit: of a tool that reads no light back a person has to say so."""
+    if is_at_a_light(params) and not _is_read_back(params):
+        return unknown(f"{params.get('enclosure', '')} does not read a light back. Look at the rack, and state whether a bay blinks.")
+    return the_bay_is_dark(facts, params)
 
 
 @guard

@@ -146,6 +146,15 @@ def test_what_no_tool_reads_back_is_not_called_lit():
 
 
 @pytest.mark.parametrize(
+    ("facts", "params", "outcome"),
+    [(HBA, BY_HBA, "unknown"), (LEDCTL_LIT, BY_LEDCTL, "refuse"), (LEDCTL_DARK, BY_LEDCTL, "pass"), (lights(False), AT_A_PORT, "pass")],
+)
+def test_a_light_that_a_run_left_is_over_only_by_what_the_node_shows(facts, params, outcome):
+    over = next(step.opens for step in RUNBOOKS["blink-and-replace"].steps if step.opens and step.opens.slug == "lit").over
+    assert over(facts, params).outcome == outcome
+
+
+@pytest.mark.parametrize(
     ("by", "place", "lit"), [("ledctl", "VMD/3", False), ("sas3ircu", "0/2:5", UNREAD), ("storcli", "/c0/e8/s5", UNREAD)]
 )
 def test_a_run_takes_the_light_of_a_tool_where_no_bay_can_be_lit(by, place, lit):

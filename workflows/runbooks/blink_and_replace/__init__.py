@@ -36,6 +36,7 @@ from workflows.guards.bay import (
     the_disk_sits_in_the_bay_meant,
     the_fault_light_is_off,
     the_fault_light_is_on,
+    the_light_is_known_to_be_off,
     the_old_disk_is_in_its_bay,
     the_planned_disk_is_in_the_bay,
     words,
@@ -199,7 +200,7 @@ LIT = Loop(
     undo="Switch the light off on the node: write 0 to `locate` of that slot below /sys/class/enclosure, or run `sg_ses --dev-slot-num=SLOT "
     "--clear=ident` on the enclosure's own /dev/sg device. Of a PCIe port: write 0 to /sys/class/leds/PORT:enclosure:locate/brightness. "
     "Of a place: switch it off with the tool that names it.",
-    over=the_bay_is_dark,
+    over=the_light_is_known_to_be_off,
 )
 
 FIND_WHY = (
