@@ -301,18 +301,19 @@ def test_with_a_damaged_journal_it_reports_answers_questions_and_changes_nothing
 def test_a_result_that_cannot_be_written_is_settled_when_it_can_and_reports_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr("agents.service.agent.JOURNAL_SECONDS", 0.2)
     agent = Running(tmp_path)
-    real = agent.host.run
+    real, read_only = agent.host.run, threading.Event()
 
     def run(argv, timeout_seconds):
         ran = real(argv, timeout_seconds)
         if argv[:2] == ("zpool", "replace"):
             agent.agent._journal._db.execute("PRAGMA query_only = ON")
+            read_only.set()
         return ran
 
     agent.host.run = run
     with agent as stub:
         stub.offer(rig.replace_order(agent.host))
-        stub.wait(lambda: rig.replaces(agent.host))
+        assert read_only.wait(10)
         seen = len(stub.reports)
         agent.agent.ring()
         stub.wait(lambda: len(stub.reports) > seen)
