@@ -23,7 +23,7 @@ from app.notices import alarms
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
 from workflows.analysis.judgement import Concern, Judgement, judge_node, judge_pool
-from workflows.analysis.pool_fate import Fate, fate
+from workflows.analysis.pool_fate import Fate, fate, losses_left
 from workflows.facts import NodeFacts, PoolFacts, known
 
 router = Router(tags=["fleet"])
@@ -295,7 +295,7 @@ def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> Answer:
 
 
 def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> Answer:
-    left = rows.losses_left(pool)
+    left = losses_left(pool)
     return {
         "judgement": judgement(judged),
         "verdict": verdict.verdict,

@@ -3,7 +3,7 @@
 from operator import attrgetter
 
 from app.fleet.models import NO_POOL
-from workflows.analysis.pool_fate import pool_losses
+from workflows.analysis.pool_fate import losses_left
 from workflows.engine.core import Situation
 from workflows.facts import FleetFacts, known
 
@@ -30,4 +30,4 @@ def margin(seen: Situation, fleet: FleetFacts) -> int:
         return NO_POOL
     node = fleet.nodes.get(seen.node)
     pools = [pool for pool in node.pools_read if pool.name in names] if node is not None else []
-    return min((left if known(left := pool_losses(pool)) else 0 for pool in pools), default=0)
+    return min((left if known(left := losses_left(pool)) else 0 for pool in pools), default=0)

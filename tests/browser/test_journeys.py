@@ -134,7 +134,7 @@ def test_the_auditor_finds_what_a_person_did_and_verifies_it(visit, tmp_path, sc
     page.goto("/ledger/?node=oss01&type=report.changed")
     page.get_by_role("region", name="Events").get_by_role("link", name=re.compile(r"^\d+$")).first.click()
     page.locator('a[href*="/ledger/evidence/"]').first.click()
-    expect(auditor.heading("Where it came from")).to_be_visible()
+    expect(auditor.heading("Origin")).to_be_visible()
     key = pinned_on(page)
     page.goto("/runs/")
     page.get_by_role("link", name=LOST).first.click()

@@ -107,7 +107,7 @@ def test_evidence_of_the_timeline_shows_its_lines(operator):
     operator.page.go_back()
     section = operator.page.get_by_role("region", name="Timeline").first
     section.locator('a[href*="/ledger/evidence/"]').first.click()
-    expect(operator.heading("Where it came from")).to_be_visible()
+    expect(operator.heading("Origin")).to_be_visible()
     assert faults(operator) == []
 
 

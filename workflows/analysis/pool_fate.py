@@ -270,6 +270,19 @@ def pool_losses(pool: PoolFacts) -> Known[int]:
     return unknown if unknown is not None else min(one for one in found if known(one))
 
 
+def losses_left(pool: PoolFacts) -> Known[int]:
+    """The same of a pool that serves. What the vdevs of another would survive says nothing of it, unless data is out of reach (-1).
+
+    The tree of a suspended pool is of the moment in which it was suspended.
+    """
+    left = pool_losses(pool)
+    if known(left) and left < 0:
+        return left
+    if is_suspended(pool):
+        return Unknown(f"{pool.name} is suspended, and its tree shows what was before.")
+    return Unknown(f"{pool.name} is {pool.state} and serves nothing.") if pool.state in CANNOT_SERVE else left
+
+
 def role_of(pool: PoolFacts, top: VdevFacts) -> str:
     """The class of a top-level vdev: "data", "special", "dedup", "log"; "" when it is none of this pool's."""
     return next((role for role, one in pool.tops_read if one is top or one == top), "")

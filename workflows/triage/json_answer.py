@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agents.collectors.base import UnreadLine
-from workflows.analysis.pool_fate import fate, pool_losses
+from workflows.analysis.pool_fate import fate, losses_left
 from workflows.engine.core import Situation
 from workflows.facts import DiskFacts, ImportableFacts, Known, NodeFacts, PoolFacts, ScanFacts, Unknown, VdevFacts, known
 from workflows.facts.read.data_errors import NONE as NO_DATA_ERRORS
@@ -133,7 +133,7 @@ def _pool(node: NodeFacts, pool: PoolFacts) -> dict[str, Any]:
 
 def _survived(pool: PoolFacts) -> Known[int]:
     """A number of losses is never below 0: a pool whose data is out of reach has none."""
-    left = pool_losses(pool.shown)
+    left = losses_left(pool.shown)
     return Unknown(f"{pool.name} has lost more than it survives, and its data is out of reach.") if known(left) and left < 0 else left
 
 

@@ -10,9 +10,8 @@ from app.fleet.pages.judging import OfDisks, worse
 from workflows.analysis import redundancy
 from workflows.analysis.judgement import Concern, Judgement, judge_pool
 from workflows.analysis.pool_fate import Verdict as FateVerdict
-from workflows.analysis.pool_fate import losses, pool_losses
-from workflows.analysis.redundancy import CANNOT_SERVE
-from workflows.facts import BayFacts, DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, known, size
+from workflows.analysis.pool_fate import is_suspended, losses, losses_left
+from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known, size
 from workflows.facts.read.source_states import SILENT_SECONDS, source_states
 
 TONES = {
@@ -104,19 +103,16 @@ FATE_TONES: dict[FateVerdict, str] = {
 }
 
 
-def losses_left(pool: PoolFacts) -> Known[int]:
-    """How many more losses the pool survives, for showing; of one that serves nothing, what its vdevs would survive says nothing."""
-    if pool.state in CANNOT_SERVE and not (known(left := pool_losses(pool)) and left < 0):
-        return Unknown(f"{pool.name} is {pool.state} and serves nothing.")
-    return pool_losses(pool)
-
-
 def left_of_top(pool: PoolFacts, role: str, top: VdevFacts) -> tuple[str, str]:
-    """The same of a top-level vdev. Where a line of the pool was not understood, that line may be a member that is lost."""
+    """The same of a top-level vdev. Where a line of the pool was not understood, that line may be a member that is lost.
+
+    The tree of a suspended pool is of the moment in which it was suspended: never green.
+    """
     left = losses(pool, top) if known(pool.tops) else pool.tops
     if role == "log" and known(left) and left < 0:
         return "out of service; no data of the pool is missing", "watch"
-    return left_words(top.state, left)
+    words, how = left_words(top.state, left)
+    return words, worse(how, "watch") if is_suspended(pool) else how
 
 
 @dataclass(frozen=True)
@@ -311,7 +307,9 @@ def by_the_rule(use: str, how: str, judged: Judgement, brief: bool = False) -> t
     """
     if judged.tone == "good":
         return use, how
-    words = "whether it is well is not known" if brief and judged.tone == "unknown" else judged.words
+    words = "health not known" if brief and judged.tone == "unknown" else judged.words
+    if (reason := use.partition(": ")[2]) and reason in words:
+        return use, worse(how, judged.tone)
     return f"{use}; {words}" if use else words, worse(how, judged.tone)
 
 

@@ -75,8 +75,8 @@ def addresses(place):
     """Each page, what its top says, and what only the whole page says."""
     return {
         "/nodes/oss01/pools/ost_0/": ("survives the loss of 1 more disk", "If it is lost too"),
-        place.disk.get_absolute_url(): (f"bay {place.slot} of {place.enclosure_id}", "Who says so"),
-        f"/nodes/oss01/enclosures/{place.enclosure_id}/?tint=pool": (" seen in it", "The same as a table"),
+        place.disk.get_absolute_url(): (f"bay {place.slot} of {place.enclosure_id}", "Sources"),
+        f"/nodes/oss01/enclosures/{place.enclosure_id}/?tint=pool": (" seen in it", "Bays as a table"),
     }
 
 
@@ -122,7 +122,7 @@ def test_a_disk_on_a_shelf_of_two_is_whole_only_when_both_are_read(client):
     services._parsed.pop("load0015")
     top = text(client.get(shared.get_absolute_url()))
     assert "The report of load0014 and load0015 is being read." in top
-    assert "Who says so" in text(client.get(f"{shared.get_absolute_url()}?whole=1"))
+    assert "Sources" in text(client.get(f"{shared.get_absolute_url()}?whole=1"))
 
 
 def test_a_node_whose_disks_are_not_known_shows_no_count_of_them(twins, client):

@@ -194,7 +194,7 @@ def test_the_pages_of_a_shared_disk_show_both_nodes(reader):
     report("oss02", 0, {"sdz": (ANNA, 3)})
     text = page(reader, "disk", f"naa:{ANNA}")
     assert "2 nodes see this disk. It is one disk" in text
-    assert "Who it is, by oss02" in text
+    assert "Identity, by oss02" in text
     assert "also seen by oss02" in page(reader, "node", "oss01")
 
 

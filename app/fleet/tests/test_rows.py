@@ -45,6 +45,12 @@ def test_a_free_disk_that_is_failing_does_not_look_free():
     assert "failing: FAILURE PREDICTION" in row_of(node, BLANK_WWID).use
 
 
+def test_the_reason_that_the_rule_gives_again_is_shown_once():
+    use = rows.by_the_rule("no label, not in use, failing: 9 defects", "bad", Judgement("watch", ("sdcx is failing: 9 defects",)))
+    assert use == ("no label, not in use, failing: 9 defects", "bad")
+    assert rows.by_the_rule("ost_0, ONLINE", "good", Judgement("watch", ("9 defects",))) == ("ost_0, ONLINE; 9 defects", "watch")
+
+
 def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
     tree = rows.vdev_rows(POOL, NODE, without_findings(NODE))
     assert {row.vdev.guid: row.guid for row in tree}[SDFL] == str(SDFL)
@@ -53,6 +59,13 @@ def test_a_vdev_is_shown_with_its_guid_and_the_errors_it_has():
     ill = replace(tree[1], vdev=replace(tree[1].vdev, errors=(0, 3, 12)))
     assert ill.errors == "0 / 3 / 12"
     assert replace(ill, vdev=replace(ill.vdev, errors=Unknown("1.2K is no number"))).errors == "not known"
+
+
+def test_what_a_suspended_pool_survives_is_not_known_and_never_green():
+    pool = replace(REPLACED.nodes["oss01"].pools[0], suspended=True)
+    row = rows.pool_row(pool, UNJUDGED)
+    assert (row.left, row.left_tone) == ("redundancy not known: ost_0 is suspended, and its tree shows what was before.", "watch")
+    assert {row.left_tone for row in rows.vdev_rows(pool, NODE, without_findings(NODE)) if row.left} == {"watch"}
 
 
 def test_a_whole_pool_is_good_and_one_that_lost_a_member_is_watched():
