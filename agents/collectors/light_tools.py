@@ -163,11 +163,11 @@ def parse(text: str) -> ToolLights | Unparsed:
         found = _LINE.fullmatch(line)
         if found is None or found.group(1) not in PROGRAMS:
             return Unparsed("a line of the lights cannot be read", line)
-        tool, part, said = found.groups()
-        failed = said.startswith("failed: ")
-        tools[tool] = tools.get(tool) or (said[len("failed: ") :] if failed else "")
+        tool, part, printed = found.groups()
+        failed = printed.startswith("failed: ")
+        tools[tool] = tools.get(tool) or (printed[len("failed: ") :] if failed else "")
         if not failed:
-            lists.setdefault((tool, part), []).append(said)
+            lists.setdefault((tool, part), []).append(printed)
     lights: list[ToolLight] = []
     for (tool, part), lines in lists.items():
         read = _READERS[tool](tool, part, lines[1:])

@@ -110,13 +110,13 @@ def announce_waiting(one: Changed) -> None:
     if one.waits and one.counts_at is not None:
         fields = {"of": person_of(one).username, "what": words(one), "role": one.pk if isinstance(one, Membership) else None}
         fields["until"] = one.counts_at.isoformat()
-        outbox.put([outbox.Happening("person-waits", f"person-waits:{key(one)}", said=fields)])
+        outbox.put([outbox.Happening("person-waits", f"person-waits:{key(one)}", details=fields)])
 
 
 def announce_change(of: str, what: str, because: str) -> None:
     """A change that counts now, or was withdrawn."""
     fields = {"of": of, "what": what, "because": because}
-    outbox.put([outbox.Happening("person-changed", f"person-changed:{of}:{timezone.now().isoformat()}", said=fields)])
+    outbox.put([outbox.Happening("person-changed", f"person-changed:{of}:{timezone.now().isoformat()}", details=fields)])
 
 
 def announce_made_on_the_host(sender: object, person: User, **_: object) -> None:

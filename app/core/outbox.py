@@ -18,7 +18,7 @@ class Happening(NamedTuple):
     key: str
     node: str = ""
     run: int | None = None
-    said: dict[str, Any] = {}
+    details: dict[str, Any] = {}
 
 
 def put(happenings: Iterable[Happening]) -> None:

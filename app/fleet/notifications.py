@@ -23,7 +23,7 @@ def happened(
         else:
             yield _about("situation-opened", row)
     for node, found in first.items():
-        yield Happening("node-judged-anew", f"node-judged-anew:{node}:{rules()}", node, said={"situations": found})
+        yield Happening("node-judged-anew", f"node-judged-anew:{node}:{rules()}", node, details={"situations": found})
     for row in closed:
         yield _about("situation-closed", row)
     for row, severity in worse:
@@ -32,4 +32,4 @@ def happened(
 
 def _about(kind: str, row: Situation, **fields: str) -> Happening:
     key = ":".join([kind, str(row.pk), *fields.values()])
-    return Happening(kind, key, row.node.name, said={"situation": row.pk, **fields})
+    return Happening(kind, key, row.node.name, details={"situation": row.pk, **fields})

@@ -137,13 +137,13 @@ def database_hung(sources: Sources) -> Iterator[Alarm]:
     for one in sources.hung[:1]:
         title, text, do = hung_words(one)
         yield Alarm(
-            "database-hung", "database-hung", title, text, do, "/readyz", datetime.fromisoformat(one.said["began"]), severity="watch"
+            "database-hung", "database-hung", title, text, do, "/readyz", datetime.fromisoformat(one.details["began"]), severity="watch"
         )
 
 
 def hung_words(one: Happening) -> tuple[str, str, str]:
     """Title, what was so, and what to do."""
-    began, last, again = (datetime.fromisoformat(one.said[name]) for name in ("began", "last", "again"))
+    began, last, again = (datetime.fromisoformat(one.details[name]) for name in ("began", "last", "again"))
     minutes = max(1, round((last - began).total_seconds() / 60))
     return (
         f"The database did not answer for about {minutes} minute{'' if minutes == 1 else 's'}. It answers again",

@@ -100,7 +100,7 @@ def take(hook: Hook, alerts: list[Alert], now: datetime) -> None:
     with transaction.atomic():
         nodes = _nodes(hook, alerts)
         changed = [alert for alert in alerts if _kept(hook, alert, nodes, now)]
-        Hook.objects.filter(pk=hook.pk).update(heard_at=now)
+        Hook.objects.filter(pk=hook.pk).update(received_at=now)
         if changed:
             for topic in {"fleet", *(f"node:{nodes[a.where]}" for a in changed if a.where in nodes)}:
                 ring(topic)
@@ -126,7 +126,7 @@ def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) ->
     """Whether that is news."""
     open_row = OutsideAlert.objects.filter(hook=hook, fingerprint=alert.fingerprint, resolved_at=None)
     if not alert.firing:
-        return bool(open_row.update(resolved_at=alert.ends_at if alert.starts_at <= alert.ends_at <= now else now, heard_at=now))
+        return bool(open_row.update(resolved_at=alert.ends_at if alert.starts_at <= alert.ends_at <= now else now, received_at=now))
     node = nodes.get(alert.where)
     fields = {
         "where": alert.where,
@@ -138,6 +138,6 @@ def _kept(hook: Hook, alert: Alert, nodes: Mapping[str, Node], now: datetime) ->
     }
     before = open_row.values("node_id", "where", "name", "severity", "summary", "labels", "starts_at").first()
     _row, made = OutsideAlert.objects.update_or_create(
-        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=fields | {"node": node, "heard_at": now}
+        hook=hook, fingerprint=alert.fingerprint, resolved_at=None, defaults=fields | {"node": node, "received_at": now}
     )
     return made or before != fields | {"node_id": node.pk if node else None}

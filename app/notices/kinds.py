@@ -63,7 +63,7 @@ def _opened(happening: Happening) -> Content | None:
 
 def _worse(happening: Happening) -> Content | None:
     row = _situation(happening)
-    if row is None or not row.is_open or row.severity != happening.said["to"]:
+    if row is None or not row.is_open or row.severity != happening.details["to"]:
         return None
     lines = (
         f"On {row.node.name}. This situation, open since {when(row.opened_at)}, is worse than it was.",
@@ -82,7 +82,7 @@ def _closed(happening: Happening) -> Content | None:
 
 
 def _situation(happening: Happening) -> Situation | None:
-    return Situation.objects.select_related("node").filter(pk=happening.said["situation"]).first()
+    return Situation.objects.select_related("node").filter(pk=happening.details["situation"]).first()
 
 
 def _of_situation(row: Situation, title: str, lines: tuple[str, ...], urgent: bool = True) -> Content:
@@ -116,7 +116,7 @@ def _is_first(row: Situation) -> bool:
 
 def _judged_anew(happening: Happening) -> Content | None:
     """What a new release of the portal found on a node that it judged for the first time."""
-    found = Situation.objects.filter(pk__in=happening.said["situations"], closed_at__isnull=True).order_by(*WORST_FIRST)
+    found = Situation.objects.filter(pk__in=happening.details["situations"], closed_at__isnull=True).order_by(*WORST_FIRST)
     listed = list(found)
     if not listed:
         return None
@@ -168,7 +168,7 @@ def _run(happening: Happening) -> Run | None:
 def _unjudged(happening: Happening) -> Run | None:
     """The run, while it waits for a person to judge just this plan."""
     run = _run(happening)
-    waits = run is not None and run.status == "open" and run.step in approve_steps() and run.here.plan_digest == happening.said["plan"]
+    waits = run is not None and run.status == "open" and run.step in approve_steps() and run.here.plan_digest == happening.details["plan"]
     return run if waits else None
 
 
@@ -189,7 +189,7 @@ def _lost(run: Run) -> tuple[str, ...]:
 
 def _wanted(happening: Happening) -> str:
     """The same for the first notice, each reminder and the last."""
-    return f"{ASKED}:approval-wanted:{happening.run}:{happening.said['plan']}"
+    return f"{ASKED}:approval-wanted:{happening.run}:{happening.details['plan']}"
 
 
 def _approval_wanted(happening: Happening) -> Content | None:
@@ -206,9 +206,9 @@ def _approval_wanted(happening: Happening) -> Content | None:
 
 def _approval_expiring(happening: Happening) -> Content | None:
     run = _run(happening)
-    if run is None or run.here.plan_digest != happening.said["plan"] or run.status != "open":
+    if run is None or run.here.plan_digest != happening.details["plan"] or run.status != "open":
         return None
-    ends = when(datetime.fromisoformat(happening.said["ends"]))
+    ends = when(datetime.fromisoformat(happening.details["ends"]))
     lines = (
         *_lost(run),
         f"It ends at {ends}. Nothing has been ordered yet.",
@@ -222,7 +222,7 @@ def _request_expiring(happening: Happening) -> Content | None:
     run = _unjudged(happening)
     if run is None:
         return None
-    ends = when(datetime.fromisoformat(happening.said["ends"]))
+    ends = when(datetime.fromisoformat(happening.details["ends"]))
     lines = (
         *_lost(run),
         f"No person has judged it yet, and the plan is too old at {ends}.",
@@ -234,7 +234,7 @@ def _request_expiring(happening: Happening) -> Content | None:
 
 def _run_needs_person(happening: Happening) -> Content | None:
     run = _run(happening)
-    if run is None or run.version != happening.said["version"]:
+    if run is None or run.version != happening.details["version"]:
         return None  # it has moved on since
     stopped = "It has stopped; only a new plan leads on." if run.status == "stopped" else "It goes no further by itself."
     lines = (*_lost(run), f"It stands at “{_step(run)}”. {stopped}", "Read there what is asked, and do it or end the run.")
@@ -256,7 +256,7 @@ def _run_alarm(happening: Happening) -> Content | None:
 
 def _run_overdue(happening: Happening) -> Content | None:
     run = _run(happening)
-    if run is None or not run.here.overdue or run.step != happening.said["step"]:
+    if run is None or not run.here.overdue or run.step != happening.details["step"]:
         return None
     lines = (
         f"It waits at “{_step(run)}”. Nothing is broken off and nothing is done by itself.",
@@ -282,7 +282,7 @@ def _order_unknown(happening: Happening) -> Content | None:
 
 
 def _node_silent(happening: Happening) -> Content | None:
-    last = datetime.fromisoformat(happening.said["heard"])
+    last = datetime.fromisoformat(happening.details["heard"])
     if not Node.objects.filter(name=happening.node, last_report_at=last).exists():
         return None  # it has reported since
     last_report = when(last)
@@ -300,7 +300,7 @@ def _node_reports_again(happening: Happening) -> Content | None:
 
 
 def _loop_left(happening: Happening) -> Content | None:
-    loop = OpenLoop.objects.select_related("run").filter(pk=happening.said["loop"]).first()
+    loop = OpenLoop.objects.select_related("run").filter(pk=happening.details["loop"]).first()
     if loop is None:
         return None
     ended = "Its run has ended" if loop.run.ended_at else "Its run is still under way"
@@ -333,7 +333,7 @@ def _ledger_well(happening: Happening) -> Content | None:
 
 
 def _alarm(happening: Happening) -> Content | None:
-    details = happening.said
+    details = happening.details
     if happening.over:
         return None
     parts = details["title"], (details["text"], details["do"]), details["path"], details["severity"]
@@ -341,7 +341,7 @@ def _alarm(happening: Happening) -> Content | None:
 
 
 def _alarm_over(happening: Happening) -> Content | None:
-    details = happening.said
+    details = happening.details
     parts = f"Over: {details['title']}", (), details["path"], details["severity"]
     return Content(*parts, urgent=False, fold=happening.key, about=f"alarm:{details['key']}", ends=True)
 
@@ -359,7 +359,7 @@ def _database_hung(happening: Happening) -> Content | None:
 
 def _person_waits(happening: Happening) -> Content | None:
     """Quiet hours hold it back: it waits a whole day."""
-    details, until = happening.said, datetime.fromisoformat(happening.said["until"])
+    details, until = happening.details, datetime.fromisoformat(happening.details["until"])
     rows = User.objects.filter(username=details["of"]) if details["role"] is None else Membership.objects.filter(pk=details["role"])
     if not rows.filter(counts_at=until).exists():
         return None  # confirmed or withdrawn, which is sent by itself
@@ -373,7 +373,7 @@ def _person_waits(happening: Happening) -> Content | None:
 
 
 def _person_changed(happening: Happening) -> Content:
-    details, page = happening.said, reverse("person", args=[happening.said["of"]])
+    details, page = happening.details, reverse("person", args=[happening.details["of"]])
     because = details["because"][:1].upper() + details["because"][1:]  # a name in it stays as it is
     lines = (f"{because}.", "If that is not right, switch the account off on the page of that person.")
     return Content(f"What {details['of']} may do: {details['what']}", lines, page, urgent=False, fold=happening.key)

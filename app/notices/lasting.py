@@ -48,7 +48,7 @@ def _happened(key: str) -> Iterable[Happening]:
 # What stands before the colon of a stable key -> which of these are known to be over.
 FAMILIES: Mapping[str, Callable[[Collection[str]], set[str]]] = {
     "situation": _situations,
-    "alarm": _lasted("alarm", "said__key"),
+    "alarm": _lasted("alarm", "details__key"),
     "node-silent": _lasted("node-silent", "node"),
     "ledger": _lasted("ledger-broken", "kind"),
     ASKED: _asked,

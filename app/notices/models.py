@@ -22,7 +22,7 @@ class Happening(models.Model):
     key = models.TextField(unique=True)
     node = models.CharField(max_length=63, blank=True)
     run = models.BigIntegerField(null=True, blank=True)
-    said = models.JSONField(default=dict, blank=True)
+    details = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField()
     spread_at = models.DateTimeField(null=True, blank=True)  # when notices were made of it, or it was found that there is no one to notify
     over = models.BooleanField(default=False)  # of what lasts, such as a silence: it is over, and that was sent too
@@ -140,7 +140,7 @@ class Hook(models.Model):
     token_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    heard_at = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -162,7 +162,7 @@ class OutsideAlert(models.Model):
     summary = models.TextField(blank=True)
     labels = models.JSONField(default=dict)
     starts_at = models.DateTimeField()
-    heard_at = models.DateTimeField()
+    received_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -30,7 +30,7 @@ TONES = {"waiting": "watch", "sending": "info", "sent": "good", "failed": "bad",
 
 def notices_stamp(request: HttpRequest) -> Any:
     newest = Notice.objects.values_list("pk", "state", "attempts")[:SHOWN]
-    hooks = Hook.objects.values_list("pk", "heard_at", "revoked_at")
+    hooks = Hook.objects.values_list("pk", "received_at", "revoked_at")
     return list(newest), list(Channel.objects.values_list("pk", "name", "is_on")), list(hooks), minute()
 
 

@@ -67,7 +67,7 @@ def silent(now: datetime, since: datetime) -> Iterator[Put]:
     quiet = Node.objects.filter(state=Node.State.ENROLLED, last_report_at__lte=limit)
     for name, last in quiet.values_list("name", "last_report_at"):
         if last is not None:
-            yield Put("node-silent", f"node-silent:{name}:{last.isoformat()}", name, said={"heard": last.isoformat()})
+            yield Put("node-silent", f"node-silent:{name}:{last.isoformat()}", name, details={"heard": last.isoformat()})
 
 
 def nodes_reporting_again() -> Iterator[Put]:
@@ -76,7 +76,7 @@ def nodes_reporting_again() -> Iterator[Put]:
     again = Node.objects.filter(name__in=silent_before.values("node")).values_list("name", "last_report_at")
     reported = dict(again)
     for one in silent_before:
-        if (last := reported.get(one.node)) is not None and last > datetime.fromisoformat(one.said["heard"]):
+        if (last := reported.get(one.node)) is not None and last > datetime.fromisoformat(one.details["heard"]):
             Happening.objects.filter(pk=one.pk).update(over=True)
             yield Put("node-heard", f"node-heard:{one.pk}", one.node)
 
@@ -123,7 +123,7 @@ def hung(outage: outages.Outage | None, is_well: bool, now: datetime) -> list[Pu
     key = f"database-hung:{outage.began.isoformat()}"
     if is_well and not Happening.objects.filter(key=key).exists():
         ledger.record("database.hung", details, "portal")
-    return [Put("database-hung", key, said=details)]
+    return [Put("database-hung", key, details=details)]
 
 
 ALARM_FIELDS = ("kind", "key", "title", "text", "do", "path", "severity")
@@ -141,12 +141,12 @@ def alarmed(now: datetime, since: datetime) -> Iterator[Put]:
     """Alarms that began, and those that are over. While this portal was down, no node could report to it; and of a node that is retired
     it is not known whether what it raised is over."""
     here = {alarm.key: alarm for alarm in alarms.standing(now) if alarm.kind not in FOUND_ELSEWHERE}
-    open_alarms = {one.said["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
+    open_alarms = {one.details["key"]: one for one in Happening.objects.filter(kind="alarm", over=False)}
     just_up = since > now - timedelta(seconds=SILENT_SECONDS)
     for key, alarm in here.items():
         if key not in open_alarms and not (just_up and alarm.kind == "never-reported"):
             yield Put(
-                "alarm", f"alarm:{key}:{now.isoformat()}", alarm.node, said={name: plain(getattr(alarm, name)) for name in ALARM_FIELDS}
+                "alarm", f"alarm:{key}:{now.isoformat()}", alarm.node, details={name: plain(getattr(alarm, name)) for name in ALARM_FIELDS}
             )
     retired = set(
         Node.objects.filter(state=Node.State.RETIRED, name__in=[one.node for one in open_alarms.values()]).values_list("name", flat=True)
@@ -155,4 +155,4 @@ def alarmed(now: datetime, since: datetime) -> Iterator[Put]:
         if open_alarms[key].node in retired:
             continue
         Happening.objects.filter(pk=open_alarms[key].pk).update(over=True)
-        yield Put("alarm-over", f"alarm-over:{open_alarms[key].pk}", open_alarms[key].node, said=open_alarms[key].said)
+        yield Put("alarm-over", f"alarm-over:{open_alarms[key].pk}", open_alarms[key].node, details=open_alarms[key].details)

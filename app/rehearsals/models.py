@@ -13,9 +13,9 @@ class Rehearsal(models.Model):
     choices = models.JSONField(default=dict)  # step -> what was picked there
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="rehearsals")
     asked_at = models.DateTimeField(db_index=True)
-    heard_at = models.DateTimeField(null=True, blank=True)  # when the report was taken that it was played on
+    reported_at = models.DateTimeField(null=True, blank=True)  # when the report was taken that it was played on
     ended_at = models.DateTimeField(null=True, blank=True)
-    told = models.JSONField(null=True, blank=True)  # workflows.rehearsal.story.Rehearsed; none when it could not be played
+    result = models.JSONField(null=True, blank=True)  # workflows.rehearsal.story.Rehearsed; none when it could not be played
     why_not = models.TextField(blank=True)
 
     class Meta:

@@ -39,14 +39,14 @@ def detail(this: Rehearsal, now: datetime, user: User) -> dict[str, Any]:
         "age": _age(this),
         "may_start": this.situation.is_open and may(user, OPERATE, this.situation.node.name),
     }
-    return context | _played(this, this.told) if this.told else context
+    return context | _played(this, this.result) if this.result else context
 
 
 def _age(this: Rehearsal) -> str:
     """How old the report was on which it was played."""
-    if this.heard_at is None:
+    if this.reported_at is None:
         return ""
-    seconds = max(0, round((this.asked_at - this.heard_at).total_seconds()))
+    seconds = max(0, round((this.asked_at - this.reported_at).total_seconds()))
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
 
 

@@ -87,9 +87,9 @@ def play(pk: int) -> bool:
 
 def _play(asked: Rehearsal) -> None:
     now, node = timezone.now(), asked.situation.node
-    asked.heard_at = node.last_report_at
+    asked.reported_at = node.last_report_at
     try:
-        asked.told = rehearse_on_twins(asked.runbook, asked.params, asked.choices, node, now).to_json()
+        asked.result = rehearse_on_twins(asked.runbook, asked.params, asked.choices, node, now).to_json()
     except CannotRebuild as why:
         asked.why_not = str(why)
     asked.ended_at = timezone.now()

@@ -276,7 +276,7 @@ class LockFence(models.Model):
 class KeyRotation(models.Model):
     """One order key took over from another: what the old one signed, so that agents that know only that one can follow."""
 
-    said = models.TextField()  # canonical; see app.runs.ordering.key_rotation
+    statement = models.TextField()  # canonical; see app.runs.ordering.key_rotation
     key = models.CharField(max_length=16, unique=True)  # the one that signed this, and nothing after it
     signature = models.TextField()
     at = models.DateTimeField()

@@ -145,8 +145,8 @@ def test_the_same_boot_under_another_name_is_refused(archives, first):
 
 def test_an_archive_of_another_host_of_that_name_is_refused(stage, archives, first):
     own = stage.machine.settings.hostid
-    said = archives.refused(of_another(first, (own, STRANGER)))
-    assert f"{NODE} had the hostid {own} when it was brought last, and this archive is of a host with the hostid {STRANGER}" in said
+    refusal = archives.refused(of_another(first, (own, STRANGER)))
+    assert f"{NODE} had the hostid {own} when it was brought last, and this archive is of a host with the hostid {STRANGER}" in refusal
 
 
 def test_an_archive_that_began_before_the_question_settles_nothing(stage, walk, archives, snippet, run):

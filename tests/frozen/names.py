@@ -4,7 +4,15 @@ Guards, operations, runbooks, steps, situations and ledger events are recorded u
 `Class.field`; whoever renames one adds a line here, with today's name on the left, so that the record of what is answered stays comparable.
 """
 
-FIELDS: dict[str, str] = {"NodeFacts.lights": "NodeFacts.ports", "DiskFacts.light": "DiskFacts.port"}
+FIELDS: dict[str, str] = {
+    "NodeFacts.lights": "NodeFacts.ports",
+    "DiskFacts.light": "DiskFacts.port",
+    "SelfTestFacts.status": "SelfTestFacts.said",
+    "DiskLink.status": "DiskLink.said",
+    "HostidFacts.command": "HostidFacts.said",
+    "Expected.named_by": "Expected.told_by",
+    "Damage.named_by": "Damage.told_by",
+}
 CLASSES: dict[str, str] = {"LightFacts": "PortFacts"}
 
 

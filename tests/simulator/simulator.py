@@ -42,7 +42,7 @@ WEIGHTS = {
     "beat_sweeps": 5,
     "late_message_comes": 4,
     "time_passes": 8,
-    "nobody_hears_of_it": 16,
+    "its_end_is_lost": 16,
     "clock_jumps": 3,
     "node_clock_jumps": 3,
     "disk_fills_or_empties": 4,
@@ -205,7 +205,7 @@ class Simulation:
             self._everybody_works()
             self.calm = False
 
-    def nobody_hears_of_it(self) -> None:
+    def its_end_is_lost(self) -> None:
         """A command was started, and its node falls silent for longer than a command may take."""
         started = [o for o in self.portal.tables.orders.values() if o.status == "STARTED" and not self.agents[o.node].alive]
         if started:

@@ -77,7 +77,7 @@ BROKEN = {
     ),
     "what was left behind is run again": lambda patch: patch.setattr("agents.orders.executor.Executor._report_left", runs_again),
     "verified without looking": lambda patch: patch.setattr("workflows.engine.decide.blocked", lambda verdicts: False),
-    "silence is failure": lambda patch: patch.setattr("workflows.engine.order_outcomes._unknown", says_failed),
+    "silence is failure": lambda patch: patch.setattr("workflows.engine.order_outcomes._unknown", reports_failed),
 }
 
 
@@ -90,7 +90,7 @@ def runs_again(executor, entry):
     return receipt(order.id, order.digest, "succeeded" if ran.exit_code == 0 else "failed", "It ran again.")
 
 
-def says_failed(runbook, state, event, probe, record):
+def reports_failed(runbook, state, event, probe, record):
     from workflows.engine.order_outcomes import _did_not
 
     return _did_not(runbook, state, event, "It cannot have run.", record)

@@ -38,7 +38,7 @@ def test_with_the_rules_of_sg3_utils_zfs_stores_the_link_that_is_sorted_first():
 
 
 @pytest.mark.parametrize(
-    ("kernel", "exit_code", "said"),
+    ("kernel", "exit_code", "printed"),
     [
         ("5.10.0-32-amd64", 0, "failed to invalidate cache '/dev/sda1' : No such device\n---"),
         ("5.14.0-427.el9.x86_64", 2, "failed to read label 0\n"),
@@ -46,12 +46,12 @@ def test_with_the_rules_of_sg3_utils_zfs_stores_the_link_that_is_sorted_first():
         ("", 2, "failed to read label 0\n"),
     ],
 )
-def test_what_zdb_says_of_an_offline_member_goes_by_the_kernel(kernel, exit_code, said, tmp_path):
+def test_what_zdb_says_of_an_offline_member_goes_by_the_kernel(kernel, exit_code, printed, tmp_path):
     node = tiny()
     node.kernel = kernel
     node.disks[0].paths[0].state = "offline"
     ran = host(tmp_path, node, Clock()).run(("zdb", "-l", "/dev/sda1"), 10)
-    assert (ran.exit_code, ran.stdout.decode()[: len(said)]) == (exit_code, said)
+    assert (ran.exit_code, ran.stdout.decode()[: len(printed)]) == (exit_code, printed)
 
 
 @pytest.mark.parametrize(

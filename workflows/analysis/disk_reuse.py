@@ -79,11 +79,11 @@ def test_age(disk: DiskFacts) -> str:
     if test is None:
         return "No self-test ended on it so far: run `smartctl -t long` before it is used again."
     hours = _hours_since(disk, test)
-    said = f"Its last self-test ({test.what}) says: {test.said}"
+    result = f"Its last self-test ({test.what}) says: {test.status}"
     if hours is None:
-        return f"{said}. How long ago that was is not known: run `smartctl -t long` before it is used again."
+        return f"{result}. How long ago that was is not known: run `smartctl -t long` before it is used again."
     when = f"{hours} hours of use ago" if hours < 2 * HOURS_OF_A_DAY else f"{hours // HOURS_OF_A_DAY} days of use ago"
-    return f"{said}, {when}{': run `smartctl -t long` before it is used again' if hours > TEST_HOURS_MAX else ''}."
+    return f"{result}, {when}{': run `smartctl -t long` before it is used again' if hours > TEST_HOURS_MAX else ''}."
 
 
 def _hours_since(disk: DiskFacts, test: SelfTestFacts) -> int | None:

@@ -162,7 +162,7 @@ def _of_its_own_logs(subject: Subject) -> Iterator[Finding]:
         yield Finding("disk", f"It counts {condition.uncorrected} errors it could not correct.", alone=True)
     test = condition.last_test
     if test is not None:
-        yield Finding("disk" if test.failed else "", f"Its last self-test says: {test.said}.", alone=test.failed)
+        yield Finding("disk" if test.failed else "", f"Its last self-test says: {test.status}.", alone=test.failed)
     pending = condition.pending_defects if known(condition.pending_defects) else None
     if pending:
         yield Finding("disk", f"It has {pending} places that it could not read and has not replaced yet.", alone=True)

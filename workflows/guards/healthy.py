@@ -43,7 +43,7 @@ def _by_its_logs(disk: DiskFacts, health: HealthFacts, condition: ConditionFacts
         way = OLD_SMARTCTL if disk.is_nvme else "Run `smartctl -t short` on it and look again."
         return unknown(f"Whether {name} passes its self-test is not known: {condition.self_tests.reason} {way}")
     test = condition.last_test
-    tested = f"its last self-test says: {test.said}" if test is not None else "no self-test was ever run on it"
+    tested = f"its last self-test says: {test.status}" if test is not None else "no self-test was ever run on it"
     return ok(f"{name} says of itself: {health.text}; {tested}.")
 
 

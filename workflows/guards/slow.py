@@ -93,7 +93,7 @@ def the_self_test_has_ended(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"{name_of(subject.disk)} shows no self-test of this hour yet.")
     if newest.result == RUNNING:
         return refuse(f"The self-test of {name_of(subject.disk)} runs.")
-    return ok(f"The self-test of {name_of(subject.disk)} ended: {newest.said}.")
+    return ok(f"The self-test of {name_of(subject.disk)} ended: {newest.status}.")
 
 
 @guard

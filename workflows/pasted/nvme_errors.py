@@ -24,12 +24,12 @@ _MEDIA = re.compile(
 @dataclass(frozen=True)
 class Entry:
     count: int | None
-    said: str
+    status: str
     line: str
 
     @property
     def is_media(self) -> bool:
-        return _MEDIA.search(self.said) is not None
+        return _MEDIA.search(self.status) is not None
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ def _of_json(text: str, first: str) -> Errors | Unparsed:
     found = []
     for each in entries:
         if isinstance(each, Mapping) and each.get("error_count"):
-            said = f"{each.get('status_field', '')} {each.get('status_string', '')}".strip()
+            status = f"{each.get('status_field', '')} {each.get('status_string', '')}".strip()
             line = next(
                 (line.strip() for line in text.split("\n") if '"status' in line and str(each.get("status_string") or "\0") in line), ""
             )
-            found.append(Entry(whole(str(each["error_count"])), said, line or first))
+            found.append(Entry(whole(str(each["error_count"])), status, line or first))
     return Errors("", tuple(found))
 
 
@@ -85,7 +85,7 @@ def situations(value: Errors, where: Where) -> tuple[Situation, ...]:
         Situation(
             "disk-failing", f"disk-failing:{where.node}:{value.device}", where.node, "watch",
             f"{name}: {plural(len(media), 'command')} in its log failed on its media",
-            f"The error log of {name} lists {plural(len(media), 'command')} that failed for good, the newest: {media[0].said[:160]}. {member.sentence + ' ' if member else ''}"
+            f"The error log of {name} lists {plural(len(media), 'command')} that failed for good, the newest: {media[0].status[:160]}. {member.sentence + ' ' if member else ''}"
             "The log keeps what is long past as well: `nvme smart-log` counts all of them, and a number that grows is trouble. ZFS repairs what it can from the other disks.",
             where.evidence(*(entry.line for entry in media[:4])),
             subject={"node": where.node, "disk": value.device} | (member.subject if member else {}),

@@ -110,9 +110,9 @@ def _of_scan(scan: Scan, i: int, where: Where) -> tuple[Situation, ...]:
 
 
 def notes(value: Scans) -> tuple[str, ...]:
-    said = [f"{scan.function.lower() or 'a scan'} {scan.state.lower()}".strip() for scan in value.scans]
+    listed = [f"{scan.function.lower() or 'a scan'} {scan.state.lower()}".strip() for scan in value.scans]
     return (
-        *said[:4],
+        *listed[:4],
         "A scan out of `zpool status -j`, and neither its pool nor the state of any disk. Paste the whole output of `zpool status -P -p`.",
     )
 

@@ -55,13 +55,13 @@ def parse(lines: Sequence[str]) -> Requests | Unparsed:
 
 
 def notes(value: Requests) -> tuple[str, ...]:
-    told = (
+    slowest = (
         f"{one.name}: about {100 * one.merged / (one.alone + one.merged):.0f} % of its requests to disks are merged ones."
         for one in value.vdevs[:4]
         if one.alone + one.merged
     )
     more = f"It shows the sizes of requests of {plural(len(value.vdevs), 'vdev')} and nothing of health; `zpool iostat -v -l 5 2` shows how long they take."
-    return (*unread(value.unread), *told, more)
+    return (*unread(value.unread), *slowest, more)
 
 
 READER = Reader(

@@ -178,7 +178,7 @@ URGENT = frozenset((pool_suspended.SLUG, pool_down.SLUG))  # everything stands s
 def detect_all(fleet: FleetFacts, situations: Iterable[Situation] = ()) -> tuple[Situation, ...]:
     """Everything wrong in the fleet, causes first. One lost disk is one situation: the more specific one.
 
-    Each has advice. Nothing that replaces a disk is left in a situation of a pool whose own fate comes first. `told` are situations that no fact bears, of outputs
+    Each has advice. Nothing that replaces a disk is left in a situation of a pool whose own fate comes first. `situations` are those that no fact bears, of outputs
     that were pasted. One about the same thing as a detected one is left out, and none explains another: their subjects hold less than a detector's.
     """
     detected = [situation for module in SITUATIONS.values() for situation in module.detect(fleet)]

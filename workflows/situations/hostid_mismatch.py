@@ -56,7 +56,7 @@ def _answers(node: NodeFacts, pool: PoolFacts) -> tuple[Answer, ...]:
 def _hostids(node: NodeFacts) -> Iterator[Evidence]:
     if known(node.hostids):
         for what, value in (
-            ("hostid", node.hostids.said),
+            ("hostid", node.hostids.command),
             ("/etc/hostid", node.hostids.file),
             ("spl_hostid", node.hostids.parameter),
         ):

@@ -413,12 +413,12 @@ def _hides_suspension(log: Log, pool: PoolFacts) -> bool:
     """Whether a suspended pool would print the same: check_status() looks for a resilver first. Not with an agent, nor from 0.8 on: these read the state."""
     resilvers = _RESILVERS.match(" ".join(pool.status.split())) is not None
     module = log.node.zfs_module if known(log.node.zfs_module) else ""
-    told = (
+    reported = (
         known(log.fleet.at)
         or (known(log.node.kstats) and log.node.kstats.pool(pool.name) is not None)
         or re.match(r"(?:0\.[89]|[1-9])", module)
     )
-    return resilvers and pool.state != "SUSPENDED" and not told
+    return resilvers and pool.state != "SUSPENDED" and not reported
 
 
 def _zfs(log: Log) -> Iterator[Situation]:

@@ -131,9 +131,9 @@ def _stale_devid(damage: Damage) -> bool:
 
 def _evidence(damage: Damage) -> Iterator[Evidence]:
     own = f"zdb_label/{damage.partition}"
-    if damage.told_by != damage.partition:
+    if damage.named_by != damage.partition:
         text = f"a sibling's label: vdev {damage.vdev_guid} of {damage.pool} is the disk {_wwid(damage)}"
-        yield from _captured(damage, f"zdb_label/{damage.told_by}", text)
+        yield from _captured(damage, f"zdb_label/{damage.named_by}", text)
     yield from _captured(damage, own, damage.found)
     for pool in damage.node.importable_read:
         for leaf in (leaf for _, top in pool.tops for leaf in top.leaves() if pool.guid == damage.pool_guid and leaf.state != "ONLINE"):

@@ -323,8 +323,8 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         why = f"Nothing here reads the output of {piece.command.split()[0]}." if piece.command else NO_OUTPUT
         if inside := fragments.is_inside_a_tree(piece.lines):
             return _take_rows(read, piece, nodes)
-        told = bool(piece.command) and pasted.complains(piece.lines, piece.command)
-        return replace(read, reason=piece.hint or why, recognised=bool(piece.hint) or inside or told)
+        complains = bool(piece.command) and pasted.complains(piece.lines, piece.command)
+        return replace(read, reason=piece.hint or why, recognised=bool(piece.hint) or inside or complains)
     if len(piece.lines) == 1 and (well := ALL_WELL.fullmatch(piece.lines[0].strip())):
         return replace(read, reason=f"`zpool status -x` says that {well.group()}, and nothing else. `zpool status -P -p` is read.")
     if len(piece.lines) <= COMPLAINT_LINES_MAX and (complaint := next(filter(COMPLAINT.search, piece.lines), "")):

@@ -69,10 +69,10 @@ _OF_ZFS = re.compile(r"(?:zpool|zfs|zdb|zhack)(?: |$)")
 
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
     """Every refusal among these lines, in order. A sentence that somebody only talks about, in the middle of a line, is none."""
-    said = [line for line in lines if line.strip()] if _OF_ZFS.match(command) else []
+    written = [line for line in lines if line.strip()] if _OF_ZFS.match(command) else []
     for verb, form in (("killed", _ENDED), ("hangs", _HANGS)):
-        if said and all(map(form.fullmatch, said)):
-            return (Refusal(verb, "", tuple(said), command),)
+        if written and all(map(form.fullmatch, written)):
+            return (Refusal(verb, "", tuple(written), command),)
     found: list[Refusal] = []
     i = 0
     while i < len(lines):
@@ -117,8 +117,8 @@ def _head(line: str) -> tuple[str, str] | None:
     if "Failed to start" in line and (unit := _UNIT.fullmatch(line)):
         return (unit.group("verb") or "import").lower(), ""
     inner = max(line.find(f"{mark}cannot ", 0, BEHIND_MAX) for mark in (": ", "- "))
-    told = inner + 2 if inner > 0 else error.end() if (error := _ERROR.match(line)) else 0
-    if told and (behind := _CANNOT.match(line, told)) and behind.group("verb"):
+    begins = inner + 2 if inner > 0 else error.end() if (error := _ERROR.match(line)) else 0
+    if begins and (behind := _CANNOT.match(line, begins)) and behind.group("verb"):
         return behind.group("verb"), behind.group("about")  # what a program that ran zpool says before its words
     if quoted := _IN_QUOTES.search(line):
         line = quoted.group(1) or quoted.group(2)

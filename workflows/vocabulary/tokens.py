@@ -261,7 +261,7 @@ def _health(disk: DiskFacts) -> Iterator[_Text]:
                 yield devices.WARNING, str(value), f"critical warning: {value}", _smart(disk)
         test = disk.condition.last_test
         if test is not None and test.result:
-            yield devices.SELF_TEST, str(test.result), f"{test.what}: {test.said}", _smart(disk)
+            yield devices.SELF_TEST, str(test.result), f"{test.what}: {test.status}", _smart(disk)
 
 
 def _smart(disk: DiskFacts) -> str:

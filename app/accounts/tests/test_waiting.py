@@ -250,7 +250,7 @@ def test_a_role_that_is_withdrawn_is_gone(real, root, zoe):
     assert end(zoe, "person-withdraw", "ann").status_code == 302
     assert not ann.memberships.exists()
     assert event_types() == ["person.change-withdrawn"]
-    assert "does not count" in Happening.objects.latest("pk").said["because"]
+    assert "does not count" in Happening.objects.latest("pk").details["because"]
 
 
 def test_the_person_withdraws_what_they_did_not_ask_for(real, root):
@@ -368,7 +368,7 @@ def test_roles_and_passwords_from_the_portals_machine_count_at_once_and_are_told
     root.refresh_from_db()
     assert may(root, PEOPLE)
     assert len(titles()) == 2
-    assert "machine" in Happening.objects.latest("pk").said["because"]
+    assert "machine" in Happening.objects.latest("pk").details["because"]
 
 
 def test_djangos_own_command_for_a_password_is_recorded_and_told_too(real, root, monkeypatch):
@@ -381,7 +381,7 @@ def test_djangos_own_command_for_a_password_is_recorded_and_told_too(real, root,
     assert seals.why_not(User, pk=ann.pk) == ""
     assert signed_in.get("/", follow=False).status_code == 302, "signed out"
     assert LedgerEvent.objects.filter(type="person.password-reset", actor=waiting.HOST).count() == 1
-    assert "a new password by command line" in Happening.objects.get(kind="person-changed").said["what"]
+    assert "a new password by command line" in Happening.objects.get(kind="person-changed").details["what"]
 
 
 def test_it_changes_no_password_while_the_ledger_takes_nothing(real, root, monkeypatch):
@@ -403,7 +403,7 @@ def test_that_an_administrator_takes_a_right_away_is_told(real, root, zoe, role)
     bob = person("bob", role)
     people.take(root, bob, bob.memberships.get())
     people.switch(root, zoe, on=False)
-    lines = Happening.objects.filter(kind="person-changed").order_by("pk").values_list("said", flat=True)
+    lines = Happening.objects.filter(kind="person-changed").order_by("pk").values_list("details", flat=True)
     assert [(one["of"], one["what"]) for one in lines] == [
         ("bob", f"{role} for the whole fleet, taken by root"),
         ("zoe", "switched off by root"),

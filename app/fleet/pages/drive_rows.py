@@ -135,7 +135,7 @@ def _self_test(condition: ConditionFacts) -> Row:
     if test is None:
         return "Last self-test", "none was ever run", "idle"
     when = "" if test.hours is None else f" at {test.hours:,} hours"
-    return "Last self-test", f"{test.what}: {test.said}{when}", "bad" if test.failed else "good"
+    return "Last self-test", f"{test.what}: {test.status}{when}", "bad" if test.failed else "good"
 
 
 def mode_rows(disk: DiskFacts) -> Iterator[Row]:

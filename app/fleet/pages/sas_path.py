@@ -86,8 +86,8 @@ def _its_end(disk: DiskFacts) -> tuple[str, str, str]:
     links = disk.condition.links if known(disk.condition) else ()
     if not links:
         return "", "", "idle"
-    text = "; ".join(f"port {one.port} phy {one.phy}: {one.said}{_own_errors(one.counts)}" for one in links)
-    return text, "", "good" if all(one.gbit or "no device" in one.said for one in links) else "idle"
+    text = "; ".join(f"port {one.port} phy {one.phy}: {one.status}{_own_errors(one.counts)}" for one in links)
+    return text, "", "good" if all(one.gbit or "no device" in one.status for one in links) else "idle"
 
 
 def _own_errors(counts: tuple[int | None, ...]) -> str:

@@ -166,6 +166,6 @@ def test_what_another_release_judged_last_is_judged_anew_once():
 def test_the_first_look_of_a_release_is_one_notice_a_node():
     rows = [word(), word("act")]
     lines = list(situations.notifications.happened(rows, (), (), {rows[0].node_id}))
-    assert [(one.kind, one.said) for one in lines] == [("node-judged-anew", {"situations": [row.pk for row in rows]})]
+    assert [(one.kind, one.details) for one in lines] == [("node-judged-anew", {"situations": [row.pk for row in rows]})]
     assert all(isinstance(one, Happening) for one in lines)
     assert [one.kind for one in situations.notifications.happened(rows, (), ())] == ["situation-opened"] * 2

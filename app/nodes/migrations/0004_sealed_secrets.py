@@ -12,8 +12,8 @@ from django.db.migrations.state import StateApps
 
 
 def key() -> bytes:
-    said = os.environ.get("SLOTLIGHT_NODES_KEY", "")
-    path = Path(said) if said else Path(settings.SLOTLIGHT_LEDGER_KEY).with_name("nodes.key")
+    given = os.environ.get("SLOTLIGHT_NODES_KEY", "")
+    path = Path(given) if given else Path(settings.SLOTLIGHT_LEDGER_KEY).with_name("nodes.key")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -59,7 +59,7 @@ def make(kind, enrolled, monkeypatch):
         return monkeypatch.undo
     if kind == "database-hung":
         details = dict.fromkeys(("began", "last", "again"), now.isoformat())
-        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, said=details)
+        one = Happening.objects.create(kind=kind, key="database-hung:1", at=now, details=details)
         return lambda: Happening.objects.filter(pk=one.pk).update(at=now - timedelta(days=2))
     if kind == "ledger-broken":
         one = Happening.objects.create(kind=kind, key="ledger-broken:1", at=now)
@@ -218,8 +218,8 @@ def test_commands_in_an_alarm_are_code_on_pages_and_plain_words_in_notices(page,
     assert "<code>df -h</code>" in shown
     assert "`df -h`" not in shown
     (put,) = [one for one in watching.alarmed(timezone.now(), timezone.now() - timedelta(hours=1)) if one.kind == "alarm"]
-    assert "df -h" in put.said["do"]
-    assert "`" not in "".join(put.said.values())
+    assert "df -h" in put.details["do"]
+    assert "`" not in "".join(put.details.values())
 
 
 @pytest.fixture

@@ -171,4 +171,4 @@ def test_what_is_heard_later_is_said_later(send, node):
     send(changed(annotations={"summary": "Worse."}))
     alert = OutsideAlert.objects.get()
     assert alert.summary == "Worse."
-    assert alert.heard_at >= before
+    assert alert.received_at >= before

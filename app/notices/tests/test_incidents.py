@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import apprise
 import pytest
-from django.apps import apps
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from app.accounts.models import Team
@@ -322,7 +323,7 @@ def test_a_wish_that_was_met_is_resolved_for_programs_and_told_nobody(channel, r
     run = Run.objects.create(runbook="x", params={}, state={}, node="oss01", created_at=timezone.now(), **people)
     loop = OpenLoop.objects.create(run=run, node="oss01", loop="lit", what="Bay 68 is lit.", undo="x", by="ann", at=timezone.now())
     watching.Happening.objects.create(
-        kind="loop-left", key=f"loop-left:{loop.pk}", node="oss01", run=run.pk, said={"loop": loop.pk}, at=timezone.now()
+        kind="loop-left", key=f"loop-left:{loop.pk}", node="oss01", run=run.pk, details={"loop": loop.pk}, at=timezone.now()
     )
     key = f"asked:loop-left:{loop.pk}"
     assert messages(receiver) == [("[keep watching] Still switched on: Bay 68 is lit.", "firing", key)]
@@ -427,18 +428,25 @@ def bodies(spread, receiver):
     return since
 
 
+def give_ends_as_of_then():
+    """The migration with the models that stood when it was written; the column has got another name since."""
+    then = MigrationExecutor(connection).loader.project_state([("notices", "0003_ends_of_earlier_notices")]).apps
+    then.get_model("notices", "Happening")._meta.get_field("said").column = "details"
+    importlib.import_module("app.notices.migrations.0003_ends_of_earlier_notices").give_ends(then, None)
+
+
 def test_what_was_told_before_notices_had_keys_and_still_stands_gets_its_end(channel, receiver, situation, close, messages, node):
     """As a portal of before migration notices/0002 left it."""
     channel(receiver.url)
     stands, over = situation("disk-missing:oss01"), situation("disk-errors:oss01")
     last = node.last_report_at.isoformat()
-    outbox.put([outbox.Happening("node-silent", f"node-silent:oss01:{last}", "oss01", said={"heard": last})])
+    outbox.put([outbox.Happening("node-silent", f"node-silent:oss01:{last}", "oss01", details={"heard": last})])
     messages(receiver)
     Situation.objects.filter(pk=over.pk).update(closed_at=timezone.now())
     Incident.objects.all().delete()
     Notice.objects.update(incident="", members=[])
 
-    importlib.import_module("app.notices.migrations.0003_ends_of_earlier_notices").give_ends(apps, None)
+    give_ends_as_of_then()
     close(stands)
     Node.objects.update(last_report_at=timezone.now() + timedelta(seconds=1))
     outbox.put(list(watching.nodes_reporting_again()))

@@ -117,14 +117,14 @@ def test_what_is_lost_by_the_step_stands_first_in_every_notice_that_asks_for_it(
     approval_requests.remind(weighty.pk, weighty.version, ann)
     digest = {"plan": weighty.here.plan_digest}
     Happening.objects.create(
-        kind="request-expiring", key="r", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
+        kind="request-expiring", key="r", node="oss01", run=weighty.pk, details=digest | {"ends": ends}, at=timezone.now()
     )
     lines = [words for kind, words in texts_sent() if words and kind in ("approval-wanted", "request-expiring")]
     assert len(lines) == 3  # the first, the reminder, and that its time runs out
     assert all(words.lines[: len(lost)] == lost for words in lines)
     act(weighty, ev.Approved, bob, plan_digest=weighty.here.plan_digest, accepted=plan_losses.to_accept(weighty.here.plan))
     Happening.objects.create(
-        kind="approval-expiring", key="a", node="oss01", run=weighty.pk, said=digest | {"ends": ends}, at=timezone.now()
+        kind="approval-expiring", key="a", node="oss01", run=weighty.pk, details=digest | {"ends": ends}, at=timezone.now()
     )
     lines = [words for kind, words in texts_sent() if words and kind in ("approval-expiring", "run-needs-person")]
     assert len(lines) == 2

@@ -26,7 +26,7 @@ def test_it_tells_each_channel_once(channel, situation, spread):
     row = situation("sdfl")
     spread()
     spread()
-    outbox.put([outbox.Happening("situation-opened", f"situation-opened:{row.pk}", "oss01", said={"situation": row.pk})])
+    outbox.put([outbox.Happening("situation-opened", f"situation-opened:{row.pk}", "oss01", details={"situation": row.pk})])
     spread()
     assert titles_sent(one) == titles_sent(two) == ["sdfl is wrong"]
     assert {notice.path for notice in Notice.objects.all()} == {f"/situations/{row.pk}/"}

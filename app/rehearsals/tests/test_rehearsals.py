@@ -58,7 +58,7 @@ def test_it_shows_the_commands_and_the_end_and_leaves_nothing_behind(oss01, look
     begun = asked(client, choose=BLANK)
     services.play(begun.pk)
     begun.refresh_from_db()
-    assert begun.told["ending"] == "done", begun.told["reason"]
+    assert begun.result["ending"] == "done", begun.result["reason"]
     text = page(client, begun)
     assert ARGV in text
     assert "The pool at the end" in text
@@ -116,7 +116,7 @@ def test_a_choice_that_is_none_is_asked_for_again(oss01, looker, client):
     begun = asked(client, choose="naa:5000000000000bad")
     services.play(begun.pk)
     begun.refresh_from_db()
-    assert begun.told["asks"] == "choose"
+    assert begun.result["asks"] == "choose"
 
 
 def test_nothing_can_be_recorded_and_rehearsing_goes_on(oss01, looker, client, monkeypatch):
@@ -180,10 +180,10 @@ def test_what_is_lost_stands_first_and_in_red(oss01, looker, client, monkeypatch
     begun = asked(client, choose=BLANK)
     services.play(begun.pk)
     begun.refresh_from_db()
-    assert begun.told["ending"] == "done", begun.told["reason"]
+    assert begun.result["ending"] == "done", begun.result["reason"]
     main = page(client, begun).split("<main", 1)[1]
     note = main.index('class="sl-note bad sl-lost"')
     assert note < main.index("This step takes the last redundancy of raidz2-0.") < main.index('id="ending"') < main.index('id="steps"')
-    older = begun.told | {"acts": [{name: value for name, value in act.items() if name != "lost"} for act in begun.told["acts"]]}
-    Rehearsal.objects.filter(pk=begun.pk).update(told=older)
+    older = begun.result | {"acts": [{name: value for name, value in act.items() if name != "lost"} for act in begun.result["acts"]]}
+    Rehearsal.objects.filter(pk=begun.pk).update(result=older)
     assert "sl-lost" not in page(client, begun), "one that was kept before is shown as it was"

@@ -29,7 +29,7 @@ def next_keys(pinned: str) -> dict[str, str] | None:
 
 @WrittenOnce
 def statements_by(key: str) -> QuerySet[KeyRotation, Any]:
-    return KeyRotation.objects.filter(key=key).values_list("said", "signature")
+    return KeyRotation.objects.filter(key=key).values_list("statement", "signature")
 
 
 def rotate(by: str, now: datetime, why: str = "It was time.") -> str:
@@ -42,7 +42,7 @@ def rotate(by: str, now: datetime, why: str = "It was time.") -> str:
     def hand_over(new: EllipticCurvePrivateKey) -> dict[str, str]:
         public = {**ledger.public_keys(), "portal_key": keys.OrderKey(new).public_pem}
         statement = canonical({"purpose": PURPOSE, **public, "at": ledger.moment(now)})
-        KeyRotation.objects.create(said=statement.decode(), key=old.key_id, signature=old.sign_text(statement), at=now)
+        KeyRotation.objects.create(statement=statement.decode(), key=old.key_id, signature=old.sign_text(statement), at=now)
         return {"handed_over": ledger.keep(statement, "application/json")}
 
     key_change.rotate("order", why, by, hand_over)

@@ -34,7 +34,7 @@ class Damage:
     vdev_guid: int | None
     sentence: str
     found: str  # what its own label says, for the line of evidence
-    told_by: str = ""  # the partition whose label names the lost one
+    named_by: str = ""  # the partition whose label names the lost one
     leaf: VdevFacts | None = None  # in the tree of an imported pool
 
 
@@ -89,7 +89,7 @@ def _is_a_sibling(leaf: Expected, labels: tuple[LabelFacts, ...]) -> bool:
 
 
 def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFacts, labels: tuple[LabelFacts, ...]) -> Damage:
-    text = f"The labels of its siblings (on {leaf.told_by}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
+    text = f"The labels of its siblings (on {leaf.named_by}) say that {title(disk)} is the member {leaf.guid} of {leaf.pool_name}"
     if labels:
         other = labels[0]
         kind, found = "other", f"{other.pool_name}: guid {other.guid}, txg {other.txg}, hostname {other.hostname}"
@@ -107,7 +107,7 @@ def _damage_of(fleet: FleetFacts, node: NodeFacts, leaf: Expected, disk: DiskFac
         leaf.guid,
         text,
         found,
-        leaf.told_by,
+        leaf.named_by,
         _leaf(fleet, leaf.pool_guid, leaf.guid),
     )
 

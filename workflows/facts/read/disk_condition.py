@@ -54,7 +54,7 @@ class SelfTestFacts:
     hours: int | None  # the disk's age then
     what: str
     result: int
-    said: str
+    status: str
     lba: int | None = None  # where it failed
 
     @property
@@ -68,7 +68,7 @@ class DiskLink:
 
     port: int
     phy: int
-    said: str
+    status: str
     gbit: float | None
     counts: tuple[int | None, int | None, int | None, int | None]
 

@@ -62,7 +62,7 @@ def _failing(condition: ConditionFacts) -> Iterator[Finding]:
     failed = failed_test(condition)
     if failed is not None:
         test, outdone = failed
-        line = f"{test.what} {test.said} {'' if test.hours is None else test.hours}".strip()
+        line = f"{test.what} {test.status} {'' if test.hours is None else test.hours}".strip()
         since = "; short tests passed since, and a long one will show" if outdone else ""
         yield Finding("failing", "watch" if outdone else "act", f"{_test_words(test)}{since}", line, certain=not outdone)
     yield from _lost_places(condition)
@@ -124,7 +124,7 @@ def failed_test(condition: ConditionFacts) -> tuple[SelfTestFacts, bool] | None:
 def _test_words(test: SelfTestFacts) -> str:
     hours = "" if test.hours is None else f" after {test.hours:,} hours of use"
     place = "" if test.lba is None else f", at sector {test.lba}"
-    return f'its self-test ({test.what}) ended{hours} with "{test.said}"{place}'
+    return f'its self-test ({test.what}) ended{hours} with "{test.status}"{place}'
 
 
 def _counts(condition: ConditionFacts) -> dict[str, int]:

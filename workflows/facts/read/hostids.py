@@ -13,9 +13,9 @@ NONE = "00000000"
 
 @dataclass(frozen=True)
 class HostidFacts:
-    """Eight hexadecimal digits each. None: there is no such file, or it was not said."""
+    """Eight hexadecimal digits each. None: there is no such file, or the command gave none."""
 
-    said: str | None  # by the command `hostid`
+    command: str | None  # by the command `hostid`
     file: str | None  # /etc/hostid
     parameter: str | None  # spl_hostid; all zeros means that the module asks the file
     booted_at: int | None  # Unix time, seconds

@@ -56,7 +56,7 @@ class Expected:
     wwid: str | None  # of the stored device id; a hint
     path: str | None
     label_state: int
-    told_by: str  # partition that label was read from
+    named_by: str  # partition that label was read from
 
 
 class Labels(Mapping[str, Read]):
@@ -201,7 +201,7 @@ def _expected(pool_guid: int, tree: LabelVdev, label: LabelFacts) -> Iterator[Ex
                 wwid=normalise(vdev.devid) if vdev.devid else None,
                 path=vdev.path,
                 label_state=label.state,
-                told_by=label.partition,
+                named_by=label.partition,
             )
 
 

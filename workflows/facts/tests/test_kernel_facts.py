@@ -76,7 +76,7 @@ def test_the_past_is_joined():
     assert facts.events[-1].kind == "ereport.fs.zfs.io_failure"
     assert "is suspended" in facts.histories["ost_5"].reason
     assert played("disk-removed/8-resilvered").histories["ost_0"].entries
-    assert facts.hostids.said == "5b2f9c01"
+    assert facts.hostids.command == "5b2f9c01"
 
 
 LOG = """[  100.000000] scsi target6:0:176: _scsih_tm_display_info: handle(0x00b3), sas_address(0x5000cca2736aaadd), phy(30)

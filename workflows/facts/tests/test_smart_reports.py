@@ -42,11 +42,11 @@ def test_a_report_without_a_name_is_of_no_disk():
     assert not is_about(smart.parse("SMART Health Status: OK\n"), device("naa:5000c500a65b207b", "ZA000070"))
 
 
-@pytest.mark.parametrize("told", [True, False, None])
-def test_whether_an_nvme_disk_has_a_self_test_is_what_smartctl_says(told):
-    commands = {} if told is None else {"nvme_optional_admin_commands": {"self_test": told}}
+@pytest.mark.parametrize("listed", [True, False, None])
+def test_whether_an_nvme_disk_has_a_self_test_is_what_smartctl_says(listed):
+    commands = {} if listed is None else {"nvme_optional_admin_commands": {"self_test": listed}}
     condition = condition_of(smart.parse(json.dumps({**NVME, **commands})), Unknown("not asked"))
-    assert condition.has_no_self_test is (told is False)
+    assert condition.has_no_self_test is (listed is False)
     assert not known(condition.self_tests)
 
 

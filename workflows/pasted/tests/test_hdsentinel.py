@@ -17,7 +17,7 @@ WINDOW = """  -- Physical Disk Information - Disk: #3: ACME A4000 --
     Current Temperature . . . . . . . . . . . . . . . : 34 C
     Health  . . . . . . . . . . . . . . . . . . . . . : ##------------------ {health} %
 
-    {said}
+    {printed}
 """
 CONSOLE = """HDD Device  0: /dev/sdd
 HDD Model ID : ACME A4000
@@ -26,14 +26,14 @@ HDD Size     : 3815447 MB
 Temperature  : 34 C
 Health       : {health} %
 Performance  : 100 %
-  {said}
+  {printed}
 """
 WELL = "The hard disk status is PERFECT. Problematic or weak sectors were not found."
 
 
 @pytest.mark.parametrize("form", [WINDOW, CONSOLE])
 @pytest.mark.parametrize(
-    ("health", "said", "found"),
+    ("health", "printed", "found"),
     [
         (100, WELL, []),
         (9, WELL, [("disk-failing", "act")]),
@@ -44,8 +44,8 @@ WELL = "The hard disk status is PERFECT. Problematic or weak sectors were not fo
         (97, "16 errors occured during data transfer.", [("link-crc", "watch")]),
     ],
 )
-def test_what_it_counts_is_raised(form, health, said, found):
-    read = triage([("p", form.format(health=health, said=said))])
+def test_what_it_counts_is_raised(form, health, printed, found):
+    read = triage([("p", form.format(health=health, printed=printed))])
     assert [each.outcome for each in read.reads] == ["read"]
     assert [(each.slug, each.severity) for each in read.situations] == found
     assert {(each.subject["disk"], each.subject["serial"]) for each in read.situations} <= {("sdd", "Z1Z0AAA1")}

@@ -23,7 +23,7 @@ def json_of(*entries: tuple[int, str]) -> str:
         json.dumps(
             {
                 "errors": [
-                    {"error_count": count, "sqid": 3, "status_field": 8452, "status_string": said, "nsid": 1} for count, said in entries
+                    {"error_count": count, "sqid": 3, "status_field": 8452, "status_string": status, "nsid": 1} for count, status in entries
                 ]
             },
             indent=2,

@@ -7,7 +7,7 @@ import pytest
 from workflows.triage import json_answer, triage
 
 
-def told(text: str) -> dict[str, str]:
+def found(text: str) -> dict[str, str]:
     """Slug and severity of what is said of it."""
     return {one.slug: one.severity for one in triage([("paste.txt", text)]).situations}
 
@@ -18,7 +18,7 @@ def outcomes(text: str) -> list[str]:
 
 def test_a_link_that_is_down_while_the_kernel_starts_is_no_trouble():
     assert (
-        told(
+        found(
             "[    3.100001] ata4: SATA link down (SStatus 0 SControl 300)\n[    3.200001] ata5: SATA link up 6.0 Gbps (SStatus 133 SControl 300)\n"
         )
         == {}
@@ -33,7 +33,7 @@ CALLER = """[Tue Mar  3 04:05:06 2026] [    T811] ata9.00: exception Emask 0x0 S
 
 
 def test_the_thread_that_printed_a_line_is_no_part_of_it():
-    assert told(CALLER) == {"kernel-errors": "act"}
+    assert found(CALLER) == {"kernel-errors": "act"}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_thread_that_printed_a_line_is_no_part_of_it():
     ],
 )
 def test_lines_of_drivers(line, slugs):
-    assert set(told(f"[ 8000.000001] {line}\n[ 8000.000002] usb 1-1: new device\n")) == slugs
+    assert set(found(f"[ 8000.000001] {line}\n[ 8000.000002] usb 1-1: new device\n")) == slugs
 
 
 def test_two_devices_behind_a_port_multiplier_are_two():
@@ -69,7 +69,7 @@ Mar 02 01:02:03 elm kernel: ata3.00: error: { UNC }
 
 def test_marks_of_the_journal_are_no_part_of_a_line():
     assert outcomes(JOURNAL) == ["read"]
-    assert told(JOURNAL) == {"kernel-errors": "act"}
+    assert found(JOURNAL) == {"kernel-errors": "act"}
 
 
 SMARTD = """Feb  4 03:02:01 storage-a smartd[702]: Device: /dev/sdm [SAT], FAILED
@@ -86,8 +86,8 @@ def test_what_mail_wrapped_of_smartd_is_read_whole():
 
 def test_counters_that_somebody_wrote_down_by_their_names_count():
     text = "SMART overall-health self-assessment test result: PASSED\n\nCurrent_Pending_Sector   val=100 worst=99 thresh=000  raw=344\n"
-    assert told(text)["disk-failing"] == "act"
-    assert "disk-failing" not in told(text.replace("344", "0"))
+    assert found(text)["disk-failing"] == "act"
+    assert "disk-failing" not in found(text.replace("344", "0"))
 
 
 ERRORS = """smartctl 7.3 2022-02-28 r5338 [x86_64-linux] (local build)
@@ -107,7 +107,7 @@ Error {count} occurred at disk power-on lifetime: 812 hours (33 days + 20 hours)
 
 
 def test_the_error_log_alone_is_judged_under_its_own_heading_too():
-    assert told(ERRORS.format(count=9)) == {"disk-failing": "watch"}
+    assert found(ERRORS.format(count=9)) == {"disk-failing": "watch"}
 
 
 NO_PATH = """mpathk (3600c0ff000ab12340000000000000011) dm-7 ##,##
@@ -117,12 +117,12 @@ $
 
 
 def test_a_map_without_a_path_and_without_a_product_has_none_left():
-    assert told(NO_PATH) == {"path-lost": "act"}
+    assert found(NO_PATH) == {"path-lost": "act"}
     assert outcomes(NO_PATH) == ["read"]
 
 
 def test_a_map_that_was_cut_off_has_not_lost_its_paths():
-    assert told(NO_PATH.replace("##,##", "SEAGATE,ST12000NM002G").replace("$\n", "")) == {}
+    assert found(NO_PATH.replace("##,##", "SEAGATE,ST12000NM002G").replace("$\n", "")) == {}
 
 
 IOSTAT = """Device:         rrqm/s   wrqm/s     r/s     w/s    rMB/s    wMB/s
@@ -140,7 +140,7 @@ sdd               0.00     0.00   60.00   60.00     4.00     4.00
 
 def test_rows_of_iostat_that_mail_wrapped_are_read_whole():
     assert outcomes(IOSTAT) == ["read"]
-    assert "slow-disk" in told(IOSTAT)
+    assert "slow-disk" in found(IOSTAT)
 
 
 def test_a_table_of_iostat_may_stand_deeper():
@@ -180,7 +180,7 @@ def test_a_disk_that_does_not_take_trim_is_no_sick_disk():
 
 
 def test_beside_an_error_of_reading_it_is_not_what_counts():
-    assert told(
+    assert found(
         REFUSED_TRIM + "[ 9001.000001] critical medium error, dev sdh, sector 8192 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2\n"
     ) == {"kernel-errors": "act"}
 

@@ -8,7 +8,7 @@ from agents.collectors.kernel_log import parse
 from workflows.triage import triage
 
 
-def told(text):
+def found(text):
     found = triage([("p", text)])
     assert not found.good
     return {f"{each.slug} {each.severity}" for each in found.situations}
@@ -85,7 +85,7 @@ def test_a_disk_that_smartd_leaves_out_is_not_said_to_be_without_trouble():
     ],
 )  # fmt: skip
 def test_each_is_read_and_told(text, expected):
-    assert told(text) == {expected}
+    assert found(text) == {expected}
 
 
 def test_a_program_that_waits_in_zfs_is_told_once_and_as_that():
@@ -113,8 +113,8 @@ def test_the_steps_of_a_reset_that_worked_are_explained():
             ("fault_state(0x5841)!", "sending diag reset !!", "diag reset: SUCCESS", "_base_fault_reset_work: hard reset: success")
         )
     )
-    assert told(lines) == {"hba-fault act"}
-    assert told(
+    assert found(lines) == {"hba-fault act"}
+    assert found(
         "sd 2:2:3:0: [sdq] megasas: RESET cmd=28 retries=0\nmegaraid_sas: no pending cmds after reset\nmegasas: reset successful\n"
     ) == {"hba-fault act"}
 
@@ -131,7 +131,7 @@ ATA = (
     [("b0 d5 01 e1 4f c2 00 00", "SMART READ LOG", set()), ("ca 00 08 00 8d 6a 40 00", "WRITE DMA", {"disk-errors watch"})],
 )
 def test_a_refused_command_that_a_disk_need_not_have_is_no_error_of_the_disk(bytes_, command, expected):
-    assert told(ATA.format(number=27, bytes=bytes_, command=command) + ATA.format(number=26, bytes=bytes_, command=command)) == expected
+    assert found(ATA.format(number=27, bytes=bytes_, command=command) + ATA.format(number=26, bytes=bytes_, command=command)) == expected
 
 
 PACKET = (
@@ -144,12 +144,12 @@ PACKET = (
     "lines", [PACKET.format(36), PACKET.format(9036), "[ 9036.430000] blk_update_request: I/O error, dev sr0, sector 0\n"]
 )
 def test_an_optical_drive_is_no_disk_of_a_pool(lines):
-    assert told(lines) == {"kernel-errors info"}
+    assert found(lines) == {"kernel-errors info"}
 
 
 def test_a_bad_disk_beside_an_optical_drive_is_told():
     unreadable = "[ 9036.430000] blk_update_request: critical medium error, dev sdq, sector 20426836088\n"
-    assert told(PACKET.format(9036) + unreadable) == {"kernel-errors info", "kernel-errors act"}
+    assert found(PACKET.format(9036) + unreadable) == {"kernel-errors info", "kernel-errors act"}
 
 
 def test_a_date_and_a_time_with_a_dash_between_are_a_stamp():
