@@ -38,6 +38,7 @@ from workflows.facts.read.sources import NO_BEFORE, Before, Memory, Sources
 from workflows.facts.read.suspended_trees import with_gone
 from workflows.facts.read.tunables import read_tunables
 from workflows.facts.read.uberblocks import read_timelines
+from workflows.facts.read.unnoticed import with_unnoticed
 from workflows.facts.read.used_twice import with_used_twice
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
@@ -64,7 +65,10 @@ def node_facts(
     sources = Sources(captures, earlier, digests, memory, lately)
     disks, carried, kstats = read_disks(sources), _carried(sources), read_kstats(sources)
     listed = read_pools(sources, carried, _resolver(sources.read(block_source), read_links(sources)))
-    pools = with_used_twice(with_figures(with_gone(with_kernel(listed.pools, kstats), disks), sources, disks))
+    there = with_gone(with_kernel(listed.pools, kstats), disks)
+    if known(ages) and not carried.blind and not carried.unread:  # of a paste it is not known that every disk is in it
+        there = with_unnoticed(there, disks)
+    pools = with_used_twice(with_figures(there, sources, disks))
     importable, partial_importable = read_importable(sources)
     return NodeFacts(
         node=node,

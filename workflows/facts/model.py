@@ -96,7 +96,9 @@ class VdevFacts:
     rounded: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
     slow: int | None = None  # slow I/Os, where the text counts them
     columns: tuple[tuple[str, str], ...] = ()  # name and value of what -c adds, and of what POWER, DIO and a rounded SLOW say of trouble
-    gone: Known[bool] = False  # called in service by a suspended pool, whose tree stands still, while the kernel has no running disk for it
+    gone: Known[bool] = (
+        False  # called in service, by a suspended pool whose tree stands still or before ZFS notices, while the kernel has no running disk for it
+    )
 
     @cached_property
     def _all(self) -> tuple[VdevFacts, ...]:

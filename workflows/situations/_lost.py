@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workflows.analysis import fit_disks
+from workflows.analysis.pool_fate import is_suspended
 from workflows.engine.core import Answer, Cure, Evidence
 from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts, known, lookup, release_numbers, title
 from workflows.facts.lookup import wwid_of
@@ -189,7 +190,8 @@ class Lost:
         return _words.evidence(self.node, source, line)
 
     def tree_line(self) -> Evidence:
-        note = "the pool is suspended, and the kernel has no running disk for it" if _is_gone(self.leaf) else self.leaf.note
+        suspended = "the pool is suspended, and " if is_suspended(self.pool) else ""
+        note = f"{suspended}the kernel has no running disk for it" if _is_gone(self.leaf) else self.leaf.note
         return self.evidence("zpool_status", "  ".join(part for part in (self.leaf.name, self.leaf.state, note) if part))
 
     def margin_sentence(self) -> str:
@@ -338,7 +340,7 @@ def lost_leaves(fleet: FleetFacts) -> Iterator[Lost]:
 
 
 def gone_leaves(fleet: FleetFacts) -> Iterator[Lost]:
-    """Members of suspended pools that are called in service there, and whose disks the kernel has no more."""
+    """Members that are called in service, and whose disks the kernel has no more: of suspended pools, and where ZFS has not noticed."""
     for node in fleet.nodes.values():
         for pool in node.pools_read:
             for role, top in pool.tops_read:

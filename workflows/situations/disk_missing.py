@@ -6,12 +6,12 @@ A lost member whose old name leads to another disk is a `wwid-mismatch` instead,
 
 from collections.abc import Iterator
 
-from workflows.analysis.pool_fate import why_down
-from workflows.engine.core import Evidence, Severity, Situation
+from workflows.analysis.pool_fate import is_suspended, why_down
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, StatusReason, known, lookup, reason_of
-from workflows.situations import _partitions, _pools
+from workflows.situations import _cures, _partitions, _pools
 from workflows.situations._events import lost_by_events
-from workflows.situations._lost import Lost, cause_of, lost_members, seat_of
+from workflows.situations._lost import Lost, cause_of, gone_leaves, lost_members, seat_of
 from workflows.situations._words import where
 from workflows.situations.wwid_mismatch import mismatch
 
@@ -28,7 +28,8 @@ MEANINGS = {
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     members = (lost for lost in lost_members(fleet) if lost.role != "log" and mismatch(fleet, lost) is None and not lost.is_sick())
     bare = (found for node in fleet.nodes.values() for pool in node.pools_read if (found := _without_rows(node, pool)) is not None)
-    return (*map(_situation, members), *bare, *lost_by_events(fleet, SLUG, ("REMOVED", "UNAVAIL")))
+    unnoticed = (lost for lost in gone_leaves(fleet) if not is_suspended(lost.pool))
+    return (*map(_situation, members), *map(_unnoticed, unnoticed), *bare, *lost_by_events(fleet, SLUG, ("REMOVED", "UNAVAIL")))
 
 
 # reasons behind `status:` of a pool that serves without a member
@@ -78,6 +79,30 @@ def _situation(lost: Lost) -> Situation:
         subject=_subject(lost),
         cures=_partitions.before_replacing(lost.pool, lost.leaf, lost.cures()),
         sure=known(lost.node.disks) or lost.leaf.was is None,  # without the disks it is not known which disk has its old name
+    )
+
+
+def _unnoticed(lost: Lost) -> Situation:
+    """Of a member that ZFS calls in service. It has to be out of service before another disk can take its place."""
+    begins = f"ZFS calls the member {lost.guid} of {lost.pool.name} ({lost.path}) {lost.leaf.state}, and no disk of {lost.node.node} has its WWID or its label."
+    why = "ZFS notices that when it next reads or writes there; since OpenZFS 2.1.10 zed reports it at once, where it runs."
+    parts = (begins, why, _place(lost), lost.margin_sentence())
+    out = Cure(
+        "other",
+        "If it does not come back, take it out of service; then it can be replaced.",
+        _cures.command(lost.pool, lost.leaf, "offline"),
+        needs=_cures.ask_guid(lost.pool, lost.leaf),
+    )
+    return Situation(
+        slug=SLUG,
+        key=lost.key(SLUG),
+        node=lost.node.node,
+        severity="act",
+        title=f"{lost.pool.name}: the disk of the member {lost.leaf.short} is gone, and ZFS calls it {lost.leaf.state}",
+        meaning=" ".join(part for part in parts if part),
+        evidence=tuple(_evidence(lost)),
+        subject=_subject(lost),
+        cures=(_cures.reseat(lost.name_of_disk()), out),
     )
 
 
