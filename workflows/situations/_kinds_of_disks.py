@@ -26,7 +26,7 @@ NO_REPLACEMENT = advice("wait", "Replace nothing for this: no disk is at fault."
 KINDS: Kinds = {
     "disk-missing": Kind(
         ("act", "watch"),
-        "a member is REMOVED, UNAVAIL, OFFLINE or FAULTED, and its own disk is not there under its name; watch while a spare or a new disk takes its place",
+        "a member is REMOVED, UNAVAIL, OFFLINE or FAULTED, and its own disk is not there under its name, or it is called ONLINE and its disk is gone; watch while a spare or a new disk takes its place",
         (
             WHICH,
             WAY,
