@@ -156,7 +156,7 @@ PATTERNS = {
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*|link offline, clearing class .*"
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
-    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to (?:IDENTIFY|set xfermode|read native max address).*|both IDENTIFYs aborted, assuming NODEV|detaching .*|qc timeout .*)",
+    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to (?:IDENTIFY|set xfermode|read native max address).*|both IDENTIFYs aborted, assuming NODEV|detaching .*|qc timeout .*|failed to reset PMP.*|Port Multiplier detaching)",
     # what it prints when a link comes up, drivers/ata/libata-core.c: ata_dev_configure, ata_do_set_mode, sata_print_link_status
     "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)[\w/:]{{0,12}}|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
