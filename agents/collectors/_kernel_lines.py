@@ -34,7 +34,7 @@ PATTERNS = {
     "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+|invalid)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
         r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+){0,2}) error, "
-        r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
+        r"dev (?P<disk>(?!fd\d)[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
     ),
     "rejected": rf"(?:.*?(?<!\d){_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
     "unblocked": rf"(?:sd {_HCTL}: )?.*device_unblock and setting to running, handle\((?P<handle>0x[0-9a-f]+)\).*",
@@ -150,7 +150,7 @@ PATTERNS = {
         r"|hub (?P<hub>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3}: .*|input: .{1,120} as /devices/\S{1,200}/(?P<input>\d{1,3}-\d[\d.]{0,20})/\S*"
     ),
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
-    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
+    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>(?!fd\d)[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
     "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|NCQ disabled due to excessive errors|failed to read log page .*|VERIFY failed .*|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*|link offline, clearing class .*"

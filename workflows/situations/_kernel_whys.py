@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from agents.collectors.kernel_log import KernelEvent
 
 OPTICAL = re.compile(r"sr[0-9]+")
-FLOPPY = re.compile(r"fd[0-9]+")
 
 
 def why_of(event: KernelEvent) -> str:
@@ -46,7 +45,6 @@ _TRANSFER = re.compile(
 )  # SPC: additional sense 47h and 4Bh
 _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("optical", lambda e: e.field("command") in ("PACKET", "IDENTIFY PACKET DEVICE") or _PACKET.match(e.line) is not None or OPTICAL.fullmatch(e.field("disk") or "") is not None),
-    ("empty", lambda e: FLOPPY.fullmatch(e.field("disk") or "") is not None),
     ("optional", lambda e: OPTIONAL.search(e.line) is not None),
     ("medium", lambda e: "medium" in (e.field("class") or "") or _key(e) in ("MEDIUM ERROR", "0X3") or (e.kind == "sense-detail" and (e.field("detail") or "").startswith("Unrecovered read error")) or "UNC" in (e.field("error") or e.field("ata_status") or "")),
     ("hardware", lambda e: _key(e) in ("HARDWARE ERROR", "HARDWARE FAILURE", "0X4")),

@@ -48,7 +48,7 @@ MEANINGS = {
     "io": "Commands failed on the way or on the disk. The log does not say which of the two.",
     "optional": "It, its bridge or its HBA does not have TRIM (UNMAP), WRITE SAME or another command that a disk need not have, and the kernel asked for it. No data was read or written, "
     "and none is lost. Where it is SYNCHRONIZE CACHE that is refused, see that the disk has no write cache that a power loss empties.",
-    "empty": "A floppy drive, a slot for memory cards, or another drive whose medium can be taken out, answers so as long as it is empty. No disk failed, and no pool is on it.",
+    "empty": "A slot for memory cards, or another drive whose medium can be taken out, answers so as long as it is empty. No disk failed, and no pool is on it.",
     "optical": "An optical drive without a medium, or an old one, answers late or not at all. PACKET is what such drives are asked with, and no disk is. No pool is on it.",
 }
 CURES = {

@@ -32,7 +32,7 @@ PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't 
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
 USB = "usb "  # before the port of a device that the log does not call by a disk's name
-NO_DISK = re.compile(r"(?:loop|ram|zram|zd)[0-9]+")  # files, memory, and volumes of ZFS itself
+NO_DISK = re.compile(r"(?:fd|loop|ram|zram|zd)[0-9]+")  # floppies, files, memory, and volumes of ZFS itself
 
 
 @dataclass(frozen=True)
