@@ -179,7 +179,7 @@ PATTERNS = {
         r"|io timeout: .*|transport association event: .*|controller connectivity lost.*|resetting controller|(?:reset: )?Reconnect attempt .*|connect attempt failed.*)"
         r"|block (?P<nvme>nvme\d+n\d+): no (?:(?:usable )?path available|available path).*"
     ),
-    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|invalid id \d+ completed on queue .*|Abort status.*|new error during reset)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
+    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|invalid id \d+ completed on queue .*|Abort status.*|new error during reset)|(?:nvme\d+: )?(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*|ABORTED - .*)",
     "nvme-down": (
         r"nvme (?P<disk>nvme\d+): (?:controller is down.*|Removing after probe failure.*|Device not ready.*|Disabling device after reset failure.*"
         r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*|Duplicate cntlid \d+ with .*)"
