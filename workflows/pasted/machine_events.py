@@ -27,13 +27,13 @@ _MONITOR = re.compile(
 )
 _DDN = re.compile(r"[# ]{0,4}Error (?:ID|Code) = [0-9]{1,6} : (?P<sentence>\S.{1,300})")
 _MANAGEMENT = re.compile(
-    r"\s{0,8}(?:[0-9]{1,6} {1,4}(?:Critical|Caution|Repaired|Informational) .{0,60})?(?:LOG|CRITICAL|CAUTION|REPAIRED|INFORMATIONAL): {1,4}(?P<sentence>(?:Internal Storage|Drive Array|Smart Storage|Storage|Power Supply|System Fan|Drive)\b.{1,400})"
+    r"\s{0,8}(?:[0-9]{1,6} {1,4}(?:Critical|Caution|Repaired|Informational) .{0,60})?(?:LOG|CRITICAL|CAUTION|REPAIRED|INFORMATIONAL): {1,4}(?P<sentence>(?:Internal Storage Enclosure|Drive Array|Smart Storage|Power Supply|System Fan)\b.{1,400})"
 )
 _FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT)
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
 _FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists
 _QUIET = re.compile(
-    r"(?i)returned to normal|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|power state change"
+    r"(?i)returned to normal|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|power state change"
 )
 
 

@@ -152,6 +152,9 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
         yield _situation(*kind, notice, where)
 
 
+NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
+
+
 def _situation(slug: str, severity: Severity, words: str, notice: Notice, where: Where) -> Situation:
     path = _PATH.search(notice.field("device name", "device", "disk") or notice.sentence)
     bay = _PLACE.search(notice.sentence)
@@ -162,7 +165,7 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     gate = slug == "pool-down"
     return Situation(
         slug, f"{slug}:{where.node}:notice:{serial or name or notice.sentence[:60]}", where.node, severity,
-        f"{of}: {words}" if slug not in ("vdev-degraded", "pool-down", "unexplained") else words[0].upper() + words[1:],
+        f"{of}: {words}" if slug not in NO_DISK else words[0].upper() + words[1:],
         f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
         "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
         where.evidence(notice.line),

@@ -91,6 +91,8 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "nvme-list_json": ("nvme", ()),
     "nvme-smart": ("nvme", ("disk-failing act", "disk-worn act")),
     "redfish-drives": ("redfish", ("disk-failing act", "disk-missing watch", "hba-fault act")),
+    "redfish-log": ("redfish", ("hba-fault watch",)),
+    "redfish-python": ("redfish", ("disk-failing act",)),
     "sas_ircu-display": ("sas_ircu", ("disk-failing act",)),
     "sas_ircu-no_volumes": ("sas_ircu", ()),
     "ses-id_alone": ("ses", ()),

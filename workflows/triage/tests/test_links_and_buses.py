@@ -108,3 +108,22 @@ def test_lines_of_smartd_below_an_error_log_are_its_own():
 )
 def test_a_check_is_read_in_back_quotes_and_with_its_counters_behind_a_colon(line, slug):
     assert [found.slug for found in triage([("p", f"it says\n{line}\n")]).situations] == [slug]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "CRITICAL - physical drive 0:5 is failed, logical drive 0:1 is recovering",
+        "[CRITICAL]: Physical Drive Disk 1:4 (MODEL9 / SSD / SATA) status: Critical",
+    ],
+)
+def test_a_check_of_a_machine_names_its_drives(line):
+    found = triage([("p", f"it says\n\n{line}\n")])
+    assert [(each.slug, each.severity) for each in found.situations] == [("hba-fault", "act")]
+
+
+def test_many_disks_that_md_gave_up_at_once_have_one_cause():
+    stat = "md4 : active raid6 sdt1[4](F) sds1[3](F) sdr1[2](F) sdq1[1] sdp1[0]\n      900 blocks level 6, 64k chunk, algorithm 2 [5/2] [UU___]\n"
+    found = triage([("p", f"Personalities : [raid6]\n{stat}")])
+    assert "many-disks-offline" in [each.slug for each in found.situations]
+    assert "replace" not in advised(f"Personalities : [raid6]\n{stat}")
