@@ -65,3 +65,8 @@ MACHINES: tuple[Kind, ...] = (
 def of_sentence(sentence: str) -> Kind | None:
     """The kind of a sentence in another language, or of a machine's log; None where no word of it is known."""
     return next((kind for kind in (*MACHINES, *OTHER_LANGUAGES) if kind[0].search(sentence)), None)
+
+
+def of_language(sentence: str) -> bool:
+    """Whether it is a sentence of a kind that only another language than English has words for."""
+    return any(kind[0].search(sentence) for kind in OTHER_LANGUAGES)

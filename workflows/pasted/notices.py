@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
-from workflows.pasted._notice_kinds import TOPICS, of_sentence
+from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -56,7 +56,7 @@ _BEGINS = (
     r"|SeqNumber {1,12}= [0-9]|Message ID {1,12}= [A-Z]{3}[0-9]{1,5}|Event: Unraid |System Host Name: \S"
     r"|(?:NAS-Name|Nom du NAS|Nombre (?:del )?NAS|Nome (?:do |del )?NAS|NAS-naam|Nazwa NAS|Имя NAS|NAS ?名[称稱前]?) ?[:：] ?\S"
     r"|\*\*(?:Firing|Resolved)\*\*|[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): \S|Problem (?:started|has been resolved) at [0-9]|Trigger: \S"
-    r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), \S"
+    r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), [`*_]?[\w-]{1,60}[._][\w./-]{0,80}[`*_]?(?:,| \()"
     r"|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
 )
 # With these words mails of a NAS begin, and say below which disk or pool they are about; the sentence may stand there alone, too
@@ -188,6 +188,11 @@ _IS_PROBLEM = re.compile(r"[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RE
 _OF_ZABBIX = re.compile(
     r"Problem (?:started|has been resolved) at|Problem name: |Trigger (?:status|severity)?: |Host: \S|Severity: \S|Original problem ID: "
 )
+_IS_BEGUN = re.compile(_BEGINS)
+_OF_A_NAS_ALONE = re.compile(
+    r"(?i)has (?:degraded|crashed)|\([0-9]{1,2}/[0-9]{1,2} |has been (?:removed|deactivated|plugged)|entered"
+)  # in words of no person
+_NAMES_A_NAS = re.compile(r"Synology|DiskStation|RackStation|\bDSM\b|QNAP|\bQTS\b|Storage Manager|TrueNAS|ReadyNAS|Asustor|TerraMaster")
 LOOKED_AT = 8  # lines below a salutation or a problem's name
 
 
@@ -198,7 +203,10 @@ def _is_sure(lines: Sequence[str], i: int) -> bool:
         return any(_IS_OF_NAS.match(each) and of_any(each) for each in below)
     if _IS_PROBLEM.match(line):
         return any(map(_OF_ZABBIX.match, below))
-    return not _IS_OF_NAS.match(line) or of_any(line)
+    if _IS_OF_NAS.match(line) and not _IS_BEGUN.match(line):
+        around = lines[max(0, i - LOOKED_AT) : i + LOOKED_AT]
+        return of_any(line) and (_OF_A_NAS_ALONE.search(line) is not None or of_language(line) or any(map(_NAMES_A_NAS.search, around)))
+    return True
 
 
 def of_any(sentence: str) -> bool:

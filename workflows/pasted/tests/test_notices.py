@@ -77,6 +77,8 @@ def test_a_mail_is_judged_in_the_language_and_form_of_its_sender(text, slug):
     [
         "Dear list,\n\nmy disk 4 makes a noise, what can I do?\n",
         "Problem: the pool is slow\n\nWhat can I do?\n",
+        "Drive 3 has bad sectors on it, I think.\n",
+        "Redundancy is critical, so I made a mirror.\n",
         "Resolved: sdq: SMART test result is not passed\nProblem has been resolved at 01:02:03 on 2024.02.03\nProblem name: sdq: SMART test result is not passed\n",
     ],
 )

@@ -67,6 +67,8 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "lsblk-state": ("lsblk", ("path-lost act",)),
     "lsscsi-long": ("lsscsi", ("path-lost act",)),
     "lsscsi-unknown_state": ("lsscsi", ("unexplained watch",)),
+    "lvm-lvs": ("lvm", ("vdev-degraded watch",)),
+    "lvm-missing": ("lvm", ("disk-missing watch",)),
     "machine_events-controller": ("machine_events", ("disk-missing watch", "unexplained watch", "vdev-degraded act")),
     "machine_events-sel": ("machine_events", ("disk-failing act", "disk-missing watch", "enclosure-fault watch")),
     "md-detail": ("md", ("disk-failing act",)),
