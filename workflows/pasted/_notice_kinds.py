@@ -50,6 +50,7 @@ OTHER_LANGUAGES: tuple[Kind, ...] = (
 )  # fmt: skip
 # Logs of controllers and of a machine's own management, and alerts that name the state in capitals
 MACHINES: tuple[Kind, ...] = (
+    (_of(r"\"Completed: [a-z ]{2,40}failure\""), "disk-failing", "act", "a self-test of it failed"),
     (_of(r"predictive failure|PD predictive|SMART (?:status|health|trip).{0,30}(?:fail|not ok|bad|trip)|FailurePredicted|imminent"), "disk-failing", "act", "its own record says that it fails or will fail"),
     (_of(r"(?:VD|virtual (?:disk|drive)|logical drive|array).{0,60}(?:degraded|interim recovery|critical)|In Critical Array|to (?:PARTIALLY )?DEGRADED"), "vdev-degraded", "act", "an array or a pool is degraded"),
     (_of(r"(?:VD|virtual (?:disk|drive)|logical drive|array).{0,60}(?:offline|failed)|In Failed Array"), "pool-down", "act", "an array, volume or pool is down"),

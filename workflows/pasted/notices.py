@@ -55,7 +55,7 @@ _BEGINS = (
     r"|\[(?:Warning|Error|Information|Info)\].{0,80}\[(?:Storage & Snapshots|Hardware Status|Storage Manager|Disk)\]|NAS Name: \S"
     r"|SeqNumber {1,12}= [0-9]|Message ID {1,12}= [A-Z]{3}[0-9]{1,5}|Event: Unraid |System Host Name: \S"
     r"|(?:NAS-Name|Nom du NAS|Nombre (?:del )?NAS|Nome (?:do |del )?NAS|NAS-naam|Nazwa NAS|Имя NAS|NAS ?名[称稱前]?) ?[:：] ?\S"
-    r"|\*\*(?:Firing|Resolved)\*\*|[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): \S|Problem (?:started|has been resolved) at [0-9]|Trigger: \S"
+    r"|\s{0,40}\"string\": \"Completed: [a-z ]{2,40}failure\"|\*\*(?:Firing|Resolved)\*\*|[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): \S|Problem (?:started|has been resolved) at [0-9]|Trigger: \S"
     r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), [`*_]?[\w-]{1,60}[._][\w./-]{0,80}[`*_]?(?:,| \()"
     r"|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
 )
