@@ -127,3 +127,10 @@ def test_many_disks_that_md_gave_up_at_once_have_one_cause():
     found = triage([("p", f"Personalities : [raid6]\n{stat}")])
     assert "many-disks-offline" in [each.slug for each in found.situations]
     assert "replace" not in advised(f"Personalities : [raid6]\n{stat}")
+
+
+def test_a_log_without_a_word_of_trouble_is_not_good():
+    log = "[    3.000001] sd 0:0:0:0: Power-on or device reset occurred\n[    3.000002] ata4: SATA link down (SStatus 0 SControl 300)\n"
+    found = triage([("p", log)])
+    assert not found.situations
+    assert not found.good
