@@ -55,6 +55,7 @@ MACHINES: tuple[Kind, ...] = (
     (_of(r"(?:VD|virtual (?:disk|drive)|logical drive|array).{0,60}(?:degraded|interim recovery|critical)|In Critical Array|to (?:PARTIALLY )?DEGRADED"), "vdev-degraded", "act", "an array or a pool is degraded"),
     (_of(r"(?:VD|virtual (?:disk|drive)|logical drive|array).{0,60}(?:offline|failed)|In Failed Array"), "pool-down", "act", "an array, volume or pool is down"),
     (_of(r"Drive Fault|Device failed|to FAILED|Storage Enclosure Device Failure|(?:PD|drive|disk).{0,60}(?:is (?:now )?FAILED|fault type|too many medium errors)|SMART.{0,60}FAIL(?:ED|ING)|test result is not passed"), "disk-failing", "act", "a disk has failed"),
+    (_of(r"Command timeout on PD|\bPD .{0,100}\breset \(Type"), "disk-hangs", "watch", "the controller waited for a disk and reset it"),
     (_of(r"Sense key: {0,3}3\b|medium errors?|media errors?|Sense: {0,2}[0-9a-f]{1,2}/11/"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
     (_of(r"(?:PD|drive|disk).{0,60}(?:removed|missing|not present)|Removed: PD|to (?:OFFLINE|MISSING)"), "disk-missing", "watch", "a disk is away"),
     (_of(r"SAS error counts|link errors?|PHY.{0,40}(?:error|lost)"), "link-crc", "watch", "transfers to a disk came damaged, or its link failed"),

@@ -33,7 +33,7 @@ _FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT)
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
 _FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists
 _QUIET = re.compile(
-    r"(?i)returned to normal|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|power state change"
+    r"(?i)returned to normal|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|Sense: {0,2}5/|power state change"
 )
 
 
@@ -46,7 +46,7 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
 def _events(lines: Sequence[str]) -> Iterator[Notice]:
     for line in lines:
         if sel := _SEL.match(line[:400]):
-            yield _of_sensor(*sel.group("sensor", "event", "way"), line)
+            yield _of_sensor(sel["sensor"], sel["event"], sel["way"], line)
         elif found := next((match for form in _FORMS if (match := form.match(line[:900]))), None):
             yield _of_words(found.group("sentence").strip(), line)
 

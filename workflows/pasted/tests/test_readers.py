@@ -70,6 +70,7 @@ EXPECTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "lvm-lvs": ("lvm", ("vdev-degraded watch",)),
     "lvm-missing": ("lvm", ("disk-missing watch",)),
     "machine_events-controller": ("machine_events", ("disk-missing watch", "unexplained watch", "vdev-degraded act")),
+    "machine_events-megaraid": ("machine_events", ("disk-failing act", "disk-hangs watch")),
     "machine_events-sel": ("machine_events", ("disk-failing act", "disk-missing watch", "enclosure-fault watch")),
     "md-detail": ("md", ("disk-failing act",)),
     "md-mail": ("md", ("disk-failing act",)),
