@@ -34,7 +34,7 @@ PATTERNS = {
     "command-failed": r".*\[(?P<disk>sd[a-z]+)\].*hostbyte=(?P<host>DID_\w+|invalid)(?: driverbyte=(?P<driver>\w+)\b.*)?",
     "io-error": (
         r"(?:blk_update_request: |print_req_error: |end_request: )?(?P<class>I/O|critical [a-z ]+|[a-z]+(?: [a-z]+){0,2}) error, "
-        r"dev (?P<disk>[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
+        r"dev (?P<disk>(?!fd\d)[\w!-]+), sector (?P<sector>\d+)(?: .*)?"
     ),
     "rejected": rf"(?:.*?(?<!\d){_HCTL}: )?.*rejecting I/O to (?P<what>offline|dead) device.*",
     "unblocked": rf"(?:sd {_HCTL}: )?.*device_unblock and setting to running, handle\((?P<handle>0x[0-9a-f]+)\).*",
@@ -150,13 +150,13 @@ PATTERNS = {
         r"|hub (?P<hub>\d{1,3}-\d[\d.]{0,20}):\d{1,3}\.\d{1,3}: .*|input: .{1,120} as /devices/\S{1,200}/(?P<input>\d{1,3}-\d[\d.]{0,20})/\S*"
     ),
     "attached": rf"{_SD}Attached SCSI (?:removable )?disk",
-    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
+    "buffer-error": r"Buffer I/O error on (?:dev|device) (?P<disk>(?!fd\d)[\w!-]+), logical block (?P<sector>\d+)(?!\d).*",
     "ata-error": rf"{_ATA}(?:exception Emask .*|failed command: (?P<command>.*)|device reported invalid CHS sector.*|illegal qc_active transition.*|failed to read SCR .*|NCQ disabled due to excessive errors|failed to read log page .*|VERIFY failed .*|(?:irq_stat|BMDMA2? stat|edma_err_cause)\b.*|CPB resp_flags .*|error: \{{(?P<error>.*)\}}|status: \{{.*\}}|cmd [0-9a-f].*|res [0-9a-f].*)",
     "ata-link": (
         rf"{_ATA}(?:(?:hard|soft) resetting link.*|COMRESET failed.*|SATA link down.*|link is slow to respond.*|limiting SATA link speed.*|link offline, clearing class .*"
         r"|(?:soft)?reset failed.*|SError: .*)"
     ),
-    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to (?:IDENTIFY|set xfermode|read native max address).*|both IDENTIFYs aborted, assuming NODEV|detaching .*|qc timeout .*)",
+    "ata-gone": rf"{_ATA}(?:disable device.*|disabled|revalidation failed.*|failed to (?:IDENTIFY|set xfermode|read native max address).*|both IDENTIFYs aborted, assuming NODEV|detaching .*|qc timeout .*|failed to reset PMP.*|Port Multiplier detaching)",
     # what it prints when a link comes up, drivers/ata/libata-core.c: ata_dev_configure, ata_do_set_mode, sata_print_link_status
     "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)[\w/:]{{0,12}}|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
@@ -179,7 +179,7 @@ PATTERNS = {
         r"|io timeout: .*|transport association event: .*|controller connectivity lost.*|resetting controller|(?:reset: )?Reconnect attempt .*|connect attempt failed.*)"
         r"|block (?P<nvme>nvme\d+n\d+): no (?:(?:usable )?path available|available path).*"
     ),
-    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|invalid id \d+ completed on queue .*|Abort status.*|new error during reset)|(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*)",
+    "nvme-timeout": r"nvme (?P<disk>nvme\d+): (?:I/O (?:tag )?\d+(?!\d).* timeout.*|invalid id \d+ completed on queue .*|Abort status.*|new error during reset)|(?:nvme\d+: )?(?P<nvme>nvme\d+): (?:Resetting controller due to a timeout.*|aborting outstanding i/o.*|ABORTED - .*)",
     "nvme-down": (
         r"nvme (?P<disk>nvme\d+): (?:controller is down.*|Removing after probe failure.*|Device not ready.*|Disabling device after reset failure.*"
         r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*|Duplicate cntlid \d+ with .*)"

@@ -131,7 +131,12 @@ def _of_disks(value: Arrays, where: Where) -> Iterator[Situation]:
     for array in value.arrays:
         for device in array.faulty:
             by_disk.setdefault(strip_partition(device)[0], []).append((array, device))
+    shared = [array for array in value.arrays if len({strip_partition(device)[0] for device in array.faulty}) >= TOGETHER_MIN]
+    yield from (_together(array, where) for array in shared)
+    together = {strip_partition(device)[0] for array in shared for device in array.faulty}
     for disk, found in by_disk.items():
+        if disk in together:
+            continue
         names = ", ".join(f"{device} of {array.name}" for array, device in found)
         member = where.member(disk)
         yield Situation(
@@ -142,6 +147,22 @@ def _of_disks(value: Arrays, where: Where) -> Iterator[Situation]:
             where.evidence(*dict.fromkeys(array.faulty[device] for array, device in found)),
             subject={"node": where.node, "disk": disk} | (member.subject if member else {}),
         )  # fmt: skip
+
+
+TOGETHER_MIN = 3  # disks of one array that md gave up: one cause
+
+
+def _together(array: Array, where: Where) -> Situation:
+    names = ", ".join(array.faulty)
+    return Situation(
+        "many-disks-offline", f"many-disks-offline:{where.node}:md:{array.name}", where.node, "act",
+        f"md gave up {len(array.faulty)} disks of {array.name}",
+        f"md gave up {names} of {array.name}. {_NO_POOL} So many disks do not fail by themselves at once: look at what they share, an HBA, a cable, an expander, a shelf, power. "
+        "Replace none of them before that is known; the kernel's log says which went first, and of what.",
+        where.evidence(*dict.fromkeys(array.faulty.values())),
+        subject={"node": where.node, "array": array.name, "names": " ".join(array.faulty)},
+        sure=False, gate=True,
+    )  # fmt: skip
 
 
 def _of_arrays(value: Arrays, where: Where) -> Iterator[Situation]:

@@ -29,6 +29,10 @@ _SLICE = re.compile(r"(?:/dev/dsk/)?(c[0-9]{1,4}(?:t\w{1,32})?d[0-9]{1,4})(s[0-9
 _WORD = re.compile(r"\b(Okay|Maintenance|Last Erred|Resyncing|Unavailable|Available|In use|Broken|Initializing)\b", re.IGNORECASE)
 
 
+# `metastat -p`: how each is made, in the form of md.tab, and nothing of how it is
+_MADE = re.compile(r"([a-z]\w{0,30}(?:/[dr]?\w{1,30})?) ((?:-[mrpt] |[0-9]{1,3} [0-9]{1,3} )?(?:[a-z][\w/-]{1,60} ?){1,20}[\w .-]{0,60})$")
+
+
 @dataclass
 class Piece:
     """One metadevice, by its own heading."""
@@ -57,6 +61,7 @@ def parse(lines: Sequence[str]) -> Volumes | Unparsed:
         elif one and pieces:
             word = _WORD.search(one.group(3))
             pieces[-1].slices.append((one.group(1), one.group(1) + one.group(2), word.group(1) if word else "", line))
+    pieces = pieces or [Piece(made.group(1), made.group(2), made.string) for line in lines if (made := _MADE.match(line.strip()))]
     return Volumes(tuple(pieces)) if pieces else refused("metastat", next(iter(lines), ""))
 
 

@@ -332,13 +332,23 @@ def notes(value: Maps) -> tuple[str, ...]:
     note = (f"These states are not known here: {', '.join(odd)}.",) if odd else ()
     unsure += [path for disk in value.disks for path in disk.paths if path.checker == "undef" and path.serves]
     open_ = (f"Of {plural(len(unsure), 'path')} it does not say whether they work; `multipath -ll` asks them.",) if unsure else ()
-    return (*unread(value.unread), *note, *open_)
+    alone = bool(value.disks) and all(len(disk.paths) == 1 for disk in value.disks)
+    single = (
+        ("No disk has a second path here. Whether one is missing the output does not say: compare it with how the disks are cabled.",)
+        if alone
+        else ()
+    )
+    return (*unread(value.unread), *note, *open_, *single)
 
 
 def silent(value: Maps) -> bool:
-    """Whether no path was asked, as `multipath -l` prints it: what the kernel believes of a path that nobody uses says nothing of it."""
+    """Whether no path was asked, as `multipath -l` prints it: what the kernel believes of a path that nobody uses says nothing of it.
+
+    Where no disk has a second path nothing says whether one is missing.
+    """
     paths = [path for disk in value.disks for path in disk.paths]
-    return bool(paths) and not value.namespaces and all(path.checker in (None, "undef") for path in paths)
+    alone = bool(value.disks) and all(len(disk.paths) <= 1 for disk in value.disks)
+    return bool(paths) and not value.namespaces and (alone or all(path.checker in (None, "undef") for path in paths))
 
 
 def _odd(disks: Iterable[Disk]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
+from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -53,17 +54,54 @@ _BEGINS = (
     r"[ >]{0,8}(?:Subject: )?Scrutiny SMART error \(|[ >]{0,8}(?:Subject: )?\[(?:FIRING|RESOLVED):[0-9]{1,4}\]"
     r"|\[(?:Warning|Error|Information|Info)\].{0,80}\[(?:Storage & Snapshots|Hardware Status|Storage Manager|Disk)\]|NAS Name: \S"
     r"|SeqNumber {1,12}= [0-9]|Message ID {1,12}= [A-Z]{3}[0-9]{1,5}|Event: Unraid |System Host Name: \S"
+    r"|(?:NAS-Name|Nom du NAS|Nombre (?:del )?NAS|Nome (?:do |del )?NAS|NAS-naam|Nazwa NAS|Имя NAS|NAS ?名[称稱前]?) ?[:：] ?\S"
+    r"|\s{0,40}\"string\": \"Completed: [a-z ]{2,40}failure\"|\*\*(?:Firing|Resolved)\*\*|[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): \S|Problem (?:started|has been resolved) at [0-9]|Trigger: \S"
+    r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), [`*_]?[\w-]{1,60}[._][\w./-]{0,80}[`*_]?(?:,| \()"
+    r"|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
 )
+# With these words mails of a NAS begin, and say below which disk or pool they are about; the sentence may stand there alone, too
+_SALUTATION = r"(?:Dear|Sehr geehrte[rs]?|Cher|Chère|Estimado|Estimada|Gentile|Beste|Geachte|Prezado|Caro|Szanowny|Уважаемый|尊敬的|親愛的|亲爱的) ?.{1,60}[,.:，：、!]$"
+_OF_NAS = rf"(?i:(?:the |der |die |das |le |la |el |il |het |de |o |a )?(?:{TOPICS}) ?['\"]?[A-Z]?[0-9]{{1,3}}\b.{{0,160}}(?:on|auf|sur|en|su|op|em|na|на|at) \S)"
 _NEW = re.compile(
     r"(?:SeqNumber {1,12}= |\[(?:Warning|Error|Information|Info)\]|NAS Name: |Event: Unraid |[ >]{0,8}(?:Subject: )?(?:Scrutiny SMART error|\[(?:FIRING|RESOLVED):))"
 )
-_FIELD = re.compile(r"[ >*-]{0,8}([A-Za-z][A-Za-z /_-]{1,30}?) {0,12}[:=] {0,4}(\S.{0,400})$")
-_SENTENCES = ("message", "event message", "description", "summary", "alertname", "subject", "failure type", "warning")
-_OVER = re.compile(r"\[RESOLVED:|\[(?:Information|Info)\]")
-_QUIET_SEVERITY = ("informational", "information", "info", "normal", "ok", "none")
+_FIELD = re.compile(r"[ >*-]{0,8}([^\W\d_][\w /'-]{1,30}?) {0,12}[:=：] {0,4}(\S.{0,400})$")
+_SENTENCES = (
+    *(
+        "message",
+        "event message",
+        "description",
+        "summary",
+        "alertname",
+        "subject",
+        "failure type",
+        "warning",
+        "problem name",
+        "trigger",
+        "operational data",
+    ),
+    *("meldung", "nachricht", "mensaje", "messaggio", "bericht", "mensagem", "komunikat", "сообщение", "消息", "訊息"),
+)
+OF_MACHINE = "of a machine"  # a field of what a machine's own event log says: its words come before those of monitors
+_OVER = re.compile(
+    r"\[RESOLVED:|\[(?:Information|Info)\]|^(?:Subject: )?(?:Resolved|RESOLVED|OK): |\*\*Resolved\*\*|Problem has been resolved| recovered, "
+)
+_QUIET_SEVERITY = (
+    "informational",
+    "information",
+    "info",
+    "normal",
+    "ok",
+    "none",
+    "informationen",
+    "informations",
+    "información",
+    "informazioni",
+)
 _PATH = re.compile(r"/dev/[a-z][\w/.-]{1,60}|\((sd[a-z]{1,3}|nvme[0-9]{1,3}n[0-9])\)")
 _PLACE = re.compile(
-    r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD) ?(?:[0-9]{1,3}(?::[0-9]{1,3}){0,2})(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?)"
+    r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск) ?#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
+    r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?)"
 )
 
 
@@ -85,7 +123,11 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
 def _notice(texts: Sequence[str], fields: dict[str, str]) -> Notice | None:
     sentences = [fields[name] for name in _SENTENCES if name in fields]
     head = texts[0] if texts else ""
-    text = " ".join(dict.fromkeys([head if not _FIELD.match(head) or _NEW.match(head) else "", *sentences])).strip()
+    if _IS_SALUTATION.match(head):
+        return Notice(" ".join(texts[1:])[:900], tuple(fields.items()), next(iter(texts[1:]), head))
+    over = next((each for each in texts if _OVER.search(each)), "")
+    is_field = _FIELD.match(head) and not _NEW.match(head) and sentences
+    text = " ".join(dict.fromkeys([over, "" if is_field else head, *sentences])).strip()
     return Notice(text[:900], tuple(fields.items()), head) if text else None
 
 
@@ -100,11 +142,17 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
     quiet = notice.field("severity").lower() in _QUIET_SEVERITY
     if _OVER.search(notice.sentence) or quiet:
         return
-    kind = next(((slug, severity, words) for form, slug, severity, words in KINDS if form.search(notice.sentence)), None)
+    own = next((kind for kind in KINDS if kind[0].search(notice.sentence)), None)
+    machines = of_sentence(notice.sentence)
+    found = (machines or own) if notice.field(OF_MACHINE) else (own or machines)
+    kind = found[1:] if found else None
     if kind is None:
         yield _situation("unexplained", "watch", "a notice whose words are not known here", notice, where)
     elif kind[0]:
         yield _situation(*kind, notice, where)
+
+
+NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
 
 
 def _situation(slug: str, severity: Severity, words: str, notice: Notice, where: Where) -> Situation:
@@ -117,7 +165,7 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     gate = slug == "pool-down"
     return Situation(
         slug, f"{slug}:{where.node}:notice:{serial or name or notice.sentence[:60]}", where.node, severity,
-        f"{of}: {words}" if slug not in ("vdev-degraded", "pool-down", "unexplained") else words[0].upper() + words[1:],
+        f"{of}: {words}" if slug not in NO_DISK else words[0].upper() + words[1:],
         f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
         "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
         where.evidence(notice.line),
@@ -134,11 +182,44 @@ def notes(value: Notices) -> tuple[str, ...]:
     )
 
 
+_IS_SALUTATION = re.compile(_SALUTATION)
+_IS_OF_NAS = re.compile(_OF_NAS)
+_IS_PROBLEM = re.compile(r"[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): |Trigger: ")
+_OF_ZABBIX = re.compile(
+    r"Problem (?:started|has been resolved) at|Problem name: |Trigger (?:status|severity)?: |Host: \S|Severity: \S|Original problem ID: "
+)
+_IS_BEGUN = re.compile(_BEGINS)
+_OF_A_NAS_ALONE = re.compile(
+    r"(?i)has (?:degraded|crashed)|\([0-9]{1,2}/[0-9]{1,2} |has been (?:removed|deactivated|plugged)|entered"
+)  # in words of no person
+_NAMES_A_NAS = re.compile(r"Synology|DiskStation|RackStation|\bDSM\b|QNAP|\bQTS\b|Storage Manager|TrueNAS|ReadyNAS|Asustor|TerraMaster")
+LOOKED_AT = 8  # lines below a salutation or a problem's name
+
+
+def _is_sure(lines: Sequence[str], i: int) -> bool:
+    """Whether a line with which people's own mails begin, too, is a monitor's, by what stands below it; every other beginning is."""
+    line, below = lines[i], lines[i + 1 : i + 1 + LOOKED_AT]
+    if _IS_SALUTATION.match(line):
+        return any(_IS_OF_NAS.match(each) and of_any(each) for each in below)
+    if _IS_PROBLEM.match(line):
+        return any(map(_OF_ZABBIX.match, below))
+    if _IS_OF_NAS.match(line) and not _IS_BEGUN.match(line):
+        around = lines[max(0, i - LOOKED_AT) : i + LOOKED_AT]
+        return of_any(line) and (_OF_A_NAS_ALONE.search(line) is not None or of_language(line) or any(map(_NAMES_A_NAS.search, around)))
+    return True
+
+
+def of_any(sentence: str) -> bool:
+    """Whether a sentence is of a kind that is known here."""
+    return any(kind[0].search(sentence) for kind in KINDS) or of_sentence(sentence) is not None
+
+
 READER = Reader(
     name="notices",
-    first=_BEGINS,
-    goes_on=rf"{_BEGINS}|[ >*-]{{0,8}}[A-Za-z][A-Za-z /_-]{{1,30}}? {{0,12}}[:=] {{0,4}}\S|Labels:|Annotations:|Disk [0-9]",
-    inside=frozenset(("smartd", "alerts", "kernel_log", "zed_mail")),
+    first=rf"{_BEGINS}|{_SALUTATION}|{_OF_NAS}",
+    confirm=_is_sure,
+    goes_on=rf"{_BEGINS}|{_OF_NAS}|[ >*-]{{0,8}}[^\W\d_][\w /'-]{{1,30}}? {{0,12}}[:=：] {{0,4}}\S|Labels:|Annotations:|Disk [0-9]",
+    inside=frozenset(("smartd", "alerts", "kernel_log", "zed_mail", "smart", "checks", "machine_events")),
     parse=parse,
     situations=situations,
     silent=lambda value: True,

@@ -16,6 +16,7 @@ OF_DISKS = {
     "medium": "reports sectors it cannot read",
     "hardware": "reports a fault of its own hardware",
     "unready": "answers that it is not ready",
+    "dropped": "dropped off its bus, or its controller hung",
     "gone": "was given up by the kernel",
     "link": "loses its link",
     "usb": "loses its USB link",
@@ -32,6 +33,8 @@ MEANINGS = {
     "other copies as long as there are any. More of them, or any in a pool without redundancy to spare, mean a new disk.",
     "hardware": "The disk reports that a part of it failed. It may go altogether at any time.",
     "unready": "The disk answers and cannot be read: it does not spin up, or does not come out of its start. Power does this as well as a dying disk.",
+    "dropped": "The controller of an NVMe disk did not answer, and the kernel reset it or took it out of use. A link of PCIe that sleeps to save power, firmware, heat, power, a riser or its "
+    "slot do this as well as a dying disk; CSTS=0xffffffff says that nothing answered on the bus at all.",
     "gone": "The kernel no longer uses it, or could not reset it. A cable, a power connector or a backplane does this as well as a dying disk.",
     "link": "Resets of the link, and errors on it, come from the cable, the port or power more often than from the disk.",
     "usb": "It hangs on USB. Resets and lost links there come from the bridge, the cable, the hub or the power of its case, and several disks at one moment share a hub or a "
@@ -54,6 +57,9 @@ CURES = {
                Cure("replace", "If the sectors become more, or SMART says so, replace the member by its guid.")),
     "hardware": (Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path."), Cure("replace", "Plan its replacement by guid; until then see that the pool has a spare.")),
     "unready": (Cure("reseat", "Reseat the disk, and look at its power; a shelf may start its disks only one after the other."), Cure("look", "Ask the disk itself: `smartctl -x` on its by-id path.")),
+    "dropped": (Cure("look", "Where the disk is there again, ask it: `nvme smart-log` and `nvme error-log` of its controller, its temperature above all, and compare its firmware with the maker's newest."),
+                Cure("other", "Try it without power saving, at the next boot: nvme_core.default_ps_max_latency_us=0 pcie_aspm=off."),
+                Cure("reseat", "If it comes again: stop the node, reseat the disk, its riser or cable, and try another slot.")),
     "gone": (Cure("reseat", "Reseat the disk, then its cable, then try another port, before it is called dead."),
              Cure("online", "When it is back, bring the member online by its guid."),
              Cure("replace", "Only if it stays away in another bay too.")),

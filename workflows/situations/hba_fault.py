@@ -28,6 +28,7 @@ MANUALS: tuple[str, ...] = ("many-disks-offline", "sas-link-triage")
 CHATTER = re.compile(r"log_info\(0x\w+\)|Recovered from IOC FAULT")  # an HBA notes single events of its links so; few of them are trouble
 RECOVERED = "Recovered from IOC FAULT"  # mptbase finds the chip so when it is loaded, or one is plugged in
 GIVEN_UP = re.compile(r"failure at \S+:\d+/\w+\(\)")  # mpt3sas says so where an adapter did not start, or was not attached
+_OF_LINK = re.compile(r"LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent")  # of Fibre Channel: a cable, an SFP or the switch
 _OF_EXPANDER = re.compile(r"SMP command sent to the expander|transport_port_remove: removed")
 STORM_US = 60 * SECOND
 BURST_MAX = 50
@@ -74,7 +75,11 @@ def _of_log(log: Log) -> Iterator[Situation]:
 
 def explains(cause: Situation, other: Situation) -> bool:
     """Whether `other` is what the log says of one disk behind it: of the same host, or of no host that is known."""
-    if other.slug != "kernel-errors" or other.node != cause.node or other.subject.get("why") not in ("io", "link", "gone", "timeout"):
+    if (
+        other.slug != "kernel-errors"
+        or other.node != cause.node
+        or other.subject.get("why") not in ("io", "link", "gone", "dropped", "timeout")
+    ):
         return False
     host = other.subject.get("host", "")
     return not host or not cause.subject.get("host") or host == cause.subject["host"]
@@ -158,6 +163,8 @@ def _situation(fault: Fault) -> Situation:
     what = ("failed and was reset" if started else "did not start") if fault.lines else "resets its disks"
     if fault.lines and all(_OF_EXPANDER.search(line.line) for line in fault.lines):
         what = "does not reach an expander"
+    elif _is_of_link(fault):
+        what = "lost its link"
     shown = (*fault.lines[:3], *fault.hit[:5])
     return Situation(
         slug=SLUG,
@@ -181,13 +188,21 @@ def _meaning(fault: Fault, name: str, acute: bool, well: bool) -> Iterator[str]:
     if fault.disks:
         where = f" of SCSI host {fault.host}" if fault.host else ""
         yield f"{_words.plural(len(fault.disks), 'disk')}{where} went offline, were reset or lost commands at the same time ({', '.join(fault.disks[:8])})."
-    yield f"While {name} is reset nothing behind it answers, so every disk behind it is suspect, and none is proven bad."
+    if _is_of_link(fault):
+        yield f"As long as the link of {name} is down nothing behind it answers: a cable, an SFP, a port of the switch or the device at its other end. No disk is proven bad."
+    else:
+        yield f"While {name} is reset nothing behind it answers, so every disk behind it is suspect, and none is proven bad."
     if acute:
         yield "Replace none of them. If nothing is done, the next reset can take enough disks away at once to stop a pool."
     elif not well:
         yield "It has recovered, and at most one member is lost now, so that one is judged by itself. If it comes again it can stop a pool."
     else:
         yield "All pools of this node are ONLINE without errors now, so it recovered. If it comes again it can stop a pool."
+
+
+def _is_of_link(fault: Fault) -> bool:
+    """Whether all that its lines say is that its link went down."""
+    return bool(fault.lines) and all(_OF_LINK.search(line.line) for line in fault.lines)
 
 
 def _may_have_taken_disks(log: Log) -> bool:

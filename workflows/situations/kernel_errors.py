@@ -18,7 +18,7 @@ from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
 from workflows.situations._ata_ports import ATA_PORT, without_empty_ports, without_woken_ports
 from workflows.situations._kernel_of_nodes import OF_NODES
-from workflows.situations._kernel_whys import DATA, OPTIONAL, is_empty_drive, why_of
+from workflows.situations._kernel_whys import DATA, OPTIONAL, is_empty_drive, is_of_way, why_of
 from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
 from workflows.situations._log import DAY_US, Log, all_well, event_text, logs, serves_well
 from workflows.situations._usb import ports
@@ -32,7 +32,7 @@ PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't 
 TOGETHER_MIN = 3
 DISKS_NAMED = 8
 USB = "usb "  # before the port of a device that the log does not call by a disk's name
-NO_DISK = re.compile(r"(?:fd|loop|ram|zram|zd)[0-9]+")  # floppies and optical drives, memory, and volumes of ZFS itself
+NO_DISK = re.compile(r"(?:fd|loop|ram|zram|zd)[0-9]+")  # floppies, files, memory, and volumes of ZFS itself
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Sick:
     lines: tuple[KernelEvent, ...]  # the gravest kind
     why: str
     count: int  # of all its lines
+    of_way: bool = False  # whether some of them find the link wrong, so that no new disk helps
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
@@ -213,7 +214,9 @@ def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
     worst = "optical" if "optical" in whys else next(each for each in OF_DISKS if each in whys)
     if worst in ("gone", "link") and any(why == "usb" and "USB disconnect" in event.line for why, event in events):
         worst = "usb"  # with its port it lost its commands
-    return Sick(log, name, tuple(event for why, event in events if why == worst), worst, len(events))
+    return Sick(
+        log, name, tuple(event for why, event in events if why == worst), worst, len(events), any(is_of_way(event) for _, event in events)
+    )
 
 
 def _together(log: Log, sick: list[Sick], many: int) -> Situation:
@@ -243,12 +246,12 @@ def _together(log: Log, sick: list[Sick], many: int) -> Situation:
 
 def _is_covered(log: Log, name: str, why: str) -> bool:
     """Whether the pool does without it already, which is a situation of its own; or the kernel's list of disks shows how it is today."""
-    if why == "gone" and ((known(log.node.disks) and log.node.disks) or all_well(log.node)):
+    if why in ("gone", "dropped") and ((known(log.node.disks) and log.node.disks) or all_well(log.node)):
         return True  # it is there again, another has its name, or it is missing, which the pools show
     found = log.leaf(name)
     if found is not None:
         return lookup.serves_nothing(found[1])
-    if why == "gone" and any(
+    if why in ("gone", "dropped") and any(
         lookup.serves_nothing(leaf) for pool in log.node.pools_read for _, top in pool.tops_read for leaf in top.leaves()
     ):
         return True  # that member, as far as a name of the past can say
@@ -295,7 +298,7 @@ def _of_disk(sick: Sick) -> Situation:
         evidence=log.evidence(sick.lines),
         subject=subject,
         sure=sick.why in ("medium", "hardware"),
-        cures=CURES[sick.why],
+        cures=tuple(cure for cure in CURES[sick.why] if not (sick.of_way and sick.why == "gone" and cure.kind == "replace")),
     )
 
 

@@ -325,6 +325,10 @@ ALONE = "It shows the disk's verdict on itself alone: a disk that fails reads sa
 
 
 _CAPABILITIES = re.compile(r"\s{0,8}General SMART Values:")
+# scsiprint.cpp of smartmontools: what -A prints of a SAS disk, and what -a prints behind it in any case
+_OF_SCSI = re.compile(r"\s{0,8}Elements in grown defect list:")
+_OF_ALL = re.compile(r"=== START OF INFORMATION SECTION")  # with what -A prints, only -a and -x print it
+_COUNTERS_OF_SCSI = re.compile(r"\s{0,8}(?:Error counter log:|Error Counter logging not supported|(?:read|write|verify): +[0-9])")
 _AFTER_CAPABILITIES = re.compile(
     r"\s{0,8}(?:ID# +ATTRIBUTE|SCT capabilities|SMART Attributes Data|SMART Error Log|Read SMART (?:Data|Log)|SMART capabilities|Error logging|(?:Short|Extended) self-test)"
 )
@@ -335,6 +339,8 @@ def _ends_before(lines: Sequence[str]) -> str:
     last = next((line.rstrip() for line in reversed(lines) if line.strip()), "")
     if last.endswith(("=", ":")):
         return "what its last line would have said, and all behind it"
+    if any(map(_OF_SCSI.match, lines)) and any(map(_OF_ALL.match, lines)) and not any(map(_COUNTERS_OF_SCSI.match, lines)):
+        return "the error counters of the disk"
     begun = next((i for i, line in enumerate(lines) if _CAPABILITIES.match(line)), None)
     if begun is None or any(_AFTER_CAPABILITIES.match(line) for line in lines[begun:]) or len(lines) - begun < 2:
         return ""

@@ -86,8 +86,8 @@ def _without_kept_ends(lines: list[str]) -> list[str]:
 
 _COMMAND = re.compile(r"`[^`\n]{0,80}[#$%>] (?:sudo )?(?:zpool|zfs|zdb) [^`\n]+`")  # with its prompt, alone on a line
 _OF_A_LOG = re.compile(
-    r"`(?=\[ {0,9}[0-9]|[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|Device: /dev/|zfs-[0-9])[^`\n]*`"
-)  # one line of a log
+    r"`(?=\[ {0,9}[0-9]|[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|Device: /dev/|zfs-[0-9]|(?:OK|WARNING|CRITICAL|UNKNOWN)[: ])[^`\n]*`"
+)  # one line of a log, or of a monitoring plugin
 
 
 def _without_back_quotes(lines: list[str]) -> list[str]:

@@ -47,6 +47,13 @@ _REFUSED = re.compile(
 )
 
 
+# how FreeBSD begins a line about a disk, sys/cam/cam_xpt.c: several of them on one line were so many lines
+_OF_CAM = re.compile(
+    r"\((?:a?da|nda|cd|ses|pass)[0-9]{1,4}:[a-z]{2,12}(?:-[a-z]{1,8})?[0-9]{1,4}:[0-9]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}\): "
+)
+CAM_MIN = 2
+
+
 def _is_joined(line: str) -> bool:
     """Whether a command stands before the first line of what it printed, or somebody's words behind the last."""
     if ("cannot " in line or "mount.lustre: " in line) and _REFUSED.match(line):
@@ -61,9 +68,20 @@ def _holds_several(line: str) -> bool:
         return True
     if len(line) < 60:
         return False
-    if _is_escaped(line):
+    if _is_escaped(line) or _is_of_cam(line):
         return True
     return ("state:" in line and len(_FIELD.findall(line)) >= KEYS_MIN) or _is_header_with_rows(line)
+
+
+def _is_of_cam(line: str) -> bool:
+    return "): " in line and len(_OF_CAM.findall(line)) >= CAM_MIN
+
+
+def _cam_lines(line: str) -> Iterator[str]:
+    """Each line of FreeBSD's about a disk; what stands before the first one goes on with it, as a log's date and host do."""
+    starts = [found.start() for found in _OF_CAM.finditer(line)]
+    starts[0] = 0
+    yield from (line[start:end].rstrip() for start, end in zip(starts, [*starts[1:], len(line)], strict=True))
 
 
 def _is_escaped(line: str) -> bool:
@@ -92,6 +110,9 @@ def _parts(line: str) -> Iterator[str]:
         return
     if _is_escaped(line):
         yield from _unescaped(line)
+        return
+    if _is_of_cam(line):
+        yield from _cam_lines(line)
         return
     lead = line[: len(line) - len(line.lstrip("> \t|"))] if line.lstrip().startswith((">", "|")) else ""
     rest = line[len(lead) :]

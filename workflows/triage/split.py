@@ -321,7 +321,7 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
     ):
         return False
     if family(piece.source) != source or (key and piece.key and key != piece.key):
-        return not _is_inside(piece, source)
+        return _LOGGED.match(line) is not None if (piece.source, source) == ("smart", "smartd") else not _is_inside(piece, source)
     if source in ("zpool_status", "zpool_import"):
         return line.strip() in piece.pools  # the same pool again: another run
     if source == "smart":
@@ -339,6 +339,7 @@ def _another(piece: Piece, source: str, key: str, line: str, after: Sequence[str
 
 
 LABELS = 4  # on every disk
+_LOGGED = re.compile(r".{0,160}?\bsmartd\[[0-9]{1,10}\]: ")  # a line of the system's log, which no report of smartctl has
 _REPORT = re.compile(r"smartctl |[{]")
 _ID = re.compile(r" *Primary enclosure logical identifier")
 _OF_SHELF = re.compile(

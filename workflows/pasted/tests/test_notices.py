@@ -49,3 +49,40 @@ def test_an_alert_that_is_resolved_is_not_raised():
     text = "[{0}:1] DiskFails (vault /dev/sdq)\nLabels:\n - alertname = SMARTDeviceHealthFailed\n - device = /dev/sdq\n"
     assert raised(text.format("FIRING")) == [("disk-failing", "act")]
     assert raised(text.format("RESOLVED")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("Dear user,\n\nStorage Pool 2 on vault has degraded (1/6 drives have crashed).\n", "vdev-degraded"),
+        ("Sehr geehrter Benutzer,\n\nDer Speicherpool 2 auf vault ist heruntergestuft.\n", "vdev-degraded"),
+        ("Cher utilisateur,\n\nLe disque 3 sur vault est défaillant.\n", "disk-failing"),
+        ("Estimado usuario,\n\nEl disco 3 en vault tiene sectores defectuosos.\n", "disk-errors"),
+        ("NAS-Name: vault\nSchweregrad: Warnung\nMeldung: [Speicher] Host: Festplatte 3 wurde entfernt.\n", "disk-missing"),
+        ("Nom du NAS: vault\nGravité: Erreur\nMessage: Le disque 4 est en panne.\n", "disk-failing"),
+        (
+            "Problem started at 01:02:03 on 2024.02.03\nProblem name: sdq: SMART test result is not passed\nHost: oss07\nSeverity: High\n",
+            "disk-failing",
+        ),
+        ("oss07 needs attention, smartctl_device, sdq, SMART status = FAILED\n", "disk-failing"),
+        ("Disk sdq of oss07, SMART: FAILING\n", "disk-failing"),
+    ],
+)
+def test_a_mail_is_judged_in_the_language_and_form_of_its_sender(text, slug):
+    assert [found for found, _ in raised(text)] == [slug]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear list,\n\nmy disk 4 makes a noise, what can I do?\n",
+        "Problem: the pool is slow\n\nWhat can I do?\n",
+        "Drive 3 has bad sectors on it, I think.\n",
+        "Redundancy is critical, so I made a mirror.\n",
+        "Resolved: sdq: SMART test result is not passed\nProblem has been resolved at 01:02:03 on 2024.02.03\nProblem name: sdq: SMART test result is not passed\n",
+    ],
+)
+def test_words_of_people_and_what_is_over_raise_nothing(text):
+    found = triage([("pasted", text)])
+    assert not found.situations
+    assert not found.good

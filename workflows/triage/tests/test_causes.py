@@ -144,7 +144,7 @@ def test_every_stamp_is_read_and_kept(stamp):
 
 OTHERS = {
     "nvme nvme0: I/O 12 QID 3 timeout, aborting": ("nvme0", "timeout"),
-    "nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0xffff": ("nvme0", "gone"),
+    "nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0xffff": ("nvme0", "dropped"),
     "ata3.00: failed command: READ FPDMA QUEUED": ("ata3.00", "io"),
     "ata3: hard resetting link": ("ata3", "link"),
     "Buffer I/O error on dev sdb1, logical block 7, async page read": ("sdb", "io"),

@@ -1,0 +1,96 @@
+"""Lines of a machine's own event log and of its RAID controller's: `ipmitool sel list`, OpenManage in the system's log, Insight agents, MegaRAID events, DDN.
+
+Each line is of its moment: what it reports was so then. Forms: ipmitool lib/ipmi_sel.c (sensor type Drive Slot, IPMI 2.0 table 42-3, event type 0Dh), Dell OpenManage's
+storage messages, HP's cmaidad, the events of MegaCli and storcli.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agents.collectors.base import Unparsed
+from workflows.pasted import notices
+from workflows.pasted.base import Reader, plural, refused
+from workflows.pasted.notices import Notice, Notices
+
+_SEL = re.compile(
+    r"\s{0,8}[0-9a-f]{1,5} {0,4}\| {0,4}(?:[0-9/.-]{8,10}|Pre-Init[^|]{0,30}) {0,4}\| {0,4}[0-9:]{5,8}[^|]{0,12}\| {0,4}(?P<sensor>[^|]{1,80}?) {0,4}\| {0,4}(?P<event>[^|]{1,80}?) {0,4}\| {0,4}(?P<way>Asserted|Deasserted)\b"
+)
+_OPENMANAGE = re.compile(
+    r".{0,160}?\bServer[ _]Administrator(?:\[[0-9]{1,9}\])?: Storage Service EventID: (?P<id>[0-9]{4}) +(?P<sentence>\S.{1,500})"
+)
+_INSIGHT = re.compile(r".{0,160}?\b(?:cmaidad|cmaeventd|cmasm2d|hpasmlited|amsd)(?:\[[0-9]{1,9}\])?: (?P<sentence>\S.{1,500})")
+_EVENT = re.compile(r"\s{0,8}(?:Event Description|EVENT DESCRIPTION) ?: {0,2}(?P<sentence>\S.{1,500})")
+_MONITOR = re.compile(
+    r"\s{0,8}Controller ID: {0,4}[0-9]{1,2} {1,8}(?P<sentence>(?:PD|VD|BBU|Battery|Controller|Enclosure|Fan|Power|Temperature)\b.{1,400})"
+)
+_DDN = re.compile(r"[# ]{0,4}Error (?:ID|Code) = [0-9]{1,6} : (?P<sentence>\S.{1,300})")
+_MANAGEMENT = re.compile(
+    r"\s{0,8}(?:[0-9]{1,6} {1,4}(?:Critical|Caution|Repaired|Informational) .{0,60})?(?:LOG|CRITICAL|CAUTION|REPAIRED|INFORMATIONAL): {1,4}(?P<sentence>(?:Internal Storage Enclosure|Drive Array|Smart Storage|Power Supply|System Fan)\b.{1,400})"
+)
+_FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT)
+_STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
+_FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists
+_QUIET = re.compile(
+    r"(?i)returned to normal|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|Sense: {0,2}5/|power state change"
+)
+
+
+def parse(lines: Sequence[str]) -> Notices | Unparsed:
+    """Every event, in their order; Unparsed where no line is one."""
+    found = tuple(_events(lines))
+    return Notices(found) if found else refused("an event log", next(iter(lines), ""))
+
+
+def _events(lines: Sequence[str]) -> Iterator[Notice]:
+    for line in lines:
+        if sel := _SEL.match(line[:400]):
+            yield _of_sensor(sel["sensor"], sel["event"], sel["way"], line)
+        elif found := next((match for form in _FORMS if (match := form.match(line[:900]))), None):
+            yield _of_words(found.group("sentence").strip(), line)
+
+
+def _of_sensor(sensor: str, event: str, way: str, line: str) -> Notice:
+    away = event.startswith("Drive Present") and way == "Deasserted"
+    words = "drive not present" if away else event
+    over = (way == "Deasserted" and not away) or (_QUIET.search(event) is not None and not away)
+    return Notice(f"{sensor}: {words} ({event} {way})", _fields(over), line.strip())
+
+
+def _of_words(sentence: str, line: str) -> Notice:
+    status = _STATUS.search(sentence)
+    if status:
+        what = "" if status["status"] == _FINE else "logical drive failed: " if _OF_LOGICAL.search(sentence) else "drive is FAILED: "
+        return Notice(f"{what}{sentence}", _fields(not what), line.strip())
+    return Notice(sentence, _fields(_QUIET.search(sentence) is not None), line.strip())
+
+
+def _fields(quiet: bool) -> tuple[tuple[str, str], ...]:
+    """What it is of, and that it tells of no trouble where that is so."""
+    return ((notices.OF_MACHINE, "yes"), ("severity", "info")) if quiet else ((notices.OF_MACHINE, "yes"),)
+
+
+def notes(value: Notices) -> tuple[str, ...]:
+    quiet = sum(notice.field("severity") == "info" for notice in value.notices)
+    return (
+        f"{plural(len(value.notices), 'event')} of a machine or of its controller {'was' if len(value.notices) == 1 else 'were'} read{f', {quiet} of them of no trouble, or of one that is over' if quiet else ''}. "
+        "Each is of its moment; how the disks are now stands in smartctl -x and `zpool status -P -p`.",
+    )
+
+
+_FIRST = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in (_SEL, *_FORMS))
+READER = Reader(
+    name="machine_events",
+    first=_FIRST,
+    tools=("ipmitool",),
+    asks=lambda tool, rest: "sel" in rest,
+    goes_on=rf"{_FIRST}|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
+    open_ended=True,
+    inside=frozenset(("notices", "alerts", "zed_mail")),
+    parse=parse,
+    situations=notices.situations,
+    silent=lambda value: True,
+    notes=notes,
+    again="ipmitool sel elist",
+)
