@@ -93,9 +93,11 @@ def test_the_snapshot_that_holds_it_is_destroyed_and_no_other(stage, walk):
 
 
 def test_after_the_next_scrub_nothing_is_listed(stage, walk):
-    scrubbed(walk, "Everything listed was restored")
-    walk.until_done()
-    stage.keep("settled")
+    """A pool with the feature head_errlog, as 2.2 and newer make it, lists nothing of a snapshot that is destroyed, at once."""
+    if listed(stage) != "No known data errors":
+        scrubbed(walk, "Everything listed was restored")
+        walk.until_done()
+        stage.keep("settled")
     assert listed(stage) == "No known data errors"
     destroyed = [line for line in stage.sh(f"zpool history {POOL}").splitlines() if " zfs destroy " in line]
     assert [line.split(" zfs destroy ")[1] for line in destroyed] == [SNAPSHOT]
