@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
+from agents.domain.wwid import scheme
 from agents.operations.base import needs_approval
 from agents.orders.policy import Policy
 from workflows.by_hand.commands import can_be_given
@@ -27,6 +28,10 @@ def allowed(*operations: ModuleType) -> Guard:
         if node.brought:
             given = all(can_be_given(one.NAME) for one in operations)
             return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)
+        if known(node.system) and scheme(params.get("wwid", "")) == "geom":
+            given = all(can_be_given(one.NAME) for one in operations)
+            why = f"{node.node} runs {node.system}, where no order names a disk: how it names disks was read in its source, and tried nowhere."
+            return replace(refuse(f"{why} {REHEARSE}"), by_hand=given)
         if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):
             return refuse(f"{node.node}: {OLDER.reason} Update the agent first (run the install line again on the node), then begin here.")
         if not known(node.policy):
