@@ -15,7 +15,11 @@ from twin.model import Disk, Node
 
 _TOOLS = ("zpool", "zfs", "zdb", "smartctl")
 _STRINGS = re.compile(r"^ +(?:devid|phys_path|vdev_enc_sysfs_path): .*\n", re.MULTILINE)  # that FreeBSD's ZFS stores none of
-_BY_ID, _PART, _WHOLE = re.compile(r"/dev/disk/by-id/[\w.-]+?(?:-part[0-9])?(?![\w.-])"), re.compile(r"/dev/sd([a-z]+)1\b"), re.compile(r"/dev/sd([a-z]+)\b")
+_BY_ID, _PART, _WHOLE = (
+    re.compile(r"/dev/disk/by-id/[\w.-]+?(?:-part[0-9])?(?![\w.-])"),
+    re.compile(r"/dev/sd([a-z]+)1\b"),
+    re.compile(r"/dev/sd([a-z]+)\b"),
+)
 
 
 class FreeBSDHost:
@@ -96,10 +100,13 @@ class FreeBSDHost:
         return any(self.node.pool(label.pool).imported for label in labels)
 
     def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str] | None:
+        if argv == ("uname", "-n"):
+            return 0, f"{self.node.hostname}\n", ""
         if argv in _FIXED:
             return _FIXED[argv]
         if argv[0] in ("fstyp", "file"):
-            there = any(argv[-1] in (f"/dev/{self.disk_name(disk)}", f"/dev/{self.disk_name(disk)}p1") for disk in self.node.disks)
+            name = argv[-1].removeprefix("/dev/")
+            there = name in {row.split()[2] for row in self._tree()}
             blank = (1, "", f"fstyp: {argv[-1]}: filesystem not recognized\n") if argv[0] == "fstyp" else (0, "data\n", "")
             return blank if there else (1, "", f"{argv[0]}: {argv[-1]}: No such file or directory\n")
         texts = {("geom", "disk", "list"): self._listed, ("sysctl", "-n", "kern.geom.conftxt"): self._tree}
@@ -107,7 +114,15 @@ class FreeBSDHost:
         if argv in texts:
             return 0, "".join(f"{line}\n" for line in texts[argv]()), ""
         if argv[:2] == ("sysctl", "kern.ostype"):
-            return 0, f"kern.ostype: FreeBSD\nkern.hostname: {self.node.hostname}\nkern.osrelease: 14.1-RELEASE\nkern.hostid: {int(self.node.hostid, 16)}\n", ""
+            return (
+                0,
+                f"kern.ostype: FreeBSD\nkern.hostname: {self.node.hostname}\nkern.osrelease: 14.1-RELEASE\nkern.hostid: {int(self.node.hostid, 16)}\n",
+                "",
+            )
+        if argv == ("sysctl", "-n", "kern.hostid"):
+            return 0, f"{int(self.node.hostid, 16)}\n", ""
+        if argv == ("sysctl", "-nx", "kern.boot_id"):
+            return 0, "".join(line.partition(": ")[2] + "\n" for line in self._boot()), ""
         return (0, "", "") if argv[:1] == ("sysctl",) else None
 
     def _boot(self) -> Iterator[str]:
@@ -116,8 +131,19 @@ class FreeBSDHost:
     def _listed(self) -> Iterator[str]:
         for disk in self.node.disks:
             name, mode = self.disk_name(disk), "r1w1e1" if self._is_open(disk) else "r0w0e0"
-            yield from (f"Geom name: {name}", "Providers:", f"1. Name: {name}", f"   Mediasize: {disk.size_bytes} (512M)", f"   Sectorsize: {disk.logical_block_bytes}")
-            yield from (f"   Mode: {mode}", f"   descr: {disk.vendor} {disk.model}", f"   lunid: {disk.wwid.partition(':')[2]}", f"   ident: {disk.serial}")
+            yield from (
+                f"Geom name: {name}",
+                "Providers:",
+                f"1. Name: {name}",
+                f"   Mediasize: {disk.size_bytes} (512M)",
+                f"   Sectorsize: {disk.logical_block_bytes}",
+            )
+            yield from (
+                f"   Mode: {mode}",
+                f"   descr: {disk.vendor} {disk.model}",
+                f"   lunid: {disk.wwid.partition(':')[2]}",
+                f"   ident: {disk.serial}",
+            )
             yield from ("   rotationrate: 7200", "   fwsectors: 63", "   fwheads: 255", "")
 
     def _tree(self) -> Iterator[str]:
@@ -145,6 +171,13 @@ def _number(letters: str) -> int:
 
 
 _FIXED: Mapping[tuple[str, ...], tuple[int, str, str]] = {
+    ("uname", "-s"): (0, "FreeBSD\n", ""),
+    ("id", "-u"): (0, "0\n", ""),
+    ("sha256", "-q"): (0, f"{'5' * 64}\n", ""),
     ("mount", "-p"): (0, "/dev/vtbd0p2\t\t/\t\t\tufs\trw\t\t1 1\ndevfs\t\t\t/dev\t\t\tdevfs\trw\t\t0 0\n", ""),
-    ("swapinfo", "-k"): (0, "Device          1K-blocks     Used    Avail Capacity\n/dev/vtbd0p3      1048576        0  1048576     0%\n", ""),
+    ("swapinfo", "-k"): (
+        0,
+        "Device          1K-blocks     Used    Avail Capacity\n/dev/vtbd0p3      1048576        0  1048576     0%\n",
+        "",
+    ),
 }
