@@ -68,6 +68,12 @@ def parts_of_geom(wwid: str) -> tuple[str, str] | None:
     return unit, ident
 
 
+def as_other_systems_name(wwid: str) -> str:
+    """What Linux calls a disk that FreeBSD names by its unit too; else the identity itself."""
+    unit, _ = parts_of_geom(wwid) or ("", "")
+    return (_naa(unit) if len(unit) in (16, 32) else None) or wwid
+
+
 def is_unit_of(name: str, wwid: str) -> bool:
     """Whether `name`, a name of a logical unit, is the one within FreeBSD's identity."""
     parts = parts_of_geom(wwid)

@@ -1,12 +1,12 @@
 """The WWID mismatch of a FreeBSD host without an agent, by hand to its end: archives answer every question, and the snippet runs under a shell."""
 
-import os
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from app.runs import tasks
 from app.runs.models import Order
 from app.runs.ordering import answers_from_recording
 from app.runs.tests.cast import act, person
@@ -123,8 +123,38 @@ def test_it_goes_by_hand_to_its_verified_end(bare, ann, bob):
     assert run.here.plan["argv"] == ["zpool", "replace", "ost_1", run.here.params["vdev_guid"], LINK]
     ended = bare.paste(run)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
-    print(ended.stdout)
+    again = bare.paste(run)
+    assert (again.returncode, "begun before" in again.stdout) == (snippet.BEGUN_BEFORE, True)
     act(run, ev.ByHandLookAsked, ann)
     bare.bring(at=time.time() + 2)
     run.refresh_from_db()
     assert (run.step, run.status) == ("resilver", "waiting"), run.here.note
+    bare.clock.sleep(3600)
+    for later in (3, 4):
+        bare.bring(at=time.time() + later)
+        tasks.facts_arrived(run.node)
+        run.refresh_from_db()
+    assert (run.step, run.status) == ("verify", "done"), run.here.note
+    assert not Order.objects.exclude(effect="pure").exists()
+
+
+def test_neither_a_paste_nor_an_archive_of_another_boot_settles_it(bare, ann, bob):
+    run = walked(ann, bob)
+    assert bare.paste(run).returncode == 0
+    bare.host.boot_id = "22222222-2222-3333-4444-555555555555"
+    act(run, ev.ByHandLookAsked, ann)
+    bare.bring(at=time.time() + 2)
+    run.refresh_from_db()
+    assert run.status == "unknown"
+    assert "is not the one that was planned" in run.here.note
+
+
+def test_what_differs_by_now_is_named_and_nothing_is_run(bare, ann, bob):
+    run = walked(ann, bob)
+    bare.host.stacked["da4"] = ("1 ELI da4.eli 536866816 4096",)
+    ended = bare.paste(run)
+    assert (ended.returncode, "ELI da4.eli" in ended.stdout) == (snippet.DIFFERS, True), ended.stdout
+    act(run, ev.ByHandLookAsked, ann)
+    bare.bring(at=time.time() + 2)
+    run.refresh_from_db()
+    assert run.status == "unknown"
