@@ -22,7 +22,7 @@ from agents.host.host import Host
 TIMEOUT_SECONDS = 20
 DISKS, TREE, BUSES = ("geom", "disk", "list"), ("sysctl", "-n", "kern.geom.conftxt"), ("camcontrol", "devlist", "-v")
 QUESTIONS = (DISKS, TREE, BUSES)
-LINUX = "/sys/block"
+LINUX = ("/sys/block", "/sys/block/sd*", "/sys/block/nvme*")
 FREE = "r0w0e0"  # nobody has it open for reading, writing or for itself alone
 _BY_CAM = re.compile(r"(?:da|ada|nda)[0-9]{1,4}")
 _NO_DISK = re.compile(r"cd[0-9]{1,4}")  # an optical drive is of the class DISK, too
@@ -62,7 +62,7 @@ class GeomDisk:
 
 
 def is_linux(host: Host) -> bool:
-    return bool(host.list(LINUX))
+    return any(host.list(pattern) for pattern in LINUX)
 
 
 def collect(host: Host, source: str) -> Capture:

@@ -113,7 +113,7 @@ def _head(nonce: str, until: int, paths: Paths, system: str) -> Iterator[str]:
 
 
 # Guids are compared as text: a tool that takes them for numbers calls two of them equal that are not.
-_SAYS = [
+_NOTES = [
     "bad=0",
     "note() { printf 'slotlight: %s\\n' \"$*\"; }",
     'differs() { note "DIFFERS: $*"; bad=1; }',
@@ -219,8 +219,8 @@ _MAP = [  # its UUID is compared by `disk`; here what it leads to
 def _means(system: str) -> list[str]:
     """The functions that read and compare, as the system of the plan has them."""
     if system == FREEBSD:
-        return [*_SAYS, *freebsd.IDENTITY, *_POOL, *freebsd.DISK, *_LABEL]
-    return [*_SAYS, *_HOSTID, *_POOL, *_DISK, *_LABEL]
+        return [*_NOTES, *freebsd.IDENTITY, *_POOL, *freebsd.DISK, *_LABEL]
+    return [*_NOTES, *_HOSTID, *_POOL, *_DISK, *_LABEL]
 
 
 def _is_map(disk: Disk) -> bool:
