@@ -23,10 +23,24 @@ _BY_ID, _PART, _WHOLE = (
 
 
 class FreeBSDHost:
-    """A twin's host, asked and answered in FreeBSD's names. `settings` are its sysctls; `stacked`: kernel name -> rows of kern.geom.conftxt above it."""
+    """A twin's host, asked and answered in FreeBSD's names.
 
-    def __init__(self, host: TwinHost, *, boot_id: str = "", diskid: bool = True, stacked: Mapping[str, Sequence[str]] = {}) -> None:
-        self._host, self.diskid, self.stacked = host, diskid, dict(stacked)
+    `stacked`: kernel name -> rows of kern.geom.conftxt above it. `opened`: disks that something has open that GEOM does not list. `answers`: the first
+    two words of a command -> exit code, output and errors, whatever disk it is asked of.
+    """
+
+    def __init__(
+        self,
+        host: TwinHost,
+        *,
+        boot_id: str = "",
+        diskid: bool = True,
+        stacked: Mapping[str, Sequence[str]] | None = None,
+        opened: Sequence[str] = (),
+        answers: Mapping[tuple[str, ...], tuple[int, str, str]] | None = None,
+    ) -> None:
+        self._host, self.diskid, self.stacked = host, diskid, dict(stacked or {})
+        self.opened, self.answers = opened, dict(answers or {})
         self.boot_id = boot_id or host.view().node.boot_id
 
     @property
@@ -106,6 +120,8 @@ class FreeBSDHost:
             return 0, f"{self.node.hostname}\n", ""
         if argv in _FIXED:
             return _FIXED[argv]
+        if argv[:2] in self.answers:
+            return self.answers[argv[:2]]
         if argv[0] in ("fstyp", "file"):
             name = argv[-1].removeprefix("/dev/")
             there = name in {row.split()[2] for row in self._tree()}
@@ -132,7 +148,7 @@ class FreeBSDHost:
 
     def _listed(self) -> Iterator[str]:
         for disk in self.node.disks:
-            name, mode = self.disk_name(disk), "r1w1e1" if self._is_open(disk) else "r0w0e0"
+            name, mode = self.disk_name(disk), "r1w1e1" if self._is_open(disk) or self.disk_name(disk) in self.opened else "r0w0e0"
             yield from (
                 f"Geom name: {name}",
                 "Providers:",
