@@ -54,7 +54,7 @@ WAYS = (
     ("tools and kernel module of different minors", REFUSED, "Reboot into the new module, or bring both to one release"),
     ("tools and kernel module of one minor, and the operation changed between their patch levels", REFUSED, "Bring both to one release"),
     ("an agent that is too old", REFUSED, "Run the install line on the node again, then begin anew"),
-    ("the node runs FreeBSD, and the command names a disk", BY_HAND, "Go on by hand: the snippet asks GEOM and sysctl, and names the disk by /dev/diskid. Imports, wiping, lights, mode pages and names of members have no snippet there: a rehearsal shows the steps"),
+    ("the node runs FreeBSD, and the command is not that of a tunable", BY_HAND, "Go on by hand: the snippet asks GEOM and sysctl, and names a disk by /dev/diskid. Imports, wiping, lights, mode pages and names of members have no snippet there: a rehearsal shows the steps"),
     ("the node reports no boot id, as illumos and FreeBSD before 13", REFUSED, "No snippet could distinguish one boot from the next. A rehearsal of the runbook shows each command; give it as your site gives commands"),
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask, decode
@@ -85,8 +86,14 @@ def disks_of(host: Host) -> tuple[GeomDisk, ...]:
     if is_linux(host):
         return ()
     found = collect(host, "block")
-    parsed = parse(found.text) if found.outcome == "data" else ()
+    parsed = _remembered(found.text) if found.outcome == "data" else ()
     return () if isinstance(parsed, Unparsed) else parsed
+
+
+@lru_cache(maxsize=2)
+def _remembered(text: str) -> tuple[GeomDisk, ...] | Unparsed:
+    """Asked for with every disk, the text is the same each time."""
+    return parse(text)
 
 
 def device_of(disks: tuple[GeomDisk, ...], path: str) -> str:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
-from agents.domain.wwid import scheme
 from agents.operations.base import needs_approval
 from agents.orders.policy import Policy
 from workflows.by_hand.commands import can_be_given
@@ -12,6 +11,7 @@ from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unk
 from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
 from workflows.facts.read.policies import OLDER
 
+ORDERED_ON_FREEBSD = ("set_tunable",)
 REHEARSE = "Rehearsed from its situation, this runbook shows every command."
 
 
@@ -29,8 +29,8 @@ def allowed(*operations: ModuleType) -> Guard:
         given = all(can_be_given(one.NAME, system) for one in operations)
         if node.brought:
             return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)
-        if system and scheme(params.get("wwid", "")) == "geom":
-            why = f"{node.node} runs {node.system}, where no order names a disk: how it names disks was read in its source, and tried nowhere."
+        if system and any(one.NAME not in ORDERED_ON_FREEBSD for one in operations):
+            why = f"{node.node} runs {node.system}, where a tunable alone is ordered: what the others rest on there was read in its source, and tried nowhere."
             return replace(refuse(f"{why} {REHEARSE}"), by_hand=given)
         if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):
             return refuse(f"{node.node}: {OLDER.reason} Update the agent first (run the install line again on the node), then begin here.")

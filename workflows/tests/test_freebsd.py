@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.operations import OPERATIONS, zpool_replace
+from agents.operations import OPERATIONS, disk_wipe, set_tunable, zpool_offline, zpool_replace, zpool_scrub
 from twin import scenarios
 from twin.freebsd import FreeBSDHost
 from workflows.by_hand import grounds, snippet
@@ -101,11 +101,14 @@ def test_what_is_not_known_or_in_the_way_refuses_and_leads_on(tmp_path, more, ex
     assert not any("lsblk" in verdict.reason or "udevadm" in verdict.reason for verdict in against)
 
 
-def test_no_order_names_a_disk_there_and_a_person_may(tmp_path):
+def test_nothing_but_a_tunable_is_ordered_there_and_a_person_may(tmp_path):
     read = drifted(tmp_path)
-    verdict = policy.allowed(zpool_replace)(read.facts, read.params(wwid=WWID, vdev_guid=lost(read)))
-    assert (verdict.outcome, verdict.by_hand) == ("refuse", True)
-    assert "runs FreeBSD, where no order names a disk" in verdict.reason
+    verdicts = [
+        policy.allowed(one)(read.facts, read.params()) for one in (zpool_replace, zpool_offline, zpool_scrub, disk_wipe, set_tunable)
+    ]
+    assert [verdict.outcome for verdict in verdicts] == [*["refuse"] * 4, "pass"]
+    assert [verdict.by_hand for verdict in verdicts[:4]] == [True, True, True, False]
+    assert all("runs FreeBSD, where a tunable alone is ordered" in verdict.reason for verdict in verdicts[:4])
 
 
 def test_a_linux_head_on_the_same_shelf_sees_the_same_disk_and_one_lock_is_for_both(tmp_path):

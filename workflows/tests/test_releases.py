@@ -6,6 +6,7 @@ import pytest
 
 from agents.operations import (
     OPERATIONS,
+    set_tunable,
     zpool_import_dry_run,
     zpool_import_readonly,
     zpool_import_txg,
@@ -110,9 +111,9 @@ def of_no_boot_id() -> bool:
 
 def of_freebsd() -> bool:
     node = replace(incident.NODE, system="FreeBSD", policy=NOT_REPORTED)
-    params = {**incident.PARAMS, "wwid": "geom:5000c500a65b207b:ZA21ABCD"}
-    verdicts = [allowed(operation)(fleet(node), params) for operation in (zpool_replace, zpool_set_path)]
+    verdicts = [allowed(operation)(fleet(node), incident.PARAMS) for operation in (zpool_replace, zpool_set_path)]
     assert all(verdict.outcome == "refuse" for verdict in verdicts)
+    assert allowed(set_tunable)(fleet(node), incident.PARAMS).outcome == "pass"
     return verdicts[0].by_hand and not verdicts[1].by_hand
 
 
@@ -124,7 +125,7 @@ ASKED = {
     "tools and kernel module of different minors": lambda: of_ruling("zpool_replace", "2.4.4-1", "2.3.2-1"),
     "tools and kernel module of one minor, and the operation changed": lambda: of_ruling("zpool_clear", "2.2.3-1", "2.2.4-1"),
     "an agent that is too old": lambda: of_policy(OLDER),
-    "the node runs FreeBSD, and the command names a disk": of_freebsd,
+    "the node runs FreeBSD, and the command is not that of a tunable": of_freebsd,
     "the node reports no boot id": of_no_boot_id,
 }  # fmt: skip
 
