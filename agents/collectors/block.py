@@ -1,16 +1,17 @@
-"""Each SCSI and NVMe disk as sysfs shows it: identity, size, sectors, state, who holds it, which bay it says it is in."""
+"""Each SCSI and NVMe disk as sysfs shows it, on FreeBSD as GEOM does: identity, size, sectors, state, who holds it, which bay it says it is in."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from agents.collectors import _disks
+from agents.collectors import _disks, _geom
 from agents.collectors._designators import Designator, designators
+from agents.collectors._geom import GeomDisk
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, entries, link, whole
 from agents.collectors.base import Capture, Unparsed
-from agents.domain.wwid import normalise
+from agents.domain.wwid import normalise, of_geom
 from agents.host.host import Host
 
 NAME = "block"
@@ -66,11 +67,17 @@ class BlockDisk:
     eh_timeout_seconds: int | None = None
     designators: tuple[Designator, ...] | None = None  # VPD page 0x83, as the kernel read it when it found the disk
     protection_type: int | None = None  # T10 protection information it is formatted with; 0 is none
+    mode: str | None = None  # by GEOM: how many have it open for reading, for writing and for themselves alone, "r1w1e2"; None on Linux
+
+    @property
+    def by_geom(self) -> bool:
+        return self.mode is not None
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    if not host.list("/sys/block"):
-        return (Capture(NAME, "", "nothing", "", "/sys/block is not there"),)
+    if not _geom.is_linux(host):
+        found = _geom.collect(host, NAME)
+        return (found if found.outcome != "nothing" else Capture(NAME, "", "nothing", "", "/sys/block is not there"),)
     disks = _disks.names(host)
     parts = [f"/sys/block:{' '.join(disks)}", *("\n".join(_lines(host, disk)) for disk in disks)]
     return (Capture(NAME, "", "data", "\n".join(filter(None, parts)) + "\n"),)
@@ -104,6 +111,9 @@ _HCTL = re.compile(r"[0-9]+:[0-9]+:[0-9]+:[0-9]+")
 
 def parse(text: str) -> tuple[BlockDisk, ...] | Unparsed:
     """Every disk in `text`, or the first line that made no sense. Never raises."""
+    if _geom.is_geom(text):
+        geom = _geom.parse(text)
+        return geom if isinstance(geom, Unparsed) else tuple(map(_by_geom, geom))
     torn = torn_end(text)
     if torn is not None:
         return torn
@@ -150,6 +160,31 @@ def _disk(name: str, attributes: dict[str, str]) -> BlockDisk:
         whole(attributes.get("device/eh_timeout")),
         designators(attributes.get("device/vpd_pg83")),
         next((whole(value) for key, value in attributes.items() if key.endswith("/protection_type")), None),
+    )
+
+
+def _by_geom(disk: GeomDisk) -> BlockDisk:
+    """What holds it is not known where its mode is not, and it runs where it is listed as one that is there."""
+    return BlockDisk(
+        name=disk.name,
+        hctl=None,
+        wwid=of_geom(disk.lunid, disk.ident),
+        serial=disk.ident or None,
+        vendor="",
+        model=disk.descr or None,
+        rev=None,
+        size_bytes=disk.size_bytes,
+        logical_block_bytes=disk.sector_bytes,
+        physical_block_bytes=disk.stripe_bytes or disk.sector_bytes,
+        state=RUNNING[1] if disk.is_there else None,
+        sas_address=None,
+        holders=disk.holders if disk.mode else None,
+        partitions=tuple(BlockPartition(part.name, part.number, part.size_bytes, part.holders) for part in disk.parts),
+        slot_link=None,
+        read_only=None,
+        folder=f"/{disk.bus}/{disk.name}" if disk.bus else None,
+        rotational=None if not disk.rotation.isdecimal() else disk.rotation != "0",
+        mode=disk.mode,
     )
 
 

@@ -4,7 +4,7 @@
     ended   nonce, exit_code, at, output    written after it; `output` is the SHA-256 of what it printed
     output  what it printed; its beginning is kept
 
-The folder lies in memory, so a reboot takes it along. It is only read here.
+The folder lies in memory, so a reboot takes it along; on FreeBSD it is cleared at boot (/etc/rc.d/cleanvar). It is only read here.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from agents.host.host import Host
 NAME = "by_hand"
 EVERY_SECONDS = 60
 FOLDER = "/run/slotlight/by-hand"  # workflows/by_hand makes snippets that write there
+OF_FREEBSD = "/var/run/slotlight/by-hand"  # which has no /run; on Linux it is the same folder
 MARKS_MAX = 64  # a node is not repaired more often than that between two boots
 FILE_CHARS_MAX = 1024
 OUTPUT_CHARS_MAX = 16 * 1024
@@ -52,7 +53,8 @@ class Mark:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    folders = [path for path in host.list(f"{FOLDER}/*") if NONCE.fullmatch(path.rsplit("/", 1)[1])]
+    there = host.list(f"{FOLDER}/*") or host.list(f"{OF_FREEBSD}/*")
+    folders = [path for path in there if NONCE.fullmatch(path.rsplit("/", 1)[1])]
     if not folders:
         return (Capture(NAME, "", "nothing", "", f"nothing was run by hand here: {FOLDER} holds nothing"),)
     if len(folders) > MARKS_MAX:

@@ -1,4 +1,4 @@
-"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment.
+"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment. On FreeBSD the names that GEOM gives.
 
 A pool may know its members by other names: of a bay (vdev_id.conf), of a partition, or of a mapped device. Those links are listed as well, so that the
 disk behind them is found. /dev/disk/by-partlabel is left out: two partitions may have one label, and udev then keeps one link for both.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agents.collectors import _geom
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import link
 from agents.collectors.base import Capture, Unparsed
@@ -21,6 +22,9 @@ OTHERS = ("/dev/disk/by-vdev", "/dev/disk/by-partuuid", "/dev/mapper")
 
 def collect(host: Host) -> tuple[Capture, ...]:
     """A link that leads nowhere has no line: there is no disk behind it."""
+    if not _geom.is_linux(host):
+        found = _geom.collect(host, NAME)
+        return (found if found.outcome != "nothing" else Capture(NAME, "", "nothing", "", f"{ROOT} is not there"),)
     if not host.list(ROOT):
         return (Capture(NAME, "", "nothing", "", f"{ROOT} is not there"),)
     lines = [line for path in host.list(f"{ROOT}/*") for line in link(host, path)]
@@ -34,6 +38,9 @@ _LINE = re.compile(rf"((?:{'|'.join((ROOT, *OTHERS))})/.+) -> /dev/(.+)")
 
 def parse(text: str) -> tuple[tuple[str, str], ...] | Unparsed:
     """(link, kernel name) of each link, or the first line that made no sense. Never raises."""
+    if _geom.is_geom(text):
+        disks = _geom.parse(text)
+        return disks if isinstance(disks, Unparsed) else tuple((f"/dev/{name}", below) for disk in disks for name, below in disk.labels)
     torn = torn_end(text)
     if torn is not None:
         return torn

@@ -1,7 +1,7 @@
 """What is mounted and what is swapped on: a disk that serves either is not free.
 
 The mounts of the first process are asked for, which are the machine's: our own unit hides /home, /root and /tmp with all that is
-mounted below them from us, and a disk mounted there is no free disk.
+mounted below them from us, and a disk mounted there is no free disk. On FreeBSD `mount -p` (sbin/mount/mount.c: putfsent) and `swapinfo -k` (usr.sbin/swapinfo) list both.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute
-from agents.collectors.base import Capture, Unparsed
+from agents.collectors.base import Capture, Unparsed, ask
 from agents.host.host import Host
 
 NAME = "mounts"
 EVERY_SECONDS = 60
 MACHINE, OWN = "/proc/1/mounts", "/proc/mounts"
+MOUNTED, SWAPPED = ("mount", "-p"), ("swapinfo", "-k")  # of FreeBSD
+TIMEOUT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,26 @@ class Mounts:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
+    if not host.list(OWN) and not host.list("/sys/block"):
+        return (_of_freebsd(host),)
     if not host.list(OWN):
         return (Capture(NAME, "", "nothing", "", f"{OWN} is not there"),)
     mounts = attribute(host, MACHINE) or attribute(host, OWN)  # who is not root may not ask the first process
     if not mounts:
         return (Capture(NAME, "", "failed", "", f"{OWN} cannot be read"),)
     return (Capture(NAME, "", "data", "\n".join(mounts + attribute(host, "/proc/swaps")) + "\n"),)
+
+
+def _of_freebsd(host: Host) -> Capture:
+    """`swapinfo` is asked first: no other system has it."""
+    answers = [(argv, ask(host, NAME, argv, TIMEOUT_SECONDS)) for argv in (SWAPPED, MOUNTED)]
+    for _, answer in answers:
+        if answer.outcome == "nothing":
+            return Capture(NAME, "", "nothing", "", f"{OWN} is not there")
+        if answer.outcome != "data":
+            return answer
+    lines = [f"{' '.join(argv)}:{line}" for argv, answer in answers for line in answer.text.rstrip("\n").split("\n")]
+    return Capture(NAME, "", "data", "".join(f"{line}\n" for line in lines))
 
 
 def parse(text: str) -> Mounts | Unparsed:
@@ -46,12 +62,12 @@ def parse(text: str) -> Mounts | Unparsed:
     for line in text.rstrip("\n").split("\n"):
         path, _, entry = line.partition(":")
         fields = [_plain(field) for field in entry.split()]
-        if path in (MACHINE, OWN) and len(fields) >= 4:
+        if (path in (MACHINE, OWN) and len(fields) >= 4) or (path == " ".join(MOUNTED) and len(fields) >= 4):
             mounts.append((fields[0], fields[1], fields[2]))
-        elif path == "/proc/swaps" and fields[:1] == ["Filename"]:
+        elif (path, fields[:1]) in (("/proc/swaps", ["Filename"]), (" ".join(SWAPPED), ["Device"])):
             swaps = swaps or []
-        elif path == "/proc/swaps" and len(fields) >= 4 and swaps is not None:
-            swaps.append(fields[0])
+        elif path in ("/proc/swaps", " ".join(SWAPPED)) and len(fields) >= 4 and swaps is not None:
+            swaps += [fields[0]] if fields[0] != "Total" else []  # `swapinfo` adds them up where there are several
         else:
             return Unparsed("a line of the mounts cannot be read", line)
     return Mounts(tuple(mounts), None if swaps is None else tuple(swaps))

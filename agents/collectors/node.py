@@ -2,6 +2,9 @@
 
 The hostid is asked three times, because ZFS takes it from the module's parameter, else from the file, else from `hostid`. What the firmware
 calls the machine (DMI) tells later whose power was switched off; only root may read its serial numbers.
+
+FreeBSD has no such files: there `sysctl` says the same. Its boot id are 16 random bytes that stay for one boot (sys/kern/kern_mib.c: sysctl_bootid,
+since FreeBSD 13; `sysctl -x` prints them in hex). kern.boottime is none: a step of the clock moves it. ZFS takes kern.hostid as its hostid.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.collectors import _geom
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, whole
 from agents.collectors.base import Capture, Unparsed, decode
@@ -30,6 +34,9 @@ _DMI = ("sys_vendor", "chassis_serial", "product_serial", "board_serial", "produ
 HOSTID_FILE = "/etc/hostid"
 STAT = "/proc/stat"  # its line "btime" is when this boot began; an uptime would be news every time
 _COMMANDS = (("hostid",), ("zpool", "--version"))
+SYSCTL = ("sysctl", "kern.ostype", "kern.hostname", "kern.osrelease", "kern.hostid")
+BOOT_ID = ("sysctl", "-x", "kern.boot_id")
+FREEBSD = "FreeBSD"
 PREPARES, POWERS = "zfs_prepare_disk", "ZPOOL_AUTO_POWER_ON_SLOT"
 _EXEC_FOLDERS = ("/usr/lib/zfs-linux", "/usr/libexec/zfs", "/usr/lib/zfs", "/usr/local/libexec/zfs")  # ZFSEXECDIR of Debian, of others
 _SETTINGS = ("/etc/environment", "/etc/default/zfs", "/etc/profile.d/*.sh")
@@ -55,6 +62,7 @@ class NodeInfo:
     product_serial: str | None = None
     board_serial: str | None = None
     product_uuid: str | None = None
+    system: str | None = None  # "FreeBSD"; None on Linux, and where it was not asked
     powers: str | None = None  # the file that has `zpool online` and `clear`, given by hand, switch the power of slots on
 
 
@@ -67,6 +75,8 @@ def collect(host: Host) -> tuple[Capture, ...]:
         ran = host.run(argv, TIMEOUT_SECONDS)
         if ran.exit_code == 0:
             lines += [f"{' '.join(argv)}:{line}" for line in decode(ran.stdout).rstrip("\n").split("\n")]
+    if not host.list("/proc/sys/kernel/osrelease"):
+        lines += _geom.sysctls(host, SYSCTL, TIMEOUT_SECONDS) + _geom.sysctls(host, BOOT_ID, TIMEOUT_SECONDS)
     if not lines:
         return (Capture(NAME, "", "failed", "", "the node reports neither its name nor its hostid"),)
     return (Capture(NAME, "", "data", "\n".join(lines) + "\n"),)
@@ -111,16 +121,39 @@ def parse(text: str) -> NodeInfo | Unparsed:
             fields["prepares" if source == PREPARES else "powers"] = value
         elif source.startswith(f"{DMI}/") and source[len(DMI) + 1 :] in _DMI:
             fields[source[len(DMI) + 1 :]] = value
+        elif source == "sysctl" and (kept := _of_sysctl(value)) is not None:
+            fields |= kept
         elif source in _FILES and _FILES[source] != "hostid_spl":
             fields[_FILES[source]] = value
         else:
             return Unparsed("a line about the node cannot be read", line)
     booted_at = fields.pop("booted_at", None)
+    if fields.get("system") != FREEBSD:
+        fields = {name: value for name, value in fields.items() if name not in ("system", "boot_id_of_sysctl")}
+    elif boot_id := fields.pop("boot_id_of_sysctl", ""):
+        fields["boot_id"] = boot_id
     return NodeInfo(**{name: fields.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
 
 
+_BOOT_ID = re.compile(r"Format:\S{0,20} Length:16 Dump:0x([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})")
+_OF_SYSCTL = {"kern.ostype": "system", "kern.hostname": "hostname", "kern.osrelease": "kernel"}
+
+
+def _of_sysctl(line: str) -> dict[str, str] | None:
+    """What one line of sysctl says of the node; {} where it holds none of it, None where it is no such line."""
+    name, colon, value = line.partition(": ")
+    if not colon or not name.startswith("kern."):
+        return None
+    if name in _OF_SYSCTL:
+        return {_OF_SYSCTL[name]: value}
+    if name == "kern.hostid" and (whole(value) or 0) < 2**32 and whole(value):
+        return {"hostid": f"{whole(value):08x}"}
+    found = _BOOT_ID.fullmatch(value) if name == "kern.boot_id" else None
+    return {"boot_id_of_sysctl": "-".join(found.groups())} if found else {}
+
+
 _WORDS = (
-    *("hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl", "prepares", "powers"),
+    *("system", "hostname", "hostid", "boot_id", "kernel", "zfs_userland", "zfs_module", "hostid_file", "hostid_spl", "prepares", "powers"),
     *_DMI,
 )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from agents.collectors import _disks
+from agents.collectors import _disks, _geom
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.domain.wwid import strip_partition
 from agents.host.host import Host, Region
@@ -127,6 +127,8 @@ def others(host: Host, disk: str) -> tuple[str, ...]:
 
 def _size_bytes(host: Host, disk: str, name: str) -> int:
     """A partition whose size cannot be read is looked at."""
+    if not _geom.is_linux(host):
+        return next((part.size_bytes for each in _geom.disks_of(host) for part in each.parts if part.name == name), MEMBER_BYTES_MIN)
     try:
         return 512 * int(host.read(f"/sys/block/{disk}/{name}/size"))
     except (OSError, ValueError):

@@ -30,12 +30,13 @@ KINDS = {
     "uuid": Kind("NVMe namespace UUID", STANDARD),
     "nvme": Kind("NVMe model, serial number and namespace", SERIAL),
     "ata": Kind("ATA model and serial number", SERIAL),
+    "geom": Kind("serial number, with the name of the logical unit (FreeBSD)", SERIAL),
     "t10": Kind("T10 vendor identification", NOT),
     "ser": Kind("model and serial number, bus not known", NOT),
 }
-NAMED_BY = ("naa", "eui", "uuid", "nvme", "ata")  # what a write may name a disk by
+NAMED_BY = ("naa", "eui", "uuid", "nvme", "ata", "geom")  # what a write may name a disk by
 
-_USB = re.compile(r"/usb[0-9]+/")
+_USB = re.compile(r"/(?:usb|umass-sim)[0-9]+/")
 # What a hypervisor or a bridge gives where nobody set a serial number, and what makers left in by mistake.
 _NO_SERIAL = re.compile(r"QM0000[0-9]|0{0,8}1?23456789(?:0|ABCDEF)?|AA000000[0-9]{1,40}|.{1,3}", re.IGNORECASE)
 
@@ -67,6 +68,11 @@ def doubt(wwid: str, devices: Sequence[Device]) -> str:
         )
     if scheme(wwid) == "naa":
         return ""
+    if len(devices) > 1 and scheme(wwid) == "geom":
+        return (
+            f"{names} report one identity, {wwid}: two paths to one disk, which gmultipath would join, or two disks with one serial number. /dev/diskid names one of "
+            "them alone, so a command could reach either. Take out one of them, or give the command as your site does, and have the node look again"
+        )
     if len(devices) > 1:
         return (
             f"{names} report one identity, {wwid}, so a command could reach either. Take out the one that is not meant, or turn on the "
@@ -81,6 +87,8 @@ def _doubt_by_serial(wwid: str, devices: Sequence[Device]) -> str:
     for device in devices:
         if _NO_SERIAL.fullmatch(serial) or len(set(serial)) < 2:
             return f"The serial number of {device.name} is {serial!r}, which many disks report. Give the disk a serial number of its own, or choose another one"
+        if scheme(wwid) == "geom":
+            continue  # GEOM gives the serial number in one place, which is what the name is made of
         if not device.serial:
             return f"sysfs shows no serial number of {device.name} to compare with {wwid}. Rescan the device and have the node look again"
         if not _plain(device.serial).endswith(serial):

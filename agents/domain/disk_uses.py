@@ -10,6 +10,8 @@ import re
 import shlex
 from collections.abc import Iterable
 
+from agents.domain.wwid import DISKID
+
 _KINDS = (("CRYPT-", "LUKS"), ("LVM-", "LVM"), ("mpath-", "multipath"))  # how the UUID of a device mapper device begins
 _PARTITION = re.compile(r"part[0-9]+-(?=mpath-)")  # kpartx puts it before the UUID of the map
 
@@ -85,6 +87,30 @@ _WAYS = (  # a use -> what to save, and what ends it; {0} is the name that was f
 )
 # What the Filesystem Hierarchy Standard 3.0 needs to boot or run the system, and the EFI system partition where distributions mount it.
 _SYSTEM = re.compile(r"mounted on (/|/boot(?:/.+?)?|/efi|/usr|/var|/etc)(?: \([a-z0-9-]+\))?")
+# The same of FreeBSD, where a use names the class of GEOM that has the disk.
+_ON_FREEBSD = (
+    (
+        r"held by eli (\S+)",
+        "geli: {0} is attached on it. Save what is in it and stop what has it, then `geli detach {0}`. Keep its metadata before anything is written: `geli backup`.",
+    ),
+    (
+        r"held by multipath (\S+)",
+        "gmultipath: it is one path of {0}, and `gmultipath status` shows the others. No command here names a disk behind it, as /dev/diskid leads past it. Choose a disk that is "
+        "behind none, or give the command as your site does.",
+    ),
+    (
+        r"held by what has it open \(r[0-9]+w[0-9]+e[0-9]+\)",
+        "something has it open, and GEOM does not list what: `zpool status -P`, `swapinfo`, `mount -p`, `ctladm devlist -v`, `mdconfig -lv` and `fstat` with {link} show it. End it there.",
+    ),
+    (r"held by ([a-z]{2,20}) (\S+)", "GEOM: `geom {0} list` shows {1}, which is made of it. Save what is on that, and end it with the tool that made it."),
+    (r"swap(?: \([a-z0-9-]+\))?", "swap: nothing on it needs saving. `swapinfo` lists it, `swapoff` ends it where memory is enough; take its line out of /etc/fstab."),
+    (r"mounted on (.+?)(?: \([a-z0-9-]+\))?", "a mount: `fstat -f {0}` shows who uses it. Save what is in it, stop those, `umount {0}`, and take its line out of /etc/fstab."),
+)  # fmt: skip
+_PATTERNS_ON_FREEBSD = tuple((re.compile(pattern), text) for pattern, text in _ON_FREEBSD)
+OTHER_ON_FREEBSD = (
+    "`gpart show`, and `fstyp -u` and `file -s` with {link}, show what is on it. Save what is needed, and end it with the tool that made it; an empty partition table "
+    "with `gpart destroy`, which asks for nothing: compare the serial number before."
+)
 _PATTERNS = tuple((re.compile(pattern), text) for pattern, text in _WAYS)
 OTHER = "`lsblk {link}` shows what uses it. Save what is needed, and end it with the tool that made it."
 DEVICE = "DEVICE is {link}, or its partition {link}-partN as `lsblk {link}` shows it; compare the serial number before."
@@ -101,9 +127,11 @@ def mapped_as(holder: str, uuid: str, name: str) -> str:
 
 def way_on(use: str, link: str) -> str:
     """How one use is ended."""
-    found = next(((match, text) for pattern, text in _PATTERNS if (match := pattern.fullmatch(use))), None)
+    freebsd = link.startswith(DISKID)
+    patterns = _PATTERNS_ON_FREEBSD if freebsd else _PATTERNS
+    found = next(((match, text) for pattern, text in patterns if (match := pattern.fullmatch(use))), None)
     if found is None:
-        return OTHER.format(link=link)
+        return (OTHER_ON_FREEBSD if freebsd else OTHER).format(link=link)
     match, text = found
     return text.format(*map(shlex.quote, match.groups()), link=link, map=_map(link))
 

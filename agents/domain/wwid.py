@@ -1,8 +1,8 @@
 """Which disk is it: every way a WWID is written, brought to one.
 
 Canonical forms: `naa:5000c500a65b207b`, `eui:…`, `t10:…`, `uuid:…`; by model and serial number `ata:MODEL:SERIAL` (a SATA disk without a
-WWN), `nvme:VENDOR-SERIAL-MODEL-NSID` (in hex, as the kernel names a namespace without an identifier of its own) and, where the bus is not
-known, `ser:MODEL:SERIAL`. Kernel names, H:C:T:L, paths and slots are no identity and give None. A SAS port address looks exactly like an
+WWN), `nvme:VENDOR-SERIAL-MODEL-NSID` (in hex, as the kernel names a namespace without an identifier of its own), `geom:LUN:IDENT` (FreeBSD: the
+name of the logical unit in hex, where it gives one, and the serial number) and, where the bus is not known, `ser:MODEL:SERIAL`. Kernel names, H:C:T:L, paths and slots are no identity and give None. A SAS port address looks exactly like an
 LU name: pass such a value to `suggest_lu`, never to `normalise`. How far each form can be trusted, `disk_identity` says.
 """
 
@@ -12,6 +12,9 @@ import re
 from collections.abc import Callable
 
 _HEX = r"([0-9a-f]{16}|[0-9a-f]{32})"
+DISKID = "/dev/diskid/DISK-"
+_IDENT = r"[A-Za-z0-9][A-Za-z0-9._-]{3,39}"  # g_label.c writes other characters as %XX, and cuts a name at 64
+GEOM = rf"geom:(?:[0-9a-f]{{16}}|[0-9a-f]{{24}}|[0-9a-f]{{32}})?:{_IDENT}"
 
 
 def normalise(raw: str) -> str | None:
@@ -36,13 +39,45 @@ def strip_partition(name: str) -> tuple[str, int | None]:
 def by_id_path(wwid: str) -> str | None:
     """The one link in /dev/disk/by-id that udev makes of this identity and of no other; None where there is no such link.
 
+    On FreeBSD it is the name that GEOM gives the disk by its serial number (sys/geom/label/g_label_disk_ident.c: diskid/DISK-IDENT).
+
     An NVMe namespace is named by what sysfs gives as its `wwid`, never by `nvme-MODEL_SERIAL`: that link is shared by all namespaces of a
     controller, and udev moves it to the one that was attached last.
     """
     for pattern, link in _LINKS:
         if match := pattern.fullmatch(wwid):
-            return f"/dev/disk/by-id/{link.format(*match.groups())}"
+            return link.format(*match.groups())
     return None
+
+
+def of_geom(lunid: str, ident: str) -> str | None:
+    """FreeBSD's identity of a disk, by what `geom disk list` prints of it; None where GEOM could not name it by its serial number alone.
+
+    A name of the logical unit that is not in hex (T10, or none) is left out: sys/geom/geom_disk.c, g_disk_dumpconf, prints what the bus gives.
+    """
+    unit = lunid.lower() if re.fullmatch(r"[0-9a-fA-F]{16}|[0-9a-fA-F]{24}|[0-9a-fA-F]{32}", lunid) else ""
+    found = f"geom:{unit}:{ident}"
+    return found if re.fullmatch(GEOM, found) else None
+
+
+def parts_of_geom(wwid: str) -> tuple[str, str] | None:
+    """(name of the logical unit, serial number) of `geom:…`; None of any other identity."""
+    if re.fullmatch(GEOM, wwid) is None:
+        return None
+    _, unit, ident = wwid.split(":")
+    return unit, ident
+
+
+def as_other_systems_name(wwid: str) -> str:
+    """What Linux calls a disk that FreeBSD names by its unit too; else the identity itself."""
+    unit, _ = parts_of_geom(wwid) or ("", "")
+    return (_naa(unit) if len(unit) in (16, 32) else None) or wwid
+
+
+def is_unit_of(name: str, wwid: str) -> bool:
+    """Whether `name`, a name of a logical unit, is the one within FreeBSD's identity."""
+    parts = parts_of_geom(wwid)
+    return parts is not None and bool(parts[0]) and name.partition(":")[0] in ("naa", "eui") and name.partition(":")[2] == parts[0]
 
 
 def scheme(wwid: str) -> str:
@@ -126,6 +161,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = tuple(
         (r"nvme-(.+)_([^_]+)", 0, _serial),
         (r"(?:scsi-)?S[A-Z][^_]*_(.+)_([^_]+)", 0, _serial),
         (r"(ser:[^:]+:[^:]+)", 0, lambda same: same),
+        (rf"({GEOM})", 0, lambda same: same),
         (r"c[0-9]+t" + _HEX + r"d[0-9]+(?:[sp][0-9]+)?", re.IGNORECASE, _naa),  # illumos device
         (r"id1,[a-z]+@n" + _HEX + r"(?:/[a-z]+)?", re.IGNORECASE, _naa),  # illumos devid
     )
@@ -134,11 +170,12 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = tuple(
 _LINKS = tuple(
     (re.compile(pattern, re.ASCII), link)
     for pattern, link in (
-        ("naa:" + _HEX, "wwn-0x{}"),
-        (r"eui:([0-9a-f]{16}|[0-9a-f]{32})", "nvme-eui.{}"),
-        (r"uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", "nvme-uuid.{}"),
-        (r"nvme:([0-9a-f]{4}-[0-9a-f]{2,40}-[0-9a-f]{2,80}-[0-9a-f]{8})", "nvme-nvme.{}"),
-        (r"ata:([A-Za-z0-9#+.=@_-]{1,60}):([A-Za-z0-9#+.=@-]{1,60})", "ata-{}_{}"),
+        ("naa:" + _HEX, "/dev/disk/by-id/wwn-0x{}"),
+        (r"eui:([0-9a-f]{16}|[0-9a-f]{32})", "/dev/disk/by-id/nvme-eui.{}"),
+        (r"uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", "/dev/disk/by-id/nvme-uuid.{}"),
+        (r"nvme:([0-9a-f]{4}-[0-9a-f]{2,40}-[0-9a-f]{2,80}-[0-9a-f]{8})", "/dev/disk/by-id/nvme-nvme.{}"),
+        (r"ata:([A-Za-z0-9#+.=@_-]{1,60}):([A-Za-z0-9#+.=@-]{1,60})", "/dev/disk/by-id/ata-{}_{}"),
+        (rf"geom:[0-9a-f]{{0,32}}:({_IDENT})", DISKID + "{}"),
     )
 )
 

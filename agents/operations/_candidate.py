@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from agents.collectors import block, mounts, multipath, zdb_label
+from agents.collectors._geom import FREE
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.block import RUNNING, BlockDisk, BlockPartition
 from agents.collectors.multipath import MultipathMap
@@ -23,6 +24,9 @@ from agents.operations._tree import PoolTree, understood
 from agents.operations.base import NONE, UNKNOWN, Unread, known
 
 BLKID_TIMEOUT_SECONDS = 20.0
+AT_OPENING = "refused when it is opened"  # GEOM does not list it; it opens a write-protected disk for nobody who writes (sys/geom/geom_disk.c: g_disk_access)
+NO_FILE_SYSTEM = "filesystem not recognized"  # of fstyp, with exit code 1 (usr.sbin/fstyp/fstyp.c: main)
+NO_MAGIC = ("data", "empty")  # of `file`, for what no pattern of it names
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
 _TABLE = re.compile(
     r'\bPTTYPE="([^"]*)"'
@@ -105,7 +109,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.paths": str(len(candidate.paths)),
         **{f"disk.{name}": same(candidate, name) for name in ("serial", "model", "size_bytes", "logical_block_bytes", "state")},
         "disk.vendor": _vendor(candidate),
-        "disk.read_only": same(candidate, "read_only"),
+        "disk.read_only": AT_OPENING if _by_geom(candidate) else same(candidate, "read_only"),
         **_of_the_map(candidate),
         "disk.bay": known(lambda: bay(host, candidate)),
         "disk.holders": known(lambda: holders(host, candidate)),
@@ -155,8 +159,12 @@ def same(candidate: Candidate, field: str) -> str:
 
 
 def _vendor(candidate: Candidate) -> str:
-    """An NVMe disk has no field for it in sysfs: its model begins with the maker."""
-    return NONE if all(disk.hctl is None and disk.name.startswith("nvme") for disk in candidate.paths) else same(candidate, "vendor")
+    """An NVMe disk has no field for it in sysfs, and GEOM none of any: the model begins with the maker."""
+    return (
+        NONE
+        if _by_geom(candidate) or all(disk.hctl is None and disk.name.startswith("nvme") for disk in candidate.paths)
+        else same(candidate, "vendor")
+    )
 
 
 def bay(host: Host, candidate: Candidate) -> str:
@@ -192,12 +200,22 @@ def holders(host: Host, candidate: Candidate) -> str:
     parts: Iterator[Any] = (part for disk in candidate.paths for part in (disk, *disk.partitions))
     for part in parts:
         if part.holders is None:
-            raise Unread(f"sysfs does not show what holds {part.name}")
+            raise Unread(f"{'GEOM' if _by_geom(candidate) else 'sysfs'} does not show what holds {part.name}")
         held.update(part.holders)
+    held |= {opened(disk) for disk in candidate.paths if disk.by_geom and disk.mode != FREE}
     if candidate.map is not None:
         held.discard(candidate.map.dm)
         held.update(_above(candidate.map))
     return ", ".join(_named(host, holder) for holder in sorted(held)) or NONE
+
+
+def opened(disk: BlockDisk) -> str:
+    """Of a disk that GEOM shows as open: by what, it does not list."""
+    return f"what has it open ({disk.mode})"
+
+
+def _by_geom(candidate: Candidate) -> bool:
+    return any(disk.by_geom for disk in candidate.paths)
 
 
 def _above(one: MultipathMap) -> Iterator[str]:
@@ -278,6 +296,8 @@ def _label_text(label: zdb_label.Label) -> str:
 def _contents(host: Host, candidate: Candidate) -> str:
     """File systems and the like, as blkid finds them; empty partitions are no content, and a partition table is one on a map alone."""
     found: set[str] = set()
+    if _by_geom(candidate):
+        return ", ".join(sorted({what for name in candidate.read for what in _found_on_freebsd(host, name)})) or NONE
     for name in candidate.read:
         capture = ask(host, "blkid", ("blkid", "-p", f"/dev/{name}"), BLKID_TIMEOUT_SECONDS, data_exits=(0, 2))
         if capture.outcome == "nothing":
@@ -288,6 +308,21 @@ def _contents(host: Host, candidate: Candidate) -> str:
         if candidate.map is not None and name == candidate.map.dm:
             found.update(f"{kind} partition table" for kind in _TABLE.findall(capture.text))
     return ", ".join(sorted(found)) or NONE
+
+
+def _found_on_freebsd(host: Host, name: str) -> Iterator[str]:
+    """By both tools of its base system, as `fstyp` knows no other system's containers and partition tables, and `file` not every file system."""
+    for argv in (("fstyp", "-u", f"/dev/{name}"), ("file", "-bs", f"/dev/{name}")):
+        capture = ask(host, argv[0], argv, BLKID_TIMEOUT_SECONDS, data_exits=(0, 1) if argv[0] == "fstyp" else (0,))
+        if capture.outcome != "data":
+            raise Unread(capture.reason)
+        text = capture.text.strip()
+        if (capture.exit_code == 1 and NO_FILE_SYSTEM not in capture.stderr) or not text.isprintable():
+            raise Unread(f"{' '.join(argv)} does not say what is on it: {(text or capture.stderr.strip())[:80]!r}")
+        if capture.exit_code == 0 and not text:
+            raise Unread(f"{' '.join(argv)} prints nothing")
+        if text and (capture.source != "file" or text not in NO_MAGIC):
+            yield text[:80].replace(",", ";")
 
 
 def _found(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from agents.collectors import block, node
 from agents.collectors.base import Capture
 from agents.domain.disk_uses import ways_on
 from agents.domain.multipath_maps import path_of, states, uuid_of
+from agents.domain.wwid import DISKID
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import Candidate
@@ -65,8 +66,8 @@ def path(params: Mapping[str, str]) -> str:
 
 
 def data_path(params: Mapping[str, str], number: str = "1") -> str:
-    """Where its data will be: partition 1, or the map itself."""
-    return path(params) if MAP in params else f"{path(params)}-part{number}"
+    """Where its data will be: partition 1, or the map itself, or FreeBSD's disk."""
+    return path(params) if MAP in params or path(params).startswith(DISKID) else f"{path(params)}-part{number}"
 
 
 def survey(host: Host, params: Mapping[str, str]) -> Scene:
@@ -112,7 +113,7 @@ def questions(params: Mapping[str, str]) -> tuple[Question, ...]:
         ("disk.wwid", (wwid,), f"The disk is {{}} and {wwid} was approved."),
         *of_the_map(params),
         ("disk.state", block.RUNNING, f"The kernel calls the disk {wwid} {{}}. Choose another disk."),
-        ("disk.read_only", ("no",), f"The disk {wwid} can only be read. Choose another disk."),
+        ("disk.read_only", ("no", _candidate.AT_OPENING), f"The disk {wwid} can only be read. Choose another disk."),
         *in_use(wwid, "Choose another disk, or end that.", link),
         ("disk.labels", (NONE,), f"The disk {wwid} carries a ZFS label: {{}}. Choose another disk."),
         ("disk.contents", (NONE,), ended(f"The disk {wwid} holds {{}}. Choose another disk, or end that.", link)),

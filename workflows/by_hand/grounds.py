@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.collectors.node import FREEBSD
 from agents.domain.multipath_maps import path_of
-from agents.domain.wwid import by_id_path
+from agents.domain.wwid import by_id_path, scheme
 from agents.operations._new_disks import numbered
-from workflows.facts import FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
+from workflows.by_hand import freebsd
+from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 
 IN_PLAN = "by_hand"  # the part of a plan that makes it one to be carried out by hand
 ANY, NONE = "any", "none"
@@ -37,13 +39,17 @@ class Disk:
 
 @dataclass(frozen=True)
 class Grounds:
-    """`imported`: whether the pool is in use on this host when the command is given. `members`: (vdev guid, its state, or ANY)."""
+    """`imported`: whether the pool is in use on this host when the command is given. `members`: (vdev guid, its state, or ANY).
+
+    `system`: FREEBSD, or "" of Linux. The snippet is made for it, and asks for nothing that would have to be guessed in a shell.
+    """
 
     hostid: str
     boot_id: str
     imported: bool
     members: tuple[tuple[str, str], ...] = ()
     disks: tuple[Disk, ...] = ()
+    system: str = ""
 
     def to_plan(self) -> dict[str, Any]:
         """For the plan, which holds texts and lists alone."""
@@ -53,6 +59,7 @@ class Grounds:
             "imported": "yes" if self.imported else "no",
             "members": [list(member) for member in self.members],
             "disks": [[disk.path, disk.wwid, disk.label] for disk in self.disks],
+            **({"system": self.system} if self.system else {}),
         }
 
     @classmethod
@@ -62,7 +69,8 @@ class Grounds:
         if not isinstance(kept, Mapping):
             return None
         members = tuple((guid, state) for guid, state in kept["members"])
-        return cls(kept["hostid"], kept["boot_id"], kept["imported"] == "yes", members, tuple(Disk(*each) for each in kept["disks"]))
+        disks, system = tuple(Disk(*each) for each in kept["disks"]), FREEBSD if kept.get("system") == FREEBSD else ""
+        return cls(kept["hostid"], kept["boot_id"], kept["imported"] == "yes", members, disks, system)
 
 
 @derived
@@ -74,11 +82,14 @@ def of(facts: FleetFacts, node_name: str, plan: Mapping[str, Any]) -> Known[Grou
             return Unknown(f"The {what} of {node.node} is not known: {value.reason}")
         if pattern.fullmatch(value) is None:
             return Unknown(f"The {what} of {node.node} is {value!r}, which cannot be compared.")
+    system = FREEBSD if known(node.system) and node.system == FREEBSD else ""
+    if system and (why := freebsd.why_not(str(plan.get("operation", "")), plan.get("argv", ()))):
+        return Unknown(why)
     pre, params = plan.get("preconditions", {}), plan.get("params", {})
     members = tuple(_members(pre, params))
     disks = tuple(_disks(node, str(plan.get("operation", "")), pre, params, members))
     imported = known(node.pools) and any(known(pool.guid) and str(pool.guid) == params.get("pool_guid") for pool in node.pools)
-    return Grounds(str(node.hostid), str(node.boot_id), imported, members, disks)
+    return Grounds(str(node.hostid), str(node.boot_id), imported, members, disks, system)
 
 
 def _members(pre: Mapping[str, str], params: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -115,10 +126,17 @@ def _named(params: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def _disks_of_member(node: NodeFacts, pool_guid: str, guid: str) -> Iterator[Disk]:
     """Of a member whose disk the node sees. A disk that is gone has no label to read; its member is then looked for in the tree alone."""
-    seen = {disk.wwid for disk in node.disks if known(disk.wwid)} if known(node.disks) else set()
+    seen = {disk.wwid: disk for disk in node.disks if known(disk.wwid)} if known(node.disks) else {}
     for pool in node.pools if known(node.pools) else ():
         if not known(pool.guid) or str(pool.guid) != pool_guid:
             continue
         for _, leaf in lookup.pool_leaves(pool):
             if known(leaf.guid) and str(leaf.guid) == guid and known(leaf.wwid) and leaf.wwid in seen and (path := by_id_path(leaf.wwid)):
-                yield Disk(path, leaf.wwid, guid)
+                yield Disk(path + _partition_on_freebsd(seen[leaf.wwid], guid), leaf.wwid, guid)
+
+
+def _partition_on_freebsd(disk: DiskFacts, guid: str) -> str:
+    """Which partition of the disk carries the label, "p2"; "" where the disk itself does, and on Linux, where the first one is looked at too."""
+    found = [one.partition for one in disk.labels if str(one.guid) == guid] if known(disk.labels) else []
+    name = next((path.name for path in disk.paths if found and found[0].startswith(f"{path.name}p")), "")
+    return found[0][len(name) :] if name and scheme(str(disk.wwid)) == "geom" else ""

@@ -16,10 +16,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.collectors.by_hand import FOLDER
+from agents.collectors.by_hand import FOLDER, OF_FREEBSD
+from agents.collectors.node import FREEBSD
 from agents.domain.multipath_maps import LINK
+from agents.domain.wwid import DISKID
 from agents.host.host import PATH
-from workflows.by_hand import commands
+from workflows.by_hand import commands, freebsd
 from workflows.by_hand.grounds import ANY, NONE, Disk, Grounds
 from workflows.engine.plans import argv_problems
 
@@ -43,6 +45,7 @@ class Paths:
     boot_id: str = "/proc/sys/kernel/random/boot_id"
     hostid: str = "/etc/hostid"
     block: str = "/sys/class/block"
+    marks_on_freebsd: str = OF_FREEBSD
 
 
 def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()) -> str:  # noqa: B008
@@ -57,12 +60,12 @@ def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()
     if not body:
         raise CannotMake(f"{plan['operation']} is no command that a person could give; the agent alone does it.")
     lines = (
-        *_head(nonce, until, paths),
-        *_MEANS,
+        *_head(nonce, until, paths, grounds.system),
+        *_means(grounds.system),
         *_of_maps(grounds),
         *_checks(plan, grounds),
         *_command(body),
-        *_main(plan),
+        *_main(plan, grounds),
         "main",
         f"END_{nonce}",
     )
@@ -75,6 +78,8 @@ def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
     """Nothing but printable ASCII is ever put into it: a control character could do on a terminal what is not visible."""
     for problem in argv_problems(plan["argv"]):
         raise CannotMake(problem)
+    if grounds.system and (why := freebsd.why_not(plan["operation"], plan["argv"])):
+        raise CannotMake(why)
     texts = [
         *plan["argv"],
         *plan["params"].values(),
@@ -89,31 +94,37 @@ def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
                 f"{text!r} holds a character that a terminal or its shell may take for something else. It is not shown as a command."
             )
     for disk in grounds.disks:
-        if not disk.path.startswith("/dev/disk/by-id/"):
+        if not disk.path.startswith(DISKID if grounds.system == FREEBSD else "/dev/disk/by-id/"):
             raise CannotMake(f"{disk.path} may be another disk by now. Report this as a fault of the portal.")
 
 
-def _head(nonce: str, until: int, paths: Paths) -> Iterator[str]:
+def _head(nonce: str, until: int, paths: Paths, system: str) -> Iterator[str]:
     yield f"env -i PATH={shlex.quote(paths.path)} LC_ALL=C TZ=UTC HOME=/ {paths.shell} <<'END_{nonce}'"
     yield f"nonce={nonce}"
     yield f"since={int(until) - SECONDS - CLOCK_SECONDS}"
     yield f"until={int(until)}"
-    yield f"marks={shlex.quote(paths.marks)}"
+    yield f"marks={shlex.quote(paths.marks_on_freebsd if system == FREEBSD else paths.marks)}"
     yield 'mark="$marks/$nonce"'
+    if system == FREEBSD:
+        return
     yield f"boot_id_file={shlex.quote(paths.boot_id)}"
     yield f"hostid_file={shlex.quote(paths.hostid)}"
     yield f"block={shlex.quote(paths.block)}"
 
 
 # Guids are compared as text: a tool that takes them for numbers calls two of them equal that are not.
-_MEANS = [
+_NOTES = [
     "bad=0",
     "note() { printf 'slotlight: %s\\n' \"$*\"; }",
     'differs() { note "DIFFERS: $*"; bad=1; }',
     "same() {",
     '  if [ "$2" = "$3" ]; then note "$1: $2, as planned"; else differs "$1: \'$2\', planned as \'$3\'"; fi',
     "}",
+]
+_HOSTID = [
     "hostid_here() { hostid 2>/dev/null || od -An -tx4 -N4 \"$hostid_file\" 2>/dev/null | tr -d ' '; }",
+]
+_POOL = [
     "state_of() {",
     '  zpool status -g "$1" 2>/dev/null | while read -r name state rest; do',
     '    if [ "$name" = "$2" ]; then printf \'%s\\n\' "$state"; break; fi',
@@ -134,6 +145,8 @@ _MEANS = [
     '    differs "pools: zpool list does not answer"',
     "  fi",
     "}",
+]
+_DISK = [
     # A SATA disk without a WWN: the kernel pads model and serial number with blanks, udev's link has one underscore for each gap.
     "as_udev='/^t10\\.ATA /{s/^t10\\.ATA *//;s/ *$//;s/  */_/g;s/[^A-Za-z0-9#+.=@_-]/_/g;s/^/ata-/;}'",
     "wwid_of() {",
@@ -155,6 +168,8 @@ _MEANS = [
     '  if [ -e "$1-part1" ]; then part=$(zdb -l "$1-part1" 2>&1); fi',
     '  label "$1" "$3" "$4"',
     "}",
+]
+_LABEL = [
     "label() {",
     '  case "$whole$part" in',
     "    *'failed to invalidate cache'*) differs \"disk $1: zdb shows its labels from memory, and not the disk\"; return ;;",
@@ -201,6 +216,13 @@ _MAP = [  # its UUID is compared by `disk`; here what it leads to
 ]
 
 
+def _means(system: str) -> list[str]:
+    """The functions that read and compare, as the system of the plan has them."""
+    if system == FREEBSD:
+        return [*_NOTES, *freebsd.IDENTITY, *_POOL, *freebsd.DISK, *_LABEL]
+    return [*_NOTES, *_HOSTID, *_POOL, *_DISK, *_LABEL]
+
+
 def _is_map(disk: Disk) -> bool:
     return disk.path.startswith(LINK)
 
@@ -215,7 +237,8 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
     yield "checks() {"
     yield '  same user "$(id -u)" 0'
     yield f'  same hostid "$(hostid_here)" {shlex.quote(grounds.hostid)}'
-    yield f'  same "boot id" "$(cat "$boot_id_file" 2>/dev/null)" {shlex.quote(grounds.boot_id)}'
+    boot_id = "boot_id_here" if grounds.system == FREEBSD else 'cat "$boot_id_file" 2>/dev/null'
+    yield f'  same "boot id" "$({boot_id})" {shlex.quote(grounds.boot_id)}'
     yield "  now=$(date +%s)"
     yield '  if [ "$now" -le "$until" ] 2>/dev/null; then :; else differs "time: this snippet has run out, or the clock does not answer"; fi'
     # One whose clock is behind would run it long after it was settled that nothing ran.
@@ -226,6 +249,10 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
         yield f"  not_imported {guid}"
     for member, state in grounds.members:
         yield f"  member {pool} {shlex.quote(member)} {shlex.quote(state)}"
+    if grounds.system == FREEBSD:
+        yield from (freebsd.line(disk, guid, plan["argv"]) for disk in grounds.disks)
+        yield "}"
+        return
     yield from (_disk(disk, guid) for disk in grounds.disks)
     for disk in filter(_is_map, grounds.disks):
         yield f"  paths_of {shlex.quote(disk.path)} {shlex.quote(commands.as_the_kernel_writes(disk.wwid))}"
@@ -243,9 +270,8 @@ def _command(body: commands.Lines) -> Iterator[str]:
     yield "}"
 
 
-def _main(plan: Mapping[str, Any]) -> tuple[str, ...]:
-    grounds = Grounds.from_plan(plan)
-    assert grounds is not None
+def _main(plan: Mapping[str, Any], grounds: Grounds) -> tuple[str, ...]:
+    digest = freebsd.DIGEST if grounds.system == FREEBSD else 'digest=$(sha256sum <"$mark/output" 2>/dev/null)'
     text = shlex.quote(commands.in_words(plan["operation"], plan["argv"]))
     who = f"{shlex.quote(grounds.hostid)} {shlex.quote(grounds.boot_id)}"
     return tuple(
@@ -264,7 +290,7 @@ main() {{
   note "runs now: "{text}
   command_of_the_plan </dev/null >"$mark/output" 2>&1
   code=$?
-  digest=$(sha256sum <"$mark/output" 2>/dev/null)
+  {digest}
   printf 'nonce %s\\nexit_code %s\\nat %s\\noutput %s\\n' "$nonce" "$code" "$(date +%s)" "${{digest%% *}}" >"$mark/ended.new" &&
     mv "$mark/ended.new" "$mark/ended"
   cat "$mark/output"

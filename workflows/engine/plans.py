@@ -9,7 +9,10 @@ from typing import Any
 from agents.portal.wire import canonical
 
 # A kernel name may be another disk by now; no write command may carry one.
-_KERNEL_NAME = re.compile(r"(?:^|/)(?:sd[a-z]{1,8}|nvme[0-9]{1,8}n[0-9]{1,8}|dm-[0-9]{1,8})(?:p?[0-9]{1,8})?$")
+_KERNEL_NAME = re.compile(
+    r"(?:^|/)(?:sd[a-z]{1,8}|nvme[0-9]{1,8}n[0-9]{1,8}|dm-[0-9]{1,8})(?:p?[0-9]{1,8})?$"
+    r"|(?:^|/dev/)(?:a?da|nda|nvd|mfid|mfisyspd|vtbd)[0-9]{1,4}(?:[ps][0-9]{1,4}[a-h]?)?$"  # of FreeBSD
+)
 _HCTL = re.compile(r"^\[?[0-9]+:[0-9]+:[0-9]+:[0-9]+\]?$")
 
 

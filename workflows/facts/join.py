@@ -76,6 +76,7 @@ def node_facts(
         hostname=_of_node(sources, "hostname"),
         hostid=_of_node(sources, "hostid"),
         boot_id=_of_node(sources, "boot_id"),
+        system=_of_node(sources, "system"),
         zfs_userland=_of_node(sources, "zfs_userland"),
         zfs_module=_of_node(sources, "zfs_module"),
         prepares=_of_node(sources, "prepares"),
@@ -156,7 +157,7 @@ def _resolver(devices: Known[tuple[BlockDisk, ...]], links: Mapping[str, tuple[s
     def resolve(path: str) -> str | None:
         base, _ = strip_partition(path)
         if base in linked or path in linked:
-            return linked.get(base) or linked[path]
+            return linked.get(path) or linked[base]  # a name of FreeBSD may end like a partition: /dev/gpt/tank1p2
         if base.startswith("/dev/disk/"):
             return normalise(base)
         return keys.get(base.removeprefix("/dev/"))

@@ -407,6 +407,7 @@ class NodeFacts:
     leaf_changes: Known[tuple[LeafChange, ...]]
     digests: Mapping[str, str]
     failures: Mapping[str, str]  # source/key -> why it failed, or why its text was not understood
+    system: Known[str] = Unknown("Its system was not asked.")  # "FreeBSD"; not known of Linux
     prepares: Known[str] = Unknown("No script for new disks was seen.")  # zfs_prepare_disk, run as root by `zpool replace`
     powers: Known[str] = Unknown("No file was seen that has slots switched on.")  # sets ZPOOL_AUTO_POWER_ON_SLOT for people's shells
     fabric: Known[FabricFacts] = Unknown("The SAS fabric was not read.")

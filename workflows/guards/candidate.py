@@ -3,6 +3,7 @@
 from agents.collectors.block import RUNNING
 from agents.domain.disk_uses import way_on, ways_on
 from agents.domain.multipath_maps import path_of
+from agents.domain.wwid import DISKID
 from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import (
     DiskFacts,
@@ -102,7 +103,7 @@ def asked_past_a_map(disk: DiskFacts, command: str) -> Verdict | None:
 
 @guard
 def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
-    """The command names the disk by this link in /dev/disk/by-id, so the link must exist and lead to this disk."""
+    """The command names the disk by this link in /dev/disk/by-id, or in /dev/diskid, so the link must exist and lead to this disk."""
     disk = need(the_disk(facts, params))
     above = need(disk.map)
     link = path_of(params["wwid"], above.uuid if above else "")
@@ -112,9 +113,15 @@ def the_disk_answers_to_its_wwid(facts: FleetFacts, params: Params) -> Verdict:
         return refuse(f"A command could reach another disk than {name_of(disk)}: {disk.doubt}.")
     if any(link in path.by_id for path in disk.paths):
         return ok(f"{link} leads to {name_of(disk)}.")
+    if link.startswith(DISKID):
+        return refuse(f"{link} is not there, so a command cannot name {name_of(disk)} safely. {NO_DISKID} {_OTHERWISE_ON_FREEBSD}")
     return refuse(
         f"{link} is not there, so a command cannot name {name_of(disk)} safely. Run `udevadm trigger` on {params['node']} and look again."
     )
+
+
+NO_DISKID = "FreeBSD makes it of a disk that nothing has open, where kern.geom.label.disk_ident.enable is 1; its installer writes 0 into /boot/loader.conf."
+_OTHERWISE_ON_FREEBSD = "Set it to 1 there and with `sysctl`, take the disk out and put it in again, and collect anew."
 
 
 @guard

@@ -11,6 +11,7 @@ from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unk
 from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
 from workflows.facts.read.policies import OLDER
 
+ORDERED_ON_FREEBSD = ("set_tunable",)
 REHEARSE = "Rehearsed from its situation, this runbook shows every command."
 
 
@@ -24,9 +25,13 @@ def allowed(*operations: ModuleType) -> Guard:
         node = need(lookup.node(facts, params.get("node", "")))
         if not params.get("pool_guid"):
             return unknown("The run names no pool guid, so whether the node's policy allows it is not known.")
+        system = node.system if known(node.system) else ""
+        given = all(can_be_given(one.NAME, system) for one in operations)
         if node.brought:
-            given = all(can_be_given(one.NAME) for one in operations)
             return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)
+        if system and any(one.NAME not in ORDERED_ON_FREEBSD for one in operations):
+            why = f"{node.node} runs {node.system}, where a tunable alone is ordered: what the others rest on there was read in its source, and tried nowhere."
+            return replace(refuse(f"{why} {REHEARSE}"), by_hand=given)
         if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):
             return refuse(f"{node.node}: {OLDER.reason} Update the agent first (run the install line again on the node), then begin here.")
         if not known(node.policy):
@@ -36,7 +41,9 @@ def allowed(*operations: ModuleType) -> Guard:
         against = {one.NAME: why for one in operations if (why := node.policy.refusal(one.NAME, one.EFFECT, params))}
         if not against:
             return _in_its_hours(facts, node, node.policy, operations)
-        return replace(refuse(f"{node.node}: {next(iter(against.values()))} {REHEARSE}"), by_hand=all(map(can_be_given, against)))
+        return replace(
+            refuse(f"{node.node}: {next(iter(against.values()))} {REHEARSE}"), by_hand=all(can_be_given(name, system) for name in against)
+        )
 
     return the_policy_of_the_node_allows_it
 

@@ -140,7 +140,7 @@ def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources, block: tuple[Block
     devices = {device.name: device for device in block}
     swaps, fats = _swaps(sources), _fats(sources)
     for disk in facts.disks if known(facts.disks) else ():
-        if not known(disk.wwid) or by_id_path(disk.wwid) is None:
+        if not known(disk.wwid) or by_id_path(disk.wwid) is None or scheme(disk.wwid) == "geom":  # a twin has Linux's names
             made.gaps.append(_left_out(disk))
             continue
         twin = _disk(disk, [devices[name] for name in disk.names], swaps, fats)

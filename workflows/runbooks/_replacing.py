@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from agents.domain.wwid import as_other_systems_name
 from agents.operations import zpool_replace
 from agents.operations._new_disk import MAP
 from workflows.analysis import eta, redundancy
@@ -51,7 +52,7 @@ def pool_disk_and_bay(facts: FleetFacts, params: Params) -> tuple[str, ...]:
 
 def _disk_and_bay(wwid: str, disk: DiskFacts) -> tuple[str, ...]:
     bays = (f"bay:{disk.bay.enclosure_id}/{disk.bay.slot}",) if known(disk.bay) else ()
-    return (f"disk:{wwid}", *bays)
+    return (f"disk:{as_other_systems_name(wwid)}", *bays)
 
 
 def every_disk(facts: FleetFacts, params: Params, guards: tuple[Guard, ...] = CANDIDATE_GUARDS) -> tuple[Option, ...]:

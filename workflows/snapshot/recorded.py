@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from agents.collectors import _geom
 from agents.domain.wwid import strip_partition
 from agents.host.host import Agrees, Ran, Region
 from agents.host.running_commands import IMPORT
@@ -32,6 +33,7 @@ ENDS: Mapping[str, str] = {  # how a question ended -> what a collector is given
 }
 UNREAD: Mapping[str, str] = {"late": "the kernel did not answer in time", "no-time": "the time for the whole collection was over"}
 NOT_ASKED = "not asked by slotlight-collect"
+FREEBSD = "FreeBSD"  # as `uname -s` says it: there a name of a disk is no link, and GEOM says what it is a name of
 ASLEEP_BY_HDPARM = "Device is in STANDBY mode, by hdparm -C; smartctl is not installed\n"
 _ABOUT = ("host", "hostid", "boot_id", "system", "uid", "began", "ended")
 _NUMBER = re.compile(r"[0-9]{1,12}")
@@ -256,6 +258,8 @@ class RecordedHost:
         self._collected(path)
         if path in self._is.links:
             return self._is.links[path]
+        if self._is.about["system"] == FREEBSD and (device := _geom.device_of(_geom.disks_of(self), path)):
+            return f"/dev/{device}"
         name = path.removeprefix("/dev/")
         if (
             path.startswith("/dev/")

@@ -6,11 +6,13 @@ import pytest
 
 from agents.operations import (
     OPERATIONS,
+    set_tunable,
     zpool_import_dry_run,
     zpool_import_readonly,
     zpool_import_txg,
     zpool_import_writable,
     zpool_replace,
+    zpool_set_path,
 )
 from agents.orders.policy import Policy
 from agents.zfs_releases import READ, TABLE, ruling, words
@@ -20,7 +22,7 @@ from workflows.engine import by_hand
 from workflows.engine.core import PlanStep, ok
 from workflows.engine.state import OrderSeen, RunState
 from workflows.facts import FleetFacts, Unknown, known
-from workflows.facts.read.policies import OLDER
+from workflows.facts.read.policies import NOT_REPORTED, OLDER
 from workflows.guards.policy import allowed
 from workflows.guards.releases import released, tellings
 from workflows.runbooks import RUNBOOKS
@@ -107,6 +109,14 @@ def of_no_boot_id() -> bool:
     return known(grounds.of(fleet(node), node.node, {"operation": "zpool_replace", "params": {}, "preconditions": {}}))
 
 
+def of_freebsd() -> bool:
+    node = replace(incident.NODE, system="FreeBSD", policy=NOT_REPORTED)
+    verdicts = [allowed(operation)(fleet(node), incident.PARAMS) for operation in (zpool_replace, zpool_set_path)]
+    assert all(verdict.outcome == "refuse" for verdict in verdicts)
+    assert allowed(set_tunable)(fleet(node), incident.PARAMS).outcome == "pass"
+    return verdicts[0].by_hand and not verdicts[1].by_hand
+
+
 ASKED = {
     "the node's policy file does not let it run": lambda: of_policy(OBSERVES),
     "a release that was not read": lambda: of_ruling("zpool_replace", "2.5.0-1", "2.5.0-1") and of_ruling("zpool_replace", "0.6.4-1", "0.6.4-1"),
@@ -115,6 +125,7 @@ ASKED = {
     "tools and kernel module of different minors": lambda: of_ruling("zpool_replace", "2.4.4-1", "2.3.2-1"),
     "tools and kernel module of one minor, and the operation changed": lambda: of_ruling("zpool_clear", "2.2.3-1", "2.2.4-1"),
     "an agent that is too old": lambda: of_policy(OLDER),
+    "the node runs FreeBSD, and the command is not that of a tunable": of_freebsd,
     "the node reports no boot id": of_no_boot_id,
 }  # fmt: skip
 

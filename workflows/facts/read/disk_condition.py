@@ -18,6 +18,7 @@ from agents.collectors._smart_json import SmartDetails
 from agents.collectors.block import BlockDisk
 from agents.collectors.sg_logs import Logs
 from agents.collectors.smart import Smart
+from agents.domain.wwid import is_unit_of
 from workflows.facts.read.disk_health import Finding, findings
 from workflows.facts.unknown import Known, Unknown, known
 
@@ -155,6 +156,8 @@ def is_about(smart: Smart, device: BlockDisk) -> bool:
     if device.wwid is None:
         return False
     if device.wwid in smart.names or device.wwid == smart.wwid:
+        return True
+    if any(is_unit_of(name, device.wwid) for name in (*smart.names, smart.wwid or "")):
         return True
     comparable = any(_kind(name) == _kind(device.wwid) for name in (*smart.names, smart.wwid or "") if name)
     return not comparable and bool(smart.serial) and smart.serial == device.serial

@@ -12,11 +12,15 @@ from agents.collectors import disk_links as disk_links_source
 from agents.collectors import lsscsi as lsscsi_source
 from agents.collectors import mounts as mounts_source
 from agents.collectors import smart as smart_source
+from agents.collectors._geom import FREE
 from agents.collectors.block import BlockDisk
 from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.multipath import MultipathMap
+from agents.collectors.zdb_label import MEMBER_BYTES_MIN
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
+from agents.domain.wwid import DISKID
+from agents.operations._candidate import opened
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts
 from workflows.facts.read.bays import bay_of, read_bays
 from workflows.facts.read.disk_condition import is_about, read_condition
@@ -32,6 +36,8 @@ from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 T = TypeVar("T")
 BY_ID = "/dev/disk/by-id/"
+WHOLE = (BY_ID, DISKID)
+NO_NAME_ON_FREEBSD = "GEOM gives it no serial number by which /dev/diskid could name it: one of 4 to 40 letters, digits, dots and dashes. Behind a RAID controller, have it pass the disk through."
 BY_UUID, MAPPER = f"{BY_ID}dm-uuid-", "/dev/mapper/"
 
 
@@ -91,8 +97,14 @@ def by_disk(devices: Iterable[BlockDisk]) -> dict[str, list[BlockDisk]]:
 
 
 def label_names(device: BlockDisk, labels: Mapping[str, Read]) -> tuple[str, ...]:
-    """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for, LUKS containers on it too."""
+    """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for, LUKS containers on it too.
+
+    FreeBSD's ZFS makes no partition of its own, so there it is the disk, and each partition that can be a member.
+    """
     first = next((p.name for p in device.partitions if p.number == 1), device.name)
+    if device.by_geom:
+        large = (p.name for p in device.partitions if (p.size_bytes or 0) >= MEMBER_BYTES_MIN)
+        return tuple(dict.fromkeys((device.name, *large, *(p.name for p in device.partitions if p.name in labels))))
     others = (
         device.name,
         *(p.name for p in device.partitions),
@@ -109,7 +121,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
     linked = bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link))
     witnesses = witnesses_of(linked, about.places, addresses_of(devices))
     return DiskFacts(
-        wwid=one.wwid or Unknown("The device gives no WWID."),
+        wwid=one.wwid or Unknown(NO_NAME_ON_FREEBSD if one.by_geom else "The device gives no WWID."),
         serial=_same(devices, lambda device: device.serial, "serial number"),
         vendor=one.vendor or "",
         model=one.model or "",
@@ -119,7 +131,7 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
         physical_block_bytes=_same(devices, lambda device: device.physical_block_bytes, "physical block size"),
         paths=tuple(_path(about, device, above) for device in devices),
         labels=_labels(places),
-        in_use=_in_use(about, devices, above),
+        in_use=_in_use(about, devices, above, _labels(places)),
         bay=settled(linked, witnesses, about.bays),
         bay_witnesses=witnesses,
         health=_health(sources, devices),
@@ -142,7 +154,7 @@ def _path(about: Around, device: BlockDisk, above: Known[MultipathMap | None]) -
         sas_address=device.sas_address,
         holders=_holders(device),
         partitions=tuple(p.name for p in device.partitions),
-        by_id=tuple(link for link in (*whole_links(above, about.links), *about.links.get(device.name, ())) if link.startswith(BY_ID)),
+        by_id=tuple(link for link in (*whole_links(above, about.links), *about.links.get(device.name, ())) if link.startswith(WHOLE)),
         other_names=tuple(dict.fromkeys((*_other_names(about, device), *links_of(above, about.links)))),
         sg=about.sg.get(device.name),
         link=link_of(device.folder),
@@ -152,7 +164,7 @@ def _path(about: Around, device: BlockDisk, above: Known[MultipathMap | None]) -
 def _other_names(about: Around, device: BlockDisk) -> tuple[str, ...]:
     """Links that do not name the whole disk in /dev/disk/by-id. What is mapped onto several disks names none of them."""
     inside = (*(p.name for p in device.partitions), *(dm for dm, key in about.mapped.items() if key == (device.wwid or device.name)))
-    whole = tuple(link for link in about.links.get(device.name, ()) if not link.startswith(BY_ID))
+    whole = tuple(link for link in about.links.get(device.name, ()) if not link.startswith(WHOLE))
     return (*whole, *(link for name in inside for link in about.links.get(name, ()) if not _of_partition(link)))
 
 
@@ -197,12 +209,17 @@ def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
 
 
 @derived
-def _in_use(about: Around, devices: list[BlockDisk], above: Known[MultipathMap | None]) -> Known[tuple[str, ...]]:
+def _in_use(
+    about: Around, devices: list[BlockDisk], above: Known[MultipathMap | None], places: Known[tuple[LabelFacts, ...]]
+) -> Known[tuple[str, ...]]:
+    """What GEOM shows as open says nothing more of a disk that carries a label: a pool may have it."""
     if not known(about.use):
         return about.use
     found: list[str] = []
     for device in devices:
         holders = need(holders_above(above, need(_holders(device))))
+        if device.by_geom and device.mode != FREE and places == ():
+            holders = (*holders, opened(device))
         found += [f"held by {_named(about, holder)}" for holder in holders]
         found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
     found += [use for name in (above.devices if known(above) and above is not None else ()) for use in about.use.get(name, ())]

@@ -13,7 +13,7 @@ from agents.collectors.block import BlockDisk
 from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.smart import Smart
 from agents.collectors.zdb_label import ACTIVE, DESTROYED, EXPORTED
-from agents.domain.wwid import normalise, scheme
+from agents.domain.wwid import is_unit_of, normalise, scheme
 from workflows.facts.fleet.identity import Identity, Statement, plain, weigh
 from workflows.facts.model import LabelFacts
 from workflows.facts.read.labels import Read
@@ -99,7 +99,8 @@ def _serials(reported: Lists, device: BlockDisk, smart: Known[Smart]) -> Iterato
         value = normalise(link) or ""
         if scheme(value) in ("ser", "ata"):
             yield Statement("serial", plain(value.rsplit(":", 1)[-1]), source, by, "udev")
-    if known(smart) and smart.serial and smart.wwid in (None, device.wwid):  # a report about another disk was heard above
+    about_it = known(smart) and (smart.wwid in (None, device.wwid) or is_unit_of(smart.wwid, device.wwid or ""))
+    if known(smart) and smart.serial and about_it:  # a report about another disk was heard above
         yield Statement("serial", plain(smart.serial), f"smart/{device.name}", f"smartctl ({device.name})", "disk")
 
 

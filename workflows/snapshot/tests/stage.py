@@ -167,7 +167,7 @@ def parts(data: bytes) -> dict[str, bytes]:
         return {one.name: tar.extractfile(one).read() for one in tar}
 
 
-def archive(seen: Traced, *, at: int, host: str, hostid: str, boot_id: str, change=None) -> bytes:
+def archive(seen: Traced, *, at: int, host: str, hostid: str, boot_id: str, change=None, system: str = "Linux") -> bytes:
     """What the script writes of such a host, begun `at` that second and made without running it. `change` may alter the three files before they are packed."""
     answers, lines = b"", []
     for argv, (ran, limit) in seen.ran.items():
@@ -184,7 +184,7 @@ def archive(seen: Traced, *, at: int, host: str, hostid: str, boot_id: str, chan
             rows = data.decode().split("\n")
             files += [f"={path}", *(f"|{row}" for row in (rows[:-1] if rows[-1] == "" else rows))]
     text = "".join(f"{line}\n" for line in files).encode()
-    about = {"host": host, "hostid": hostid, "boot_id": boot_id, "system": "Linux", "uid": "0", "began": str(at), "ended": str(at + 2)}
+    about = {"host": host, "hostid": hostid, "boot_id": boot_id, "system": system, "uid": "0", "began": str(at), "ended": str(at + 2)}
     head = ["slotlight-collect\t1", *(f"{name}\t{value}" for name, value in about.items())]
     manifest = "".join(f"{line}\n" for line in (*head, *lines, f"end\t{len(answers)}\t{len(text)}")).encode()
     held = {recorded.FILES: text, recorded.ANSWERS: answers, recorded.MANIFEST: manifest}
