@@ -88,12 +88,18 @@ def is_talk(lines: Sequence[str]) -> bool:
         return any(line.strip() for line in lines)  # a fence alone: the output was not pasted
     if all(_FAR_SCRIPT.search(line) and not _FIGURE.search(line) for line in printed):
         return True
-    if len(printed) > LINES_MAX or not printed[0][:1].isupper() or _COMPLAINT.search(printed[0]):
+    if len(printed) > LINES_MAX or not (printed[0][:1].isupper() or _is_aside(printed)) or _COMPLAINT.search(printed[0]):
         return False
     if len(printed) == 1 and _ANNOUNCED.fullmatch(printed[0]):
         return True
     first = re.findall(r"[A-Za-z']+", printed[0].lower())
     return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(is_sentence, printed)) >= 7 * len(printed)
+
+
+def _is_aside(printed: Sequence[str]) -> bool:
+    """Whether it is one line that goes on with somebody's sentence: in brackets, or to tell what stands below it."""
+    line = printed[0]
+    return len(printed) == 1 and ((line[0] == "(" and line[-1] == ")") or (line[0].islower() and line[-1] == ":"))
 
 
 SENTENCE_MIN = 4  # words
