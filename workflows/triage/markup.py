@@ -67,6 +67,8 @@ def without(text: str) -> str:
         text = _BB_BREAK.sub("\n", text)
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
     lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
+    if "{{" in text or _QUOTES in text:
+        lines = list(map(_unquoted, lines))
     if " \\\n" in text:
         lines = _without_kept_ends(lines)
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
@@ -112,6 +114,22 @@ def _character(found: re.Match[str]) -> str:
     """A blank that does not break is a blank, and what is no character stays as it is written."""
     text = html.unescape(found.group().lower() if found.group()[1] != "#" else found.group())
     return "\t" if text in ("\t", "&tab;") else " " if text.isspace() or text == "\xa0" else text if text.isprintable() else found.group()
+
+
+_SHORTCODE = re.compile(r"\{\{[<%] ?/?\w[^{}\n]{0,80}[>%]\}\}")  # a fence of Hugo's
+_TEXT_OF_SOURCE = re.compile(r'(?:[A-Za-z_]\w{0,60} {0,2}= {0,2})?[frbu]{0,2}"""\\?')  # a text of several lines in a program
+_QUOTES = '"""'
+
+
+def _unquoted(line: str) -> str:
+    """Without a fence of other places: of a page's own code, or around a text that stands in a program."""
+    if _SHORTCODE.fullmatch(line.strip()):
+        return TURN
+    begun = _TEXT_OF_SOURCE.match(line.lstrip())
+    if begun and line.count(_QUOTES) == 1:
+        return f"{TURN}{line.lstrip()[begun.end() :]}"
+    ends = line.endswith(_QUOTES) and line.count(_QUOTES) == 1
+    return line.removesuffix(_QUOTES) + TURN if ends else line
 
 
 def _unfenced(line: str) -> str:

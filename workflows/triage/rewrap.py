@@ -15,6 +15,7 @@ from agents.collectors._kernel_lines import LINE_MAX, classify
 from agents.collectors._log_stamps import spelt_out, stamped
 from agents.collectors.base import Reading, Unparsed, UnreadLine
 from agents.collectors.kernel_log import JOURNAL
+from agents.collectors.zpool_status_errors import LIST
 from workflows.triage import cut_off, partly, pool_text, torn_json
 
 
@@ -81,11 +82,27 @@ def _as_is(lines: Sequence[str]) -> Change:
 NO_ERRORS = "No known data errors"
 _ERRORS = re.compile(r" {0,4}errors: (.{1,40})$")
 _LISTED = re.compile(r" {0,4}errors: Permanent errors have been detected")
+_TORN_LIST = re.compile(r" {0,4}errors: Permanent errors have been(?: detected(?: in(?: the(?: following(?: files)?)?)?)?)?\s*$")
+# What only that list has: an object by its number, or a file of a dataset that is not mounted
+OBJECT_ALONE = re.compile(
+    r"\s{0,16}(?:<metadata>|<0x[0-9a-f]{1,16}>|[A-Za-z][\w.:-]{0,100}(?:[/@][\w.:%-]{1,100}){0,12}):<0x[0-9a-f]{1,16}>\s*$"
+)
 _TORN_ENTRY = re.compile(r"\s+<[^>]{0,40}(?:>(?::(?:<[^>]{0,40})?)?)?$")  # "<metadata>:<0x2", of an object that has no name
 
 
 def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Without a last `errors:` line, or a last entry of its list, that was cut within: it says neither that there are none nor which."""
+    """Without a last `errors:` line, or a last entry of its list, that was cut within: it says neither that there are none nor which.
+
+    One that says that there is damage stays, as it does, without its list. A list alone gets the line that stands above one.
+    """
+    if (first := next((line for line in lines if line.strip()), "")) and OBJECT_ALONE.match(first):
+        return [
+            LIST,
+            "",
+            *(f"        {line.strip()}" for line in lines if line.strip()),
+        ], "what stands above its list of damaged data is not here"
+    if any(map(_TORN_LIST.match, lines)):
+        return [LIST if _TORN_LIST.match(line) else line for line in lines], "its list of damaged data is not here"
     end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
     if end >= 0 and _TORN_ENTRY.match(lines[end]) and any(map(_LISTED.match, lines)):
         return lines[:end], "its list of damaged data is cut within an entry"

@@ -20,6 +20,7 @@ from workflows.triage.fields import HEADER, KEY
 from workflows.triage.goes_on import belongs, family
 from workflows.triage.piece import SECTION, Piece
 from workflows.triage.refused import refusals
+from workflows.triage.rewrap import OBJECT_ALONE
 from workflows.triage.torn_json import PART_OF_SMARTCTL, is_json
 
 NO_PROMPT = re.compile(
@@ -52,6 +53,8 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             prompt = _prompt(line, command)
             continue
         source, key = begins(lines, i)
+        if not source and not pieces[-1].source and not pieces[-1].command and OBJECT_ALONE.match(line):
+            source = "zpool_status"  # damaged data without what stands above the list of it
         if source and _is_talk(pieces[-1], source):
             pieces.append(_turned(pieces[-1], node, i + 1, source))
         shut = pieces[-1].path or (pieces[-1].hint and source not in _IN_ANY_ANSWER)
@@ -233,7 +236,7 @@ def _json(lines: Sequence[str]) -> str:
 _POOL = re.compile(r" {0,6}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
 UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status in cmd/zpool/zpool_main.c
-    r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
+    r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |(?:raidz )?expand: [Ee]xpan(?:sion of|ded) |remove: (?:Removal of|Evacuation of) )"
 )
 _REASON = re.compile(r" {0,4}status: (\S.{0,200})")
 
@@ -268,6 +271,8 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
     ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
+    ("zpool_events", re.compile(r' {8}class = "(?:ereport|resource|sysevent)\.fs\.zfs\.'), r" {8}(?:ena|pool|pool_guid|version) = "),
+    ("zpool_events", re.compile(r" {8}detector = \(embedded nvlist\)$"), r" {16}version = 0x"),  # its first line is not here
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
     (
         "zpool_history",
