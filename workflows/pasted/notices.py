@@ -40,18 +40,27 @@ KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave,
     (re.compile(r"(?i)(?:storage )?pool .{1,60}(?:crashed|inactive|not active|failed)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
     (re.compile(r"(?i)SmartFailure|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
      "disk-failing", "act", "its own record says that it fails or will fail"),
-    (re.compile(r"(?i)fault detected on|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
+    (re.compile(r"(?i)fault detected on|[Dd]etected a failed disk|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
     (re.compile(r"(?i)medium error|bad (?:block|sector)|uncorrect|unrecovered|read error|reallocat|pending sector|media error|I/O error|read/write error"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
     (re.compile(r"(?i)(?:plugged|unplugged|pulled) out|unplugged|(?:disk|drive) .{0,80}(?:removed|missing|lost|disconnected|not (?:found|detected|responding))|device (?:is )?(?:gone|missing)"), "disk-missing", "watch", "a disk is away"),
     (re.compile(r"(?i)(?:disk|drive|hdd|ssd|temperature).{0,80}(?:overheat|too hot|temperature|exceed|high)|Temperature(?:High|Critical)"), "disk-hot", "watch", "a disk is too hot"),
     (re.compile(r"(?i)wear|lifespan|life (?:left|remaining)|endurance|spare (?:blocks?|capacity)"), "disk-worn", "watch", "an SSD is worn"),
 )  # fmt: skip
+# The same in the languages that Synology's and QNAP's systems write their mails in: of what, and how it is
+_POOL_OF = r"(?!.{0,200}\b(?:nicht|kein|keine|pas|nunca|jamais|nessun|niet|geen|не)\b)(?:Speicherpools?|Volumes?|Datenträgerpool|RAID-Gruppe|(?:Le )?[Gg]roupe de stockage|(?:El )?[Gg]rupo de almacenamiento|[Gg]rupo de armazenamento|[Pp]ool di archiviazione|[Pp]ula pamięci|[Oo]pslagpool|存储池|存儲集區|储存池|儲存集區|ストレージ ?プール|ボリューム|스토리지 풀|볼륨|[Пп]ул(?:а|е)? (?:хранения|носителей|памяти))"
+_DEGRADED_IN = r"(?:heruntergestuft|herabgestuft|beeinträchtigt|degradiert|dégradée?|degradad[oa]|degradat[oa]|zdegradowan|gedegradeerd|verslechterd|降级|降級|劣化|縮退|성능 저하|деградир|ухудш)"
+_CRASHED_IN = r"(?:abgestürzt|ausgefallen|planté|en panne|bloqueado|dañad[oa]|danneggiat[oa]|in crash|uszkodzon|vastgelopen|beschadigd|损毁|損毀|崩溃|クラッシュ|破損|손상|충돌|сбо[йе]|повреж|отказ)"
+FOREIGN: tuple[_Kind, ...] = (
+    (re.compile(rf"{_POOL_OF}.{{0,120}}?{_DEGRADED_IN}"), "vdev-degraded", "act", "an array or a pool is degraded"),
+    (re.compile(rf"{_POOL_OF}.{{0,120}}?{_CRASHED_IN}"), "pool-down", "act", "an array, volume or pool is down"),
+)
 _SENTENCE = re.compile(
     r"[ >*-]{0,8}(?:(?:Subject|Message|Event Message|Description|Event|Warning|summary|description|alertname) ?[:=] ?)?(?P<text>\S.{2,600})"
 )
 _BEGINS = (
     r"[ >]{0,8}(?:Subject: )?Scrutiny SMART error \(|[ >]{0,8}(?:Subject: )?\[(?:FIRING|RESOLVED):[0-9]{1,4}\]"
     r"|\[(?:Warning|Error|Information|Info)\].{0,80}\[(?:Storage & Snapshots|Hardware Status|Storage Manager|Disk)\]|NAS Name: \S"
+    rf"|[ >]{{0,8}}.{{0,60}}?{_POOL_OF}.{{0,120}}?(?:{_DEGRADED_IN}|{_CRASHED_IN})"
     r"|SeqNumber {1,12}= [0-9]|Message ID {1,12}= [A-Z]{3}[0-9]{1,5}|Event: Unraid |System Host Name: \S"
 )
 _NEW = re.compile(
@@ -100,7 +109,7 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
     quiet = notice.field("severity").lower() in _QUIET_SEVERITY
     if _OVER.search(notice.sentence) or quiet:
         return
-    kind = next(((slug, severity, words) for form, slug, severity, words in KINDS if form.search(notice.sentence)), None)
+    kind = next(((slug, severity, words) for form, slug, severity, words in (*FOREIGN, *KINDS) if form.search(notice.sentence)), None)
     if kind is None:
         yield _situation("unexplained", "watch", "a notice whose words are not known here", notice, where)
     elif kind[0]:

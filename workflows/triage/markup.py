@@ -66,6 +66,8 @@ def without(text: str) -> str:
     if "[" in text:
         text = _BB_BREAK.sub("\n", text)
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
+    if "`WARNING: Pool '" in text:
+        text = _QUOTED_LOG.sub(lambda found: f"{TURN}\n{' '.join(found.group(1).split())}\n{TURN}", text)
     lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
     if "{{" in text or _QUOTES in text:
         lines = list(map(_unquoted, lines))
@@ -74,6 +76,8 @@ def without(text: str) -> str:
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
 
 
+# What the kernel says of a pool that it suspends, as people quote it within a sentence
+_QUOTED_LOG = re.compile(r"`(WARNING: Pool '[^'`\n]{1,255}' has encountered an uncorrectable I/O failure[^`]{1,80}?suspended\.?)`")
 KEPT_ENDS_MIN = 3  # lines of a pool
 
 
