@@ -16,7 +16,7 @@ from workflows.pasted.others import TROUBLE
 
 _OBJECTS = re.compile(r" *Dataset \S{1,255} \[[A-Za-z]{2,12}\], ID [0-9]{1,20}, cr_txg [0-9]{1,20}, ")
 _TABLE = re.compile(r" +Object +lvl +iblk +dblk ")
-_HISTORY = re.compile(r"(?:unrecognized record:| {1,4}history (?:command|zone|who|time|hostname|txg|internal str|event): .{0,4000}) *$")
+_HISTORY = re.compile(r"(?:unrecognized record:| {1,4}history (?:command|zone|who|time|hostname|txg|internal str|event): )")
 _WALK = re.compile(r"\s*Traversing all blocks ")
 _ROW = re.compile(r" {2,12}-?[0-9]{1,20} +[0-9]{1,2} +[0-9.]+[KMGT]? +[0-9.]+[KMGT]? +\S")
 _FAILED = re.compile(

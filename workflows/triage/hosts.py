@@ -101,8 +101,8 @@ def _imported_twice(fleet: FleetFacts, exported: Collection[tuple[str, str]]) ->
         for ours, theirs in ((ours, theirs) for ours in one.pools_read for theirs in other.pools_read if ours.name == theirs.name):
             both = _given(vdev for _, vdev in ours.tops_read) & _given(vdev for _, vdev in theirs.tops_read)
             own = sorted(filter(_OWN.fullmatch, both))
-            told_apart = known(ours.guid) and known(theirs.guid)  # by guid it is told elsewhere
-            if (own or len(both) >= GIVEN_MIN) and not told_apart and not {(one.node, ours.name), (other.node, ours.name)} & set(exported):
+            by_guid = known(ours.guid) and known(theirs.guid)  # by guid it is told elsewhere
+            if (own or len(both) >= GIVEN_MIN) and not by_guid and not {(one.node, ours.name), (other.node, ours.name)} & set(exported):
                 yield _twice(one, other, ours.name, own or sorted(both), "act" if own else "watch")
 
 

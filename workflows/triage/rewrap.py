@@ -300,6 +300,18 @@ def _mdb(lines: Sequence[str]) -> Change:
     return _without_others(lines, [line for line in lines if not re.match(r"Loading modules:|(?:> *)?(?:::\w+|\$q)$", line)], "other lines")
 
 
+_EDGE_OF_ZDB = re.compile(r"ZFS_DBGMSG\(zdb\) (?:START:|END)$")
+_PLACE = re.compile(r"\w{1,40}\.c:[0-9]{1,6}:\w{1,80}\(\): ")
+
+
+def _debug_log(lines: Sequence[str]) -> Change:
+    """The debug log that `zdb -G` prints of itself has two edges and no times; each of its messages gets the time 0."""
+    if not any(map(_EDGE_OF_ZDB.match, lines)):
+        return _as_is(lines)
+    inner = [line for line in lines if not _EDGE_OF_ZDB.match(line)]
+    return _as_is([f"000000000 {line}" if _PLACE.match(line) else line for line in inner])
+
+
 def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> Change:
     if not any(ours):
         return _as_is(lines)
@@ -333,6 +345,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zdb_config": (_cut(cut_off.config),),
     "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),
     "sysctl": (_sysctl,),
+    "dbgmsg": (_debug_log,),
     "parameters": (_options,),
     "mdb": (_mdb,),
     "zpool_iostat": (_as_is, _tabs),

@@ -291,6 +291,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
+    ("dbgmsg", re.compile(r"ZFS_DBGMSG\(zdb\) START:$"), ""),  # `zdb -G` prints it without times
     ("dbgmsg", re.compile(r"[0-9]{9,11} +(?:[0-9a-f]{16} +)?\w{1,40}\.c:[0-9]{1,6}:\w{1,80}\(\): "), ""),  # its last lines alone
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),

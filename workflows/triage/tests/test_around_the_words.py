@@ -134,6 +134,17 @@ def test_the_last_lines_of_the_debug_log_are_known_without_their_heading():
     assert not answer.good
 
 
+def test_the_debug_log_that_zdb_prints_of_itself_has_no_times_and_is_read():
+    answer = read(
+        "# zdb -d -e -G lagoon\nI ran it with -A too, it is the same.\nzdb: can't open 'lagoon': Input/output error\n\n"
+        "ZFS_DBGMSG(zdb) START:\nspa.c:5490:spa_import(): spa_import: importing lagoon\n"
+        "spa_misc.c:393:spa_load_failed(): spa_load(lagoon, config trusted): FAILED: vdev_load failed [error=52]\nZFS_DBGMSG(zdb) END\n"
+    )
+    assert outcomes(answer) == [("refused", "read"), ("dbgmsg", "read")]
+    assert {"refused-command", "import-blocked"} <= set(slugs(answer))
+    assert not answer.good
+
+
 @pytest.mark.parametrize("columns", ["NAME  STATE     READ WRI", "NAME  STATE     REA"])
 def test_a_heading_that_ends_within_is_cut_and_no_column_of_a_new_release(columns: str):
     answer = read(f"{STATUS.partition('config:')[0]}config:\n\n\t{columns}\n")

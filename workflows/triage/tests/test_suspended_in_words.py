@@ -6,15 +6,15 @@ import pytest
 
 from workflows.triage import triage
 
-SAID = "WARNING: Pool 'linden' has encountered an uncorrectable I/O failure and has been suspended."
+SUSPENSION = "WARNING: Pool 'linden' has encountered an uncorrectable I/O failure and has been suspended."
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        f"The console shows again and again `{SAID}` and then the node hangs.\n",
+        f"The console shows again and again `{SUSPENSION}` and then the node hangs.\n",
         "The log has `WARNING: Pool 'linden' has encountered an uncorrectable I/O failure and\nhas been suspended.`:\n",
-        f"Solaris: {SAID}\n",
+        f"Solaris: {SUSPENSION}\n",
     ],
     ids=["within a sentence", "over two lines", "of FreeBSD"],
 )
