@@ -48,6 +48,10 @@ _LANGUAGES = frozenset(
 )
 _FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
 _STRESSED = re.compile(rf"(\*{{1,3}}|_{{2}}|~~)({STATE})\1")
+_STRESSED_COUNT = re.compile(r"(?<=\s)(\*{2,3}|_{2}|~~)([0-9][0-9.]{0,6}[KMGT]?)\1(?=\s)")
+_STRESSED_FIELD = re.compile(
+    r"^\*\*( {0,4}(?:pool|id|state|status|action|see|scan|errors): [^*\n]{1,300}(?:\n[^*\n]{1,300})?)\*\*$", re.MULTILINE
+)  # with the line in which it goes on
 _ENTITIES_DEEP = 2  # "&amp;lt;": escaped twice
 
 
@@ -60,7 +64,7 @@ def without(text: str) -> str:
         for _ in range(_ENTITIES_DEEP):
             text = _ENTITY.sub(_character, text)
     if "*" in text or "__" in text:
-        text = _STRESSED.sub(r"\2", text)
+        text = _STRESSED_FIELD.sub(r"\1", _STRESSED_COUNT.sub(r"\2", _STRESSED.sub(r"\2", text)))
     if "\\_" in text or "\\*" in text:
         text = _ESCAPED.sub(r"\1", text)
     if "[" in text:

@@ -329,6 +329,22 @@ def _cut(whole: Callable[[Sequence[str]], cut_off.Whole]) -> _Mend:
     return cut
 
 
+_OF_DESTROYED = re.compile(r" {4}state: 2$")
+DESTROYED = (
+    "This label says that its pool was destroyed with `zpool destroy`; `zpool import -D` lists such pools, and `zpool import` does not."
+)
+
+
+def _destroyed(mend: _Mend) -> _Mend:
+    """The same mend; its change notes as well that a label is one of a destroyed pool."""
+
+    def noted(lines: Sequence[str]) -> Change:
+        change = mend(lines)
+        return change._replace(notes=(*change.notes, DESTROYED)) if any(map(_OF_DESTROYED.match, lines)) else change
+
+    return noted
+
+
 _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status": (_status_as_is, _status),
     "zpool_import": (_as_is, _zpool),
@@ -341,7 +357,7 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status_json": (_as_is, _cut(torn_json.head)),
     "smart": (_as_is, _cut(torn_json.head), _cut(torn_json.body_of_smartctl)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
-    "zdb_label": (lambda lines: _as_is(_labels(lines)), _cut(_whole_labels)),
+    "zdb_label": (_destroyed(lambda lines: _as_is(_labels(lines))), _destroyed(_cut(_whole_labels))),
     "zdb_config": (_cut(cut_off.config),),
     "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),
     "sysctl": (_sysctl,),

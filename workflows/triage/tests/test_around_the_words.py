@@ -173,3 +173,17 @@ def test_the_kernels_line_of_a_cpu_with_a_uid_is_part_of_a_stack():
     )
     assert "unexplained" not in slugs(answer)
     assert "kernel-errors" in slugs(answer)
+
+
+def test_a_label_of_a_destroyed_pool_is_noted():
+    destroyed = read(LABEL.format(0).replace("state: 0", "state: 2"))
+    assert any("destroyed" in note for one in destroyed.reads for note in one.notes)
+    assert not any("destroyed" in note for one in read(LABEL.format(0)).reads for note in one.notes)
+    assert not destroyed.good
+
+
+def test_counts_and_whole_fields_in_bold_are_what_they_are_without_it():
+    plain = STATUS.replace("ONLINE       0     0     0", "ONLINE       0     0     7")
+    stressed = plain.replace("0     7", "0   **7**").replace("status: One", "**status: One").replace("degraded state.", "degraded state.**")
+    assert [(one.source, one.outcome) for one in read(stressed).reads] == [("zpool_status", "read")]
+    assert slugs(read(stressed)) == slugs(read(plain))
