@@ -187,3 +187,15 @@ def test_counts_and_whole_fields_in_bold_are_what_they_are_without_it():
     stressed = plain.replace("0     7", "0   **7**").replace("status: One", "**status: One").replace("degraded state.", "degraded state.**")
     assert [(one.source, one.outcome) for one in read(stressed).reads] == [("zpool_status", "read")]
     assert slugs(read(stressed)) == slugs(read(plain))
+
+
+def test_no_disk_is_replaced_where_the_text_ends_within_its_vdev_and_all_that_is_seen_of_it_counts_errors():
+    """The others may count as well, and then it is what they share."""
+    head, _, _ = STATUS.partition("\t    ata-P_01")
+    first = "\t    ata-P_01              DEGRADED     0     0   542  too many errors\n"
+    cut, whole = (
+        read(f"{head}{first}\t    ata-P_02              DEGRADED"),
+        read(f"{head}{first}\t    ata-P_02              ONLINE       0     0     0\n\nerrors: No known data errors\n"),
+    )
+    assert "replace" not in {cure.kind for one in cut.situations for cure in one.cures}
+    assert "replace" in {cure.kind for one in whole.situations for cure in one.cures}
