@@ -199,3 +199,13 @@ def test_no_disk_is_replaced_where_the_text_ends_within_its_vdev_and_all_that_is
     )
     assert "replace" not in {cure.kind for one in cut.situations for cure in one.cures}
     assert "replace" in {cure.kind for one in whole.situations for cure in one.cures}
+
+
+def test_dots_below_a_command_stand_for_an_output_that_was_not_pasted():
+    dots, *_ = read("# zdb -hhe lagoon\n...\n2026-06-14.00:24:08 zpool scrub lagoon\n  history command: 'zpool scrub lagoon'\n").reads
+    assert (dots.outcome, dots.source) == ("left out", "")
+
+
+def test_the_title_of_a_refusal_reads_as_a_sentence():
+    (refused,) = read("cannot clear errors for lagoon: I/O error\n").situations
+    assert refused.title == "clear errors for lagoon was refused"
