@@ -383,8 +383,6 @@ def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read
     reader = pasted.READERS[piece.source]
     value = reader.parse([piece.question, *piece.lines] if piece.question else piece.lines)
     if isinstance(value, Unparsed):
-        if refusals := refused.refusals(piece.lines, piece.command):
-            return replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
         again = f"`{reader.again}` is read." if reader.again else "Paste the whole output."
         reason = f"{value.reason.rstrip('.')}. {again}"
         return replace(read, outcome="not read", reason=reason[:1].upper() + reason[1:], line=value.line)

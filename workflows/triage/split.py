@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from agents.collectors import kernel_log
+from agents.collectors.base import Unparsed
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
@@ -380,6 +381,8 @@ def _trim(piece: Piece) -> Piece:
         piece.source, piece.lines = "uberblock", rest
     if piece.source == "kernel_log" and piece.lines and all(not line or kernel_log.JOURNAL.match(line) for line in piece.lines):
         piece.source = piece.command = ""  # which time the journal is of, and no line of it
+    if piece.source == "zdb_objects" and not piece.sure and isinstance(pasted.READERS["zdb_objects"].parse(piece.lines), Unparsed):
+        piece.source = ""  # zdb was refused, or something else stands here
     if piece.command and piece.source and not piece.sure and talk.is_talk(piece.lines) and not refusals(piece.lines, piece.command):
         piece.source, piece.lines = "", []  # the command, and what somebody says of it
     return piece

@@ -119,7 +119,14 @@ def test_what_only_begins_like_a_command_is_none(line):
     assert asked(line) is None
 
 
-@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool events", "zdb -d ost_0"])
+@pytest.mark.parametrize("command", ["zdb -d ost_0"])
+def test_a_form_that_tells_too_little_says_what_to_ask(command):
+    (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
+    assert read.outcome == "left out"
+    assert "read" in read.reason
+
+
+@pytest.mark.parametrize("command", ["zpool list -v", "zpool iostat -v", "zpool events"])
 def test_a_form_that_is_read_and_has_no_rows_says_what_to_ask(command):
     (read,) = triage([("p", f"# {command}\nsome text\n")]).reads
     assert read.outcome == "not read"
