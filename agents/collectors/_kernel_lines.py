@@ -45,12 +45,12 @@ PATTERNS = {
         r"|(?P<driver_of>mpt\dsas(?:_cm)?\d+):? (?:fault info from func|failure at \S+:\d+/\w+\(\)|_base_\w+: timeout).*"
     ),
     "hba-silent": r"(?P<hba>mpt(?:base|scsih|sas): ioc\d+): ERROR - Doorbell (?:INT|ACK) timeout .*",
-    "multihost-suspended": r"(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
+    "multihost-suspended": r"(?:Solaris: )?(?:WARNING: )?MMP writes to pool '(?P<pool>.+)' have not succeeded in over (?P<after>\d+) ?(?P<unit>ms|s); suspending pool.*",
     "suspended": (
-        r"(?:WARNING: )?(?:Pool '(?P<pool>.+)' has encountered an uncorrectable I/O failure and has been suspended.*"
+        r"(?:Solaris: )?(?:WARNING: )?(?:Pool '(?P<pool>.+)' has encountered an uncorrectable I/O failure and has been suspended.*"
         r"|catastrophic pool I/O failure, zpool=(?P<zpool>\S+)(?!\S).*)"
     ),
-    "resumed": r"(?:WARNING: )?Pool '(?P<pool>.+)' was suspended and is being resumed.*",
+    "resumed": r"(?:Solaris: )?(?:WARNING: )?Pool '(?P<pool>.+)' was suspended and is being resumed.*",
     "zio-error": (
         r"zio pool=(?P<pool>\S+) vdev=(?P<vdev>\S+) error=(?P<error>\d+)(?!\d)(?: type=(?P<type>\d+) offset=(?P<offset>\d+) "
         r"size=(?P<size>\d+) flags=.*|.*)"

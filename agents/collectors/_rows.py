@@ -64,7 +64,7 @@ def is_gap(line: str) -> bool:
     return _GAP_ALONE.fullmatch(stripped) is not None or (_GAP_MARK.match(stripped) is not None and _GAP_WORDS.search(stripped) is not None)
 
 
-UNDER_WAY = re.compile(r"(?:Removal|Evacuation) of \S|expansion of \S|expanded \S")  # print_removal_status, print_raidz_expand_status
+UNDER_WAY = re.compile(r"(?:Removal|Evacuation) of \S|[Ee]xpansion of \S|[Ee]xpanded \S")  # print_removal_status, print_raidz_expand_status
 
 
 class Lines(NamedTuple):

@@ -111,6 +111,8 @@ SENTENCES: tuple[Sentence, ...] = (
     _s("unit-failed", r"Failed to start (?:zfs-\S+ - )?(?:Import|Mount) ZFS|Failed to start zfs-import",
        "systemd says that a unit of ZFS failed when the node started, and not why: often a disk came later than the unit, or the cache file names one that is gone. A failed unit changes nothing on the disks; what is behind it may be more.",
        "`zpool status -P -p` shows what is imported all the same, and `journalctl -b -u zfs-import-cache -u zfs-import-scan -u zfs-mount` what zpool printed."),
+    _s("events-not-got", r"cannot get event", "`zpool events` could not ask the kernel for its list of events. It says nothing of a pool or a disk: the tools and the module are of two releases, or the module has no such list here.",
+       "`zfs version` shows both releases. `zpool status -v -P -p` and the kernel's log show how the pools are meanwhile.", "", ("events",)),
     # what is given as a new disk
     _s("part-of-active", r"is part of active pool|is part of active|part of active pool",
        "The disk under this name is a member of a pool that is imported on this node now. It is in service, whatever its name was yesterday.",

@@ -76,6 +76,7 @@ from workflows.pasted import (
     uberblock,
     udevadm,
     zdb_import,
+    zdb_objects,
     zed_mail,
     zed_variables,
     zfs_get,
@@ -152,6 +153,7 @@ READERS: Mapping[str, Reader] = {
         arc_summary,
         uberblock,
         zdb_import,
+        zdb_objects,
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted

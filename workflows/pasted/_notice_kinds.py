@@ -39,6 +39,7 @@ _SECTORS = (
     r"|slechte sectoren|leesfout|setores? (?:defeituos|danificad)|erros? de leitura|uszkodzon\w{1,4} sektor|błąd odczytu|(?:повреждённ|поврежденн|сбойн)\w{0,4} сектор|ошибк\w{1,3} чтения"
     r"|坏扇区|壞軌|坏道|不良セクタ"
 )
+_DENIES = re.compile(r"(?i)\b(?:nicht|kein\w{0,2}|n'est pas|ne .{1,40} pas|aucune?|nunca|jamais|nessun\w?|niet|geen|не|нет|brak)\b")
 OTHER_LANGUAGES: tuple[Kind, ...] = (
     (_of(rf"{_POOL}.{{0,60}}(?:{_DEGRADED})"), "vdev-degraded", "act", "an array or a pool is degraded"),
     (_of(rf"{_POOL}.{{0,60}}(?:{_CRASHED})"), "pool-down", "act", "an array, volume or pool is down"),
@@ -66,9 +67,15 @@ MACHINES: tuple[Kind, ...] = (
 
 def of_sentence(sentence: str) -> Kind | None:
     """The kind of a sentence in another language, or of a machine's log; None where no word of it is known."""
-    return next((kind for kind in (*MACHINES, *OTHER_LANGUAGES) if kind[0].search(sentence)), None)
+    known = MACHINES if _denies(sentence) else (*MACHINES, *OTHER_LANGUAGES)
+    return next((kind for kind in known if kind[0].search(sentence)), None)
 
 
 def of_language(sentence: str) -> bool:
     """Whether it is a sentence of a kind that only another language than English has words for."""
-    return any(kind[0].search(sentence) for kind in OTHER_LANGUAGES)
+    return not _denies(sentence) and any(kind[0].search(sentence) for kind in OTHER_LANGUAGES)
+
+
+def _denies(sentence: str) -> bool:
+    """Whether it says that something is not so; "nicht erkannt" and "nicht gefunden" say that a disk is away."""
+    return _DENIES.search(re.sub(r"(?i)nicht (?:erkannt|gefunden)", "", sentence)) is not None

@@ -43,7 +43,7 @@ _ITEM = re.compile(
     r"[ >\"“]{0,12}(?:[*•-] {1,4})?(?:(?:CRITICAL|WARNING|ERROR|ALERT|EMERGENCY|NOTICE|INFO|INFORMATION)[:,]? {1,4})?(?:[*•-] {1,4})?(\S.{0,1200})"
 )
 _JSON = re.compile(r' {0,40}(?:[\[\]{}]|"[a-z_]{1,30}": ?)')  # of `midclt call alert.list`
-_FORMATTED = re.compile(r'"formatted": ?"((?:[^"\\]|\\.){1,1200})"')
+_FORMATTED = re.compile(r'"(?:formatted|message)": ?"((?:[^"\\]|\\.){1,1200})"')
 _BULLET = re.compile(r"[ >]{0,12}[*•-] {1,4}\S")
 _NAMED = r"(?:(?:The )?(?:[Pp]ool|volume) [\"'`]{0,2}(?P<name>[A-Za-z\[][\w.:\[\]-]{0,120})[\"'`]{0,2}(?: \(ZFS\))?|Boot [Pp]ool)"
 _POOL = re.compile(rf"{_NAMED},? (?:state|status) is (?P<state>[A-Z]{{4,12}})(?::(?P<why> ?.{{0,900}})|\.?[\"”]?$)")
@@ -219,7 +219,7 @@ def notes(value: Alerts) -> tuple[str, ...]:
 
 READER = Reader(
     name="alerts",
-    first=r"\[?\{.{0,1000}?\"formatted\": ?\"| {1,40}\"formatted\": ?\"| {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?: ?$| {0,8}(?:The following|These) alerts? ha(?:s|ve) been (?:cleared|gone):"
+    first=r"\[?\{.{0,1000}?\"formatted\": ?\"| {1,40}\"formatted\": ?\"| {1,40}\"message\": ?\"(?:Pool|The volume|Device: /dev/|Space usage for pool) | {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?: ?$| {0,8}(?:The following|These) alerts? ha(?:s|ve) been (?:cleared|gone):"
     r"|[ >\"“]{0,12}(?:[*•-] {1,4})?(?:(?:CRITICAL|WARNING|ERROR|ALERT)[:,]? {1,4})?(?:[*•-] {1,4})?(?:(?:(?:The )?(?:[Pp]ool|volume) [\"'`]{0,2}[A-Za-z\[][\w.:\[\]-]{0,120}[\"'`]{0,2}(?: \(ZFS\))?|Boot [Pp]ool),? (?:state|status) is [A-Z]{4,12}(?::|\.?[\"”]?$)"
     r"|(?:Space usage for pool|The capacity for the volume) [\"']|Scrub for pool [\"'].{1,120} is paused|Enclosure \(.{1,160}\): Element )",
     goes_on=r" {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?:| {0,8}(?:The following|These) |\s*[*•-] | {0,12}(?:CRITICAL|WARNING|ERROR|ALERT|NOTICE|INFO)\b"

@@ -212,7 +212,7 @@ def notes(value: Checks) -> tuple[str, ...]:
 
 READER = Reader(
     name="checks",
-    first=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})",
+    first=r" {0,8}(?!Solaris: )(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})",
     confirm=_begins,
     goes_on=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN)\b",
     strict=True,

@@ -15,7 +15,7 @@ from workflows.pasted._rounded import about
 from workflows.pasted.base import Reader, refused
 
 _AMOUNT = r"[0-9]{1,20}(?:\.[0-9]{1,3})?[KMGTPE]?B?"
-_TOTAL = r"\s{0,12}dedup: (?:no DDT entries|DDT entries [0-9])"
+_TOTAL = r"(?:> {0,4})?\s{0,12}dedup: (?:no DDT entries|DDT entries [0-9])"
 _OF_ZDB = r"\s{0,12}DDT-\w{1,20}-\w{1,20}-\w{1,20}: "
 _HEADING = r"\s{0,12}bucket +allocated +referenced *$"
 _HISTOGRAM = r"\s{0,12}DDT histogram \("

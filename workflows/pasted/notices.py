@@ -41,7 +41,7 @@ KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave,
     (re.compile(r"(?i)(?:storage )?pool .{1,60}(?:crashed|inactive|not active|failed)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
     (re.compile(r"(?i)SmartFailure|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
      "disk-failing", "act", "its own record says that it fails or will fail"),
-    (re.compile(r"(?i)fault detected on|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
+    (re.compile(r"(?i)fault detected on|[Dd]etected a failed disk|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
     (re.compile(r"(?i)medium error|bad (?:block|sector)|uncorrect|unrecovered|read error|reallocat|pending sector|media error|I/O error|read/write error"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
     (re.compile(r"(?i)(?:plugged|unplugged|pulled) out|unplugged|(?:disk|drive) .{0,80}(?:removed|missing|lost|disconnected|not (?:found|detected|responding))|device (?:is )?(?:gone|missing)"), "disk-missing", "watch", "a disk is away"),
     (re.compile(r"(?i)(?:disk|drive|hdd|ssd|temperature).{0,80}(?:overheat|too hot|temperature|exceed|high)|Temperature(?:High|Critical)"), "disk-hot", "watch", "a disk is too hot"),
@@ -61,7 +61,7 @@ _BEGINS = (
 )
 # With these words mails of a NAS begin, and say below which disk or pool they are about; the sentence may stand there alone, too
 _SALUTATION = r"(?:Dear|Sehr geehrte[rs]?|Cher|Chère|Estimado|Estimada|Gentile|Beste|Geachte|Prezado|Caro|Szanowny|Уважаемый|尊敬的|親愛的|亲爱的) ?.{1,60}[,.:，：、!]$"
-_OF_NAS = rf"(?i:(?:the |der |die |das |le |la |el |il |het |de |o |a )?(?:{TOPICS}) ?['\"]?[A-Z]?[0-9]{{1,3}}\b.{{0,160}}(?:on|auf|sur|en|su|op|em|na|на|at) \S)"
+_OF_NAS = rf"(?i:(?:the |der |die |das |le |la |el |il |het |de |o |a )?(?:{TOPICS}) ?['\"]?[A-Z]?[0-9]{{1,3}}\b.{{0,160}}(?:on|auf|sur|en|de|su|op|em|na|на|at) \S|\S{{1,60}} ?上的(?:{TOPICS}))"
 _NEW = re.compile(
     r"(?:SeqNumber {1,12}= |\[(?:Warning|Error|Information|Info)\]|NAS Name: |Event: Unraid |[ >]{0,8}(?:Subject: )?(?:Scrutiny SMART error|\[(?:FIRING|RESOLVED):))"
 )

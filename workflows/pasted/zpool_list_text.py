@@ -86,6 +86,8 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
     first = next(filter(str.strip, lines), "")
     if first.lstrip().startswith("{"):
         return _of_json("\n".join(lines), first)
+    lines = _joined(lines)
+    first = next(filter(str.strip, lines), "")
     heading, section, seen = _without_heading(first), "", False
     pools: list[tuple[Space, list[Space]]] = []
     stray: list[str] = []
@@ -112,6 +114,22 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
             pools.append((space, []))
     found = tuple(Pool(pool, tuple(vdevs)) for pool, vdevs in pools)
     return Pools(found, tuple(stray)) if found or seen else refused("zpool list", (stray or [""])[0])
+
+
+_ENDS = frozenset(("CKPOINT", "EXPANDSZ", "FRAG", "CAP", "DEDUP", "HEALTH", "ALTROOT"))
+
+
+def _joined(lines: Sequence[str]) -> Sequence[str]:
+    """Each row in one line where a narrow terminal or a mail has cut the heading, and every row with it, in two."""
+    filled = [line for line in lines if line.strip()]
+    head = [line.split() for line in filled[:2]]
+    if len(filled) < 4 or len(filled) % 2 or head[0][0] != "NAME" or not set(head[0]) <= WORDS or not set(head[1]) <= _ENDS & WORDS:
+        return lines
+    widths = [len(words) for words in head]
+    pairs = [(filled[i], filled[i + 1]) for i in range(0, len(filled), 2)]
+    if any([len(above.split()), len(below.split())] != widths for above, below in pairs):
+        return lines
+    return [f"{above.rstrip()}  {below.strip()}" for above, below in pairs]
 
 
 def _without_heading(first: str) -> list[str]:

@@ -9,7 +9,8 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools
 from workflows.situations._limits import EXPANSION_PERCENT_MAX
 
-_RUNS = re.compile(r"expansion of (\S+) in progress since|\bSCANNING\b")
+_RUNS = re.compile(r"[Ee]xpansion of (\S+) in progress since|\bSCANNING\b")
+_WAITS = re.compile(r"(?:paused|waiting) for resilver or clear")
 _PERCENT = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,4})?)% done")
 _RATE = re.compile(r" at ([0-9]+(?:[.,][0-9]+)?)([BKMGTPE]?)B?/s")
 
@@ -30,7 +31,7 @@ class Expansion:
     @property
     def waits(self) -> bool:
         """Whether it stands until a resilver has ended or errors were cleared."""
-        return "paused for resilver or clear" in self.text
+        return _WAITS.search(self.text) is not None
 
     @property
     def too_far(self) -> bool:

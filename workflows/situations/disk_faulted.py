@@ -61,7 +61,7 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
     clear = _cures.clear(lost.pool, lost.leaf)
     name = lost.name_of_disk()
     way = (_cures.reseat(name), clear)
-    several = errors_everywhere.several_count(lost.pool)
+    several = errors_everywhere.several_count(lost.pool) or errors_everywhere.neighbours_unseen(lost.pool, lost.top)
     cures = way if several else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
     return _cures.after_the_others(lost.pool, lost.top, lost.leaf, name, _cures.after_resilver(lost.pool, name, cures))
 

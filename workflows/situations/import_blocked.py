@@ -14,7 +14,7 @@ from dataclasses import replace
 from workflows.analysis import pool_features
 from workflows.engine.core import Answer, Cure, Evidence, Situation
 from workflows.facts import FleetFacts, PoolTimeline, VdevFacts, known
-from workflows.situations import _at_boot, _words
+from workflows.situations import _at_boot, _destroyed, _words
 from workflows.situations._blocked import Blocked, Why, blocked, lost_of, marked_of, tolerates
 
 SLUG = "import-blocked"
@@ -116,6 +116,8 @@ def _title(one: Blocked) -> str:
         )
     if one.why == "incomplete":
         return f"{one.name} can be imported, but without {_words.plural(len(one.lost), 'disk')} of it"
+    if one.why == "destroyed":
+        return f"{one.name} {_destroyed.title(one)}"
     if one.why in TITLES:
         return f"{one.name} {TITLES[one.why]}"
     if len(one.diverging) == 1:
@@ -130,7 +132,6 @@ TITLES: Mapping[Why, str] = {
     "missing-log": "cannot be imported: its log device is missing or cannot be read",
     "missing-top": "cannot be imported: a whole device of it is missing, perhaps only its log",
     "hostid": "cannot be imported: this node has no hostid, and the pool has multihost on",
-    "destroyed": "was destroyed on purpose, and could be brought back",
     "unclear": "cannot be imported, and the listing does not say why",
     "claim": "is called active elsewhere, by a host that is not known",
     "marked": "can be imported, and a member of it is marked DEGRADED",
@@ -232,11 +233,6 @@ def _hostid(one: Blocked) -> Iterator[str]:
     yield f"{one.name} has multihost on, and this node has no hostid (/etc/hostid), so it cannot prove to the others who it is. No disk is at fault and nothing is damaged."
 
 
-def _destroyed(one: Blocked) -> Iterator[str]:
-    yield f"{one.name} (id {one.id}) was destroyed with `zpool destroy`. Its labels are still on these disks, so it can be brought back as it was: `zpool import -D {one.id}`."
-    yield "That is right only if it was destroyed by mistake, and before these disks are used for anything else. If it is not wanted, nothing need be done."
-
-
 def _claim(one: Blocked) -> Iterator[str]:
     yield f"ZFS saw signs of activity on {one.name}, and names no host for them (hostid 0). That is no proof that another host has it, and none that no host has it."
     yield "Since 2.3.6 and 2.4.1 an import writes a claim to the disks first; one that could not be written everywhere, or the trace of this node's own crash, looks like this."
@@ -259,7 +255,7 @@ _TEXTS_OF: Mapping[Why, Callable[[Blocked], Iterator[str]]] = {
     "missing-log": _missing_log,
     "missing-top": _missing_top,
     "hostid": _hostid,
-    "destroyed": _destroyed,
+    "destroyed": _destroyed.meaning,
     "unclear": _unclear,
     "claim": _claim,
     "marked": _marked,
@@ -282,14 +278,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
     if one.why in ("missing", "half-missing", "missing-top", "missing-log"):
         yield Cure("reseat", "Bring the missing disks back: power, cable, HBA, shelf, multipath. `lsscsi` and `dmesg` say what is there.")
     if one.why == "destroyed":
-        yield Cure("wait", "If it is not wanted back, nothing is to be done.")
-        yield Cure(
-            "import",
-            "If it was destroyed by mistake, bring it back as it was, before anything is written to these disks.",
-            (("zpool", "import", "-D", "-N", "-d", "/dev/disk/by-id", str(one.guid)),),
-            needs=f"{no_other_host} None of its disks was given to another pool since, and its id is the one above: a name can be another pool's.",
-            save_first="Its listing by `zpool import -D`.",
-        )
+        yield from _destroyed.cures(one)
     if one.why in ("incomplete", "waiting", "marked"):
         if one.lost:
             yield Cure(

@@ -102,7 +102,8 @@ def _what(refusal: Refusal) -> str:
     }.get(refusal.verb, refusal.verb)
     typed = [] if refusal.verb == "mount" and " import " in f" {refusal.command} " else _refusing(refusal)[:2]  # the import was done
     name = " ".join(typed) if len(typed) == 2 and typed[1] != refusal.about and typed[0] in ("zpool", "zfs", "zdb") else verb
-    return f"{name} of {refusal.about}" if refusal.about else name
+    joined = name if name.endswith((" for", " on", " to", " from")) else f"{name} of"
+    return f"{joined} {refusal.about}" if refusal.about else name
 
 
 def _refusing(refusal: Refusal) -> list[str]:

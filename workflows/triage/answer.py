@@ -300,7 +300,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
     pieces = Fragments() if piece.source else _pieces(piece, read, nodes)
     if refusals := refused.refusals(piece.lines, piece.command):
         nodes.setdefault(read.node, _NodeTexts({}, {})).refusals += refusals
-        if not piece.source or len(piece.lines) <= sum(len(one.lines) for one in refusals):
+        if not piece.source or refused.is_all(piece.lines, refusals):
             return replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
     if not piece.source and (asked := inquiry(piece.lines, piece.command)):
         nodes.setdefault(read.node, _NodeTexts({}, {})).inquiries += (asked,)

@@ -249,7 +249,7 @@ _HINTS = {
     "zpool iostat": "Its numbers are rounded; `zpool iostat -v -l -H -p` is read, and `zpool iostat -w`.",
     "zpool import": "It is no list of pools; `zpool import` without a name is.",
     "journalctl": "`journalctl -k` is read: the kernel's own lines.",
-    "zdb": "`zdb -l DEVICE`, `zdb -lu DEVICE` and `zdb -C` are read.",
+    "zdb": "`zdb -l DEVICE`, `zdb -lu DEVICE`, `zdb -C` and `zdb -d` are read.",
 }
 
 

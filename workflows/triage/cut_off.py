@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from agents.collectors import zpool_events
+from agents.collectors._log_stamps import MONTHS
+from agents.collectors._rows import is_gap
 from agents.collectors.base import Unparsed
 from agents.collectors.zpool_iostat_w import BUCKETS
 from workflows.analysis.read_tail import READS_MIN, percentile
@@ -89,7 +92,12 @@ _ENDS_BEFORE = {"zdb_label": "the guid of the disk", "zdb_config": "the guid of 
 
 
 def begun(source: str, lines: Sequence[str]) -> str:
-    """What a label or a configuration says that ends before it says whose it is; "" of any other text, and where it says nothing."""
+    """What a label, a configuration or an event says of which an end is missing; "" of any other text, and where it says nothing."""
+    if source == "zpool_events":
+        return _of_event(lines)
+    if source == "zdb_config" and any(map(is_gap, lines)):
+        guids = sum(re.match(r" +guid: [0-9]", line) is not None for line in lines)
+        return f"Lines were left out of it, so it is joined with nothing. It shows {guids} guids." if guids else ""
     if source == "zdb_label" and len(lines) == 1 and _is_torn(lines[0]):
         return "It ends before it says anything of the first label."
     if source not in _ENDS_BEFORE or any(re.match(r" +(?:guid|vdev_tree):", line) for line in lines):
@@ -99,6 +107,18 @@ def begun(source: str, lines: Sequence[str]) -> str:
         return ""
     fields_here = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
     return f"It ends before {_ENDS_BEFORE[source]}, so it is joined with nothing. It says: {fields_here}."
+
+
+_OF_EVENT = re.compile(r" {8}(pool|vdev_path|vdev_guid|zio_err) = \"?([^\"]{1,200}?)\"?\s*$")
+
+
+def _of_event(lines: Sequence[str]) -> str:
+    """What a record says of which the first line is not here, and so not what happened."""
+    found = {name: value for line in lines if (match := _OF_EVENT.match(line)) for name, value in [match.groups()]}
+    if "pool" not in found:
+        return ""
+    fields_here = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items())
+    return f"The first line of this event is not here, so what happened is not known, nor when. It says: {fields_here}."
 
 
 _OF_A_LABEL = "failed to unpack label 0"
@@ -223,6 +243,23 @@ _MARKS = re.compile(
     r" *(?:nvlist version: |\((?:start|end) |\(embedded nvlist\)|TIME +CLASS|(?:__ttl|__injected) = |\w+ = \((?:start|embedded)|\w+ = \(array)"
 )
 _OWN_TIME = "__tod = "
+SECONDS_MAX = 2**34  # of a time since 1970; what is larger is none
+_CLASS_OF = re.compile(r' *class = "([a-z]+\.[\w.]{1,80})"$')
+_TIME_OF = re.compile(r" *time = 0x([0-9a-f]{1,16}) 0x([0-9a-f]{1,8})\s*$")
+
+
+def _headed(lines: Sequence[str]) -> Sequence[str]:
+    """With the first line of a record that stands there without it, where its class and its time do."""
+    end = next((i for i, line in enumerate(lines) if _RECORD.match(line.rstrip()) or not line.strip()), len(lines))
+    kind, time = (next(filter(None, map(form.match, lines[:end])), None) for form in (_CLASS_OF, _TIME_OF))
+    if kind is None or time is None or end == 0:
+        return lines
+    seconds, nanoseconds = (int(part, 16) for part in time.groups())
+    if seconds > SECONDS_MAX:
+        return lines
+    day = datetime.fromtimestamp(seconds, UTC)
+    stamp = f"{MONTHS[day.month - 1]} {day.day:2} {day:%Y %H:%M:%S}.{nanoseconds:09}"
+    return [f"{stamp} {kind.group(1)}", *lines]
 
 
 def events(lines: Sequence[str]) -> Whole:
@@ -230,7 +267,7 @@ def events(lines: Sequence[str]) -> Whole:
 
     `fmdump -eV` of illumos prints the same records with marks around what is nested, and without quotes.
     """
-    lines = [line for line in lines if not zpool_events.DROPPED.fullmatch(line.strip())]
+    lines = _headed([line for line in lines if not zpool_events.DROPPED.fullmatch(line.strip())])
     records: list[list[str]] = []
     of_fmdump = any(line.strip().startswith(_OWN_TIME) for line in lines)
     torn = False

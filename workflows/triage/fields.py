@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FIELDS = (
-    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "condense", "config", "errors", "dedup")
+    ("pool", "id", "state", "status", "action", "comment", "see", "scan", "scrub", "remove", "checkpoint", "expand", "raidz expand", "condense", "config", "errors", "dedup")
 )  # fmt: skip
 KEY = re.compile(rf" {{0,8}}({'|'.join(FIELDS)}):(?: |$)")
 ODD_KEY = re.compile(r" {0,7}[a-z][a-z_-]{2,20}:(?: |$)")  # a field of a release that is not written yet

@@ -44,7 +44,7 @@ def _status_goes_on(piece: Piece, line: str) -> bool:
         return _is_damaged(piece, line)
     if piece.heading == "dedup" and _OF_DEDUP.match(line):
         return True
-    if piece.lines and ROW.match(piece.lines[-1]) and piece.lines[-1][0] == " " and talk.is_somebodys(line):
+    if piece.lines and ROW.match(piece.lines[-1]) and talk.is_somebodys(line):
         return False
     return bool(piece.lines and piece.lines[-1]) or bool(ROW.match(line) or HEADER.match(line) or HEADING.match(line))
 

@@ -7,12 +7,14 @@ imported is destroyed: that is asked, and neither is taken for granted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Protocol
 
-from workflows.engine.core import Cure, Evidence, Situation
+from workflows.engine.core import Cure, Evidence, Severity, Situation
 from workflows.facts import FleetFacts, ImportableFacts, NodeFacts, VdevFacts, known
+from workflows.facts.read.used_twice import HIDDEN
 from workflows.pasted import ReadOutput
 from workflows.triage.fields import HEADER, ROW
 from workflows.triage.piece import Piece
@@ -35,8 +37,25 @@ class Command(Protocol):
     def command(self) -> str: ...
 
 
+_LABEL = re.compile(r"\W{0,3}(?:[Oo]n )?((?:[Nn]ode|NODE|[Hh]ost|HOST|[Ss]erver|[Hh]ead|[Cc]ontroller)[ _-]?(?:[0-9]{1,3}|[A-D]))\W{0,3}")
+
+
+def _labelled(pieces: Sequence[Piece]) -> Sequence[Piece]:
+    """Where no prompt names a host and somebody wrote "node 1:" above one output and "node 2:" above another, each is of the host that is named so."""
+    if any(piece.node for piece in pieces):
+        return pieces
+    label, found = "", []
+    for piece in pieces:
+        if not piece.source and not piece.command:
+            last = next((line for line in reversed(piece.lines) if line.strip()), "")
+            label = named.group(1) if (named := _LABEL.fullmatch(last.strip())) else label
+        found.append(replace(piece, node=label) if label and piece.source else piece)
+    return found if len({piece.node for piece in found if piece.node}) > 1 else pieces
+
+
 def of_one_host(pieces: Sequence[Piece]) -> list[Piece]:
     """Where one prompt alone names a host, an output without a prompt about the same pool is of that host, and the others with it."""
+    pieces = _labelled(pieces)
     hosts = {piece.node for piece in pieces if piece.node and piece.source}
     nameless = [piece for piece in pieces if not piece.node and piece.source]
     if len(hosts) != 1 or not nameless:
@@ -73,6 +92,53 @@ def on_two(fleet: FleetFacts, listed: Mapping[str, Sequence[ReadOutput]], asked:
             ]
             if others and not pool.destroyed:
                 yield _situation(node, pool, others[0], pool.name in _names(node, listed.get(node.node, ())))
+    yield from _imported_twice(fleet, exported)
+
+
+def _imported_twice(fleet: FleetFacts, exported: Collection[tuple[str, str]]) -> Iterator[Situation]:
+    """A pool that two hosts show as imported, with a disk that both name by what stands on the disk itself."""
+    for one, other in combinations([node for name, node in fleet.nodes.items() if name != NAMELESS], 2):
+        for ours, theirs in ((ours, theirs) for ours in one.pools_read for theirs in other.pools_read if ours.name == theirs.name):
+            both = _given(vdev for _, vdev in ours.tops_read) & _given(vdev for _, vdev in theirs.tops_read)
+            own = sorted(filter(_OWN.fullmatch, both))
+            by_guid = known(ours.guid) and known(theirs.guid)  # by guid it is told elsewhere
+            if (own or len(both) >= GIVEN_MIN) and not by_guid and not {(one.node, ours.name), (other.node, ours.name)} & set(exported):
+                yield _twice(one, other, ours.name, own or sorted(both), "act" if own else "watch")
+
+
+_OWN = re.compile(
+    r"(?:/dev/\S{1,40}/)?(?:(?:wwn|ata|scsi|nvme|dm-uuid)-\S{6,}|c[0-9]{1,3}t[0-9A-F]{12,}d[0-9]{1,3}(?:s[0-9]{1,2})?|(?:gptid/)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
+)
+
+
+GIVEN_MIN = 2  # names that people gave, as of bays: one alone is often the same on two hosts
+_OF_CONTROLLER = re.compile(r"c[0-9]{1,3}(?:t[0-9]{1,3})?d[0-9]{1,3}(?:s[0-9]{1,2})?")
+
+
+def _given(tops: Iterator[VdevFacts]) -> set[str]:
+    """Names of members that another host has not by chance: the disk's own, or a person's. Not those that somebody made unreadable."""
+    return {name for name in _lasting(tops) if not _OF_CONTROLLER.fullmatch(name) and not HIDDEN.search(name) and not name.isdigit()}
+
+
+def _twice(one: NodeFacts, other: NodeFacts, name: str, disks: Sequence[str], severity: Severity) -> Situation:
+    here, there = one.node, other.node
+    return Situation(
+        SLUG, f"{SLUG}:{here}:{name}:twice", here, severity,
+        f"{here} and {there} both show the pool {name} imported, on the same disks",
+        f"Both trees name the disk {disks[0]}. If both are of one moment, two hosts write to one pool and destroy it within minutes. If the pool was moved from one host to the other "
+        "between the two texts, or both prompts are of one host, nothing is wrong.",
+        _line(one, name), subject={"node": here, "pool": name, "other_node": there}, gate=True, sure=False,
+        cures=(
+            Cure("look", "Ask both hosts at this moment whether they have it imported.", (("zpool", "list", name),)),
+            Cure("other", "Where both have it imported: switch one of the two hosts off now, by its management controller, without an export. Change nothing of the pool before that.",
+                 needs="Both hosts have it imported at this moment."),
+        ),
+    )  # fmt: skip
+
+
+def _line(node: NodeFacts, name: str) -> tuple[Evidence, ...]:
+    """The line of the tree that names the pool."""
+    return (Evidence(node.node, "zpool_status", node.digests.get("zpool_status", ""), f"pool: {name}"),)
 
 
 def _names(node: NodeFacts, outputs: Sequence[ReadOutput]) -> set[str]:

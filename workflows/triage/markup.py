@@ -48,6 +48,10 @@ _LANGUAGES = frozenset(
 )
 _FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
 _STRESSED = re.compile(rf"(\*{{1,3}}|_{{2}}|~~)({STATE})\1")
+_STRESSED_COUNT = re.compile(r"(?<=\s)(\*{2,3}|_{2}|~~)([0-9][0-9.]{0,6}[KMGT]?)\1(?=\s)")
+_STRESSED_FIELD = re.compile(
+    r"^\*\*( {0,4}(?:pool|id|state|status|action|see|scan|errors): [^*\n]{1,300}(?:\n[^*\n]{1,300})?)\*\*$", re.MULTILINE
+)  # with the line in which it goes on
 _ENTITIES_DEEP = 2  # "&amp;lt;": escaped twice
 
 
@@ -60,18 +64,24 @@ def without(text: str) -> str:
         for _ in range(_ENTITIES_DEEP):
             text = _ENTITY.sub(_character, text)
     if "*" in text or "__" in text:
-        text = _STRESSED.sub(r"\2", text)
+        text = _STRESSED_FIELD.sub(r"\1", _STRESSED_COUNT.sub(r"\2", _STRESSED.sub(r"\2", text)))
     if "\\_" in text or "\\*" in text:
         text = _ESCAPED.sub(r"\1", text)
     if "[" in text:
         text = _BB_BREAK.sub("\n", text)
         text = _BBCODE.sub(lambda found: TURN if found.group(2).lower() in _BB_BLOCKS else "", text)
+    if "`WARNING: Pool '" in text:
+        text = _QUOTED_LOG.sub(lambda found: f"{TURN}\n{' '.join(found.group(1).split())}\n{TURN}", text)
     lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
+    if "{{" in text or _QUOTES in text:
+        lines = list(map(_unquoted, lines))
     if " \\\n" in text:
         lines = _without_kept_ends(lines)
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
 
 
+# What the kernel says of a pool that it suspends, as people quote it within a sentence
+_QUOTED_LOG = re.compile(r"`(WARNING: Pool '[^'`\n]{1,255}' has encountered an uncorrectable I/O failure[^`]{1,80}?suspended\.?)`")
 KEPT_ENDS_MIN = 3  # lines of a pool
 
 
@@ -112,6 +122,22 @@ def _character(found: re.Match[str]) -> str:
     """A blank that does not break is a blank, and what is no character stays as it is written."""
     text = html.unescape(found.group().lower() if found.group()[1] != "#" else found.group())
     return "\t" if text in ("\t", "&tab;") else " " if text.isspace() or text == "\xa0" else text if text.isprintable() else found.group()
+
+
+_SHORTCODE = re.compile(r"\{\{[<%] ?/?\w[^{}\n]{0,80}[>%]\}\}")  # a fence of Hugo's
+_TEXT_OF_SOURCE = re.compile(r'(?:[A-Za-z_]\w{0,60} {0,2}= {0,2})?[frbu]{0,2}"""\\?')  # a text of several lines in a program
+_QUOTES = '"""'
+
+
+def _unquoted(line: str) -> str:
+    """Without a fence of other places: of a page's own code, or around a text that stands in a program."""
+    if _SHORTCODE.fullmatch(line.strip()):
+        return TURN
+    begun = _TEXT_OF_SOURCE.match(line.lstrip())
+    if begun and line.count(_QUOTES) == 1:
+        return f"{TURN}{line.lstrip()[begun.end() :]}"
+    ends = line.endswith(_QUOTES) and line.count(_QUOTES) == 1
+    return line.removesuffix(_QUOTES) + TURN if ends else line
 
 
 def _unfenced(line: str) -> str:

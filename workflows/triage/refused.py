@@ -36,6 +36,7 @@ _OTHERS = (
     ("replace", re.compile(r"(?P<about>/\S+) is in use and contains an? .*")),
     ("zpool", re.compile(r"The ZFS modules (?:are not loaded|cannot be auto-loaded).*|/dev/zfs and /proc/self/mounts are required.*|Permission denied the ZFS utilities.*")),
     ("zpool", re.compile(r"(?:internal error: )?failed to initialize (?:the libzfs|ZFS) library.*|[Uu]nable to open /dev/zfs.*")),
+    ("events", re.compile(r"internal error: cannot get event: .*")),
     ("umount", re.compile(r"umount: (?P<about>/[^:]{0,300}): .*busy.*")),
     ("import", re.compile(r"Would be able to return (?P<about>\S+) to its state.*|Destroy and re-create the pool from.*|This pool uses the following feature\(s\) not supported.*"
                           r"|The devices below are missing(?: or corrupted)?, use '-m'.*")),
@@ -65,6 +66,14 @@ _HANGS = re.compile(
     r"\s{0,4}[\[(<](?:it |just |still ){0,2}hang(?:s|ing)?[^\])>]{0,40}[\])>]\s{0,200}"
 )  # as people write it below a command
 _OF_ZFS = re.compile(r"(?:zpool|zfs|zdb|zhack)(?: |$)")
+
+
+_HEADING = re.compile(r"TIME +CLASS$")  # what `zpool events` prints before it is refused
+
+
+def is_all(lines: Sequence[str], found: Sequence[Refusal]) -> bool:
+    """Whether nothing but these refusals stands among the lines."""
+    return len([line for line in lines if not _HEADING.match(line)]) <= sum(len(one.lines) for one in found)
 
 
 def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:

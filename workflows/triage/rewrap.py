@@ -15,6 +15,7 @@ from agents.collectors._kernel_lines import LINE_MAX, classify
 from agents.collectors._log_stamps import spelt_out, stamped
 from agents.collectors.base import Reading, Unparsed, UnreadLine
 from agents.collectors.kernel_log import JOURNAL
+from agents.collectors.zpool_status_errors import LIST
 from workflows.triage import cut_off, partly, pool_text, torn_json
 
 
@@ -81,11 +82,27 @@ def _as_is(lines: Sequence[str]) -> Change:
 NO_ERRORS = "No known data errors"
 _ERRORS = re.compile(r" {0,4}errors: (.{1,40})$")
 _LISTED = re.compile(r" {0,4}errors: Permanent errors have been detected")
+_TORN_LIST = re.compile(r" {0,4}errors: Permanent errors have been(?: detected(?: in(?: the(?: following(?: files)?)?)?)?)?\s*$")
+# What only that list has: an object by its number, or a file of a dataset that is not mounted
+OBJECT_ALONE = re.compile(
+    r"\s{0,16}(?:<metadata>|<0x[0-9a-f]{1,16}>|[A-Za-z][\w.:-]{0,100}(?:[/@][\w.:%-]{1,100}){0,12}):<0x[0-9a-f]{1,16}>\s*$"
+)
 _TORN_ENTRY = re.compile(r"\s+<[^>]{0,40}(?:>(?::(?:<[^>]{0,40})?)?)?$")  # "<metadata>:<0x2", of an object that has no name
 
 
 def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Without a last `errors:` line, or a last entry of its list, that was cut within: it says neither that there are none nor which."""
+    """Without a last `errors:` line, or a last entry of its list, that was cut within: it says neither that there are none nor which.
+
+    One that says that there is damage stays, as it does, without its list. A list alone gets the line that stands above one.
+    """
+    if (first := next((line for line in lines if line.strip()), "")) and OBJECT_ALONE.match(first):
+        return [
+            LIST,
+            "",
+            *(f"        {line.strip()}" for line in lines if line.strip()),
+        ], "what stands above its list of damaged data is not here"
+    if any(map(_TORN_LIST.match, lines)):
+        return [LIST if _TORN_LIST.match(line) else line for line in lines], "its list of damaged data is not here"
     end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
     if end >= 0 and _TORN_ENTRY.match(lines[end]) and any(map(_LISTED.match, lines)):
         return lines[:end], "its list of damaged data is cut within an entry"
@@ -283,6 +300,18 @@ def _mdb(lines: Sequence[str]) -> Change:
     return _without_others(lines, [line for line in lines if not re.match(r"Loading modules:|(?:> *)?(?:::\w+|\$q)$", line)], "other lines")
 
 
+_EDGE_OF_ZDB = re.compile(r"ZFS_DBGMSG\(zdb\) (?:START:|END)$")
+_PLACE = re.compile(r"\w{1,40}\.c:[0-9]{1,6}:\w{1,80}\(\): ")
+
+
+def _debug_log(lines: Sequence[str]) -> Change:
+    """The debug log that `zdb -G` prints of itself has two edges and no times; each of its messages gets the time 0."""
+    if not any(map(_EDGE_OF_ZDB.match, lines)):
+        return _as_is(lines)
+    inner = [line for line in lines if not _EDGE_OF_ZDB.match(line)]
+    return _as_is([f"000000000 {line}" if _PLACE.match(line) else line for line in inner])
+
+
 def _without_others(lines: Sequence[str], ours: Sequence[str], what: str) -> Change:
     if not any(ours):
         return _as_is(lines)
@@ -300,6 +329,22 @@ def _cut(whole: Callable[[Sequence[str]], cut_off.Whole]) -> _Mend:
     return cut
 
 
+_OF_DESTROYED = re.compile(r" {4}state: 2$")
+DESTROYED = (
+    "This label says that its pool was destroyed with `zpool destroy`; `zpool import -D` lists such pools, and `zpool import` does not."
+)
+
+
+def _destroyed(mend: _Mend) -> _Mend:
+    """The same mend; its change notes as well that a label is one of a destroyed pool."""
+
+    def noted(lines: Sequence[str]) -> Change:
+        change = mend(lines)
+        return change._replace(notes=(*change.notes, DESTROYED)) if any(map(_OF_DESTROYED.match, lines)) else change
+
+    return noted
+
+
 _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status": (_status_as_is, _status),
     "zpool_import": (_as_is, _zpool),
@@ -312,10 +357,11 @@ _MENDS: dict[str, tuple[_Mend, ...]] = {
     "zpool_status_json": (_as_is, _cut(torn_json.head)),
     "smart": (_as_is, _cut(torn_json.head), _cut(torn_json.body_of_smartctl)),
     "zpool_get": (_as_is, _cut(cut_off.properties)),
-    "zdb_label": (lambda lines: _as_is(_labels(lines)), _cut(_whole_labels)),
+    "zdb_label": (_destroyed(lambda lines: _as_is(_labels(lines))), _destroyed(_cut(_whole_labels))),
     "zdb_config": (_cut(cut_off.config),),
     "zpool_iostat_w": (_as_is, _cut(cut_off.histograms)),
     "sysctl": (_sysctl,),
+    "dbgmsg": (_debug_log,),
     "parameters": (_options,),
     "mdb": (_mdb,),
     "zpool_iostat": (_as_is, _tabs),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from agents.collectors import kernel_log
+from agents.collectors.base import Unparsed
 from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from agents.collectors.zpool_import import NONE as NO_POOL_TO_IMPORT
@@ -20,6 +21,7 @@ from workflows.triage.fields import HEADER, KEY
 from workflows.triage.goes_on import belongs, family
 from workflows.triage.piece import SECTION, Piece
 from workflows.triage.refused import refusals
+from workflows.triage.rewrap import OBJECT_ALONE
 from workflows.triage.torn_json import PART_OF_SMARTCTL, is_json
 
 NO_PROMPT = re.compile(
@@ -52,6 +54,8 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             prompt = _prompt(line, command)
             continue
         source, key = begins(lines, i)
+        if not source and not pieces[-1].source and not pieces[-1].command and OBJECT_ALONE.match(line):
+            source = "zpool_status"  # damaged data without what stands above the list of it
         if source and _is_talk(pieces[-1], source):
             pieces.append(_turned(pieces[-1], node, i + 1, source))
         shut = pieces[-1].path or (pieces[-1].hint and source not in _IN_ANY_ANSWER)
@@ -233,7 +237,7 @@ def _json(lines: Sequence[str]) -> str:
 _POOL = re.compile(r" {0,6}pool: (?!.{0,255}[/(,;])\S")  # no name has one of these; a line that has is somebody's own
 _DAMAGE = re.compile(r" {0,4}errors: (?:Permanent errors have been|[0-9]{1,20} data errors?,)")
 UNDER_WAY = re.compile(  # print_scan_status, print_removal_status, print_raidz_expand_status in cmd/zpool/zpool_main.c
-    r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |expand: (?:expansion of|expanded) |remove: (?:Removal of|Evacuation of) )"
+    r" {0,4}(?:(?:scan|scrub): (?:scrub|resilver(?:ed)?|rebuilt|rebuild) |(?:raidz )?expand: [Ee]xpan(?:sion of|ded) |remove: (?:Removal of|Evacuation of) )"
 )
 _REASON = re.compile(r" {0,4}status: (\S.{0,200})")
 
@@ -268,6 +272,8 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("lsscsi", re.compile(r"\[(?:N|[0-9]+):[0-9]+:[0-9]+(?::[0-9]+)?\] +\S"), ""),
     ("zpool_events", re.compile(r"TIME +CLASS$"), ""),
     ("zpool_events", re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{4} [0-9:]{8}\.[0-9]{9} +(?:ereport|resource|sysevent)\.fs\.zfs\."), ""),
+    ("zpool_events", re.compile(r' {8}class = "(?:ereport|resource|sysevent)\.fs\.zfs\.'), r" {8}(?:ena|pool|pool_guid|version) = "),
+    ("zpool_events", re.compile(r" {8}detector = \(embedded nvlist\)$"), r" {16}version = 0x"),  # its first line is not here
     ("zpool_history", re.compile(r"History for '([^']+)':$"), ""),
     (
         "zpool_history",
@@ -286,6 +292,7 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),
     ("drive_modes", re.compile(r" {4}/dev/(\w+): \S"), r"(?:WCE|EN_BMS) +[01] "),
     ("dbgmsg", re.compile(r"timestamp +message *$"), ""),
+    ("dbgmsg", re.compile(r"ZFS_DBGMSG\(zdb\) START:$"), ""),  # `zdb -G` prints it without times
     ("dbgmsg", re.compile(r"[0-9]{9,11} +(?:[0-9a-f]{16} +)?\w{1,40}\.c:[0-9]{1,6}:\w{1,80}\(\): "), ""),  # its last lines alone
     ("sysctl", re.compile(r"vfs\.zfs\.[\w.]+: "), ""),
     ("mdb", re.compile(r"zfs_\w+/[DEX]$"), r"zfs_\w+: *"),
@@ -375,6 +382,8 @@ def _trim(piece: Piece) -> Piece:
         piece.source, piece.lines = "uberblock", rest
     if piece.source == "kernel_log" and piece.lines and all(not line or kernel_log.JOURNAL.match(line) for line in piece.lines):
         piece.source = piece.command = ""  # which time the journal is of, and no line of it
+    if piece.source == "zdb_objects" and not piece.sure and isinstance(pasted.READERS["zdb_objects"].parse(piece.lines), Unparsed):
+        piece.source = ""  # zdb was refused, or something else stands here
     if piece.command and piece.source and not piece.sure and talk.is_talk(piece.lines) and not refusals(piece.lines, piece.command):
         piece.source, piece.lines = "", []  # the command, and what somebody says of it
     return piece

@@ -81,19 +81,28 @@ _FAR_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")  # no tool of ours pri
 _FIGURE = re.compile(r"[0-9/=]")
 
 
+_LEFT_OUT = ("...", "....", ".....", "…", "[...]", "[…]", "(...)")  # stands for lines that somebody did not paste
+
+
 def is_talk(lines: Sequence[str]) -> bool:
     """Whether none of these lines was printed by a program, as far as words tell."""
-    printed = [line.strip() for line in lines if line.strip() and not _FENCE.match(line)]
+    printed = [line.strip() for line in lines if line.strip() and not _FENCE.match(line) and line.strip() not in _LEFT_OUT]
     if not printed:
-        return any(line.strip() for line in lines)  # a fence alone: the output was not pasted
+        return any(line.strip() for line in lines)  # a fence or dots alone: the output was not pasted
     if all(_FAR_SCRIPT.search(line) and not _FIGURE.search(line) for line in printed):
         return True
-    if len(printed) > LINES_MAX or not printed[0][:1].isupper() or _COMPLAINT.search(printed[0]):
+    if len(printed) > LINES_MAX or not (printed[0][:1].isupper() or _is_aside(printed)) or _COMPLAINT.search(printed[0]):
         return False
     if len(printed) == 1 and _ANNOUNCED.fullmatch(printed[0]):
         return True
     first = re.findall(r"[A-Za-z']+", printed[0].lower())
     return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(is_sentence, printed)) >= 7 * len(printed)
+
+
+def _is_aside(printed: Sequence[str]) -> bool:
+    """Whether it is one line that goes on with somebody's sentence: in brackets, or to tell what stands below it."""
+    line = printed[0]
+    return len(printed) == 1 and ((line[0] == "(" and line[-1] == ")") or (line[0].islower() and line[-1] == ":"))
 
 
 SENTENCE_MIN = 4  # words

@@ -50,7 +50,7 @@ ROW = Vocabulary(
         ),
         form(rf"\([0-9]+% initialized{_DATE}\)", "(37% initialized, started at …)", NEUTRAL),
         form(rf"\([0-9]+% trimmed{_DATE}\)", "(100% trimmed, completed at …)", NEUTRAL),
-        form(r"[0-9.,]+[KMGTPE]?B? resilvered", "1.2G resilvered", _FILLED),
+        form(r"[0-9.,]+[KMGTPE]?B? resilvered", "1.2G resilvered", NEUTRAL),  # old releases leave it there when the resilver has ended
         form(r"[0-9.,]+[KMGTPE]?B? repaired", "64K repaired", by("scrub-repaired", "scrub-errors", ERRORS, DISK)),
     ),
 )

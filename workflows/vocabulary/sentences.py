@@ -154,7 +154,9 @@ EXPAND = Vocabulary(
     (
         form(r"expanded .* copied .* in .*, on .*", "expanded raidz2-0 copied 10G in 01:00:00, on …", NEUTRAL),
         form(
-            r"expansion of .* in progress since .*", "expansion of raidz2-0 in progress since …", by("expansion-running", "expansion-stuck")
+            r"[Ee]xpansion of .* in progress since .*",
+            "expansion of raidz2-0 in progress since …",
+            by("expansion-running", "expansion-stuck"),
         ),
     ),
 )

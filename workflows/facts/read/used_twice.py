@@ -10,7 +10,7 @@ from workflows.facts.model import PoolFacts
 from workflows.facts.unknown import Known, derived, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED")
-HIDDEN = re.compile(r"[\[\]<>*?]|[xX]{4}|0{12}|\.{3}")  # what people put where the serial number was
+HIDDEN = re.compile(r"[\[\]<>*?#]|[xX]{4}|(?:^|[_-])[xX]{2,3}(?![0-9A-Za-z])|0{12}|\.{3}")  # what people put where the serial number was
 DISTRIBUTED = re.compile(r"draid[1-3]-[0-9]+-[0-9]+")  # a spare that is space on all disks of a dRAID
 
 

@@ -86,3 +86,27 @@ def test_words_of_people_and_what_is_over_raise_nothing(text):
     found = triage([("pasted", text)])
     assert not found.situations
     assert not found.good
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("Speicherpool 1 auf LINDE ist heruntergestuft (Laufwerke: 4, aktiv: 3).", "vdev-degraded"),
+        ("Le groupe de stockage 1 sur TILLEUL est dégradé.", "vdev-degraded"),
+        ("El grupo de almacenamiento 1 de TILO está degradado.", "vdev-degraded"),
+        ("Il pool di archiviazione 1 su TIGLIO è degradato.", "vdev-degraded"),
+        ("LINDEN 上的存储池 1 已降级", "vdev-degraded"),
+        ("Volume 2 auf LINDE ist abgestürzt.", "pool-down"),
+    ],
+)
+def test_a_notice_in_another_language_says_how_the_pool_is(text: str, slug: str):
+    answer = triage([("p", f"{text}\n")])
+    assert [one.slug for one in answer.situations] == [slug]
+    assert not answer.good
+
+
+@pytest.mark.parametrize("text", ["Speicherpool 1 auf LINDE ist nicht heruntergestuft.", "Le groupe de stockage 1 n'est pas dégradé."])
+def test_a_sentence_that_denies_it_is_no_notice_of_it(text: str):
+    answer = triage([("p", f"{text}\n")])
+    assert not answer.situations
+    assert not answer.good

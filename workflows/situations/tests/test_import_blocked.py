@@ -241,7 +241,8 @@ def test_a_whole_pool_is_nothing_and_a_destroyed_one_is_no_trouble():
     assert listed("ONLINE", "ONLINE", "ONLINE", "ONLINE") == ()
     (found,) = listed("UNAVAIL", "UNAVAIL", "UNAVAIL", "FAULTED (DESTROYED)")
     assert (found.severity, found.subject["why"], found.answers) == ("info", "destroyed", ())
-    assert "only if it was destroyed by mistake" in found.meaning
+    assert "Nothing need be done" in found.meaning
+    assert not any(cure.argv for cure in found.cures if cure.kind != "look")
 
 
 CAUSES = """   pool: big

@@ -134,6 +134,17 @@ def test_the_last_lines_of_the_debug_log_are_known_without_their_heading():
     assert not answer.good
 
 
+def test_the_debug_log_that_zdb_prints_of_itself_has_no_times_and_is_read():
+    answer = read(
+        "# zdb -d -e -G lagoon\nI ran it with -A too, it is the same.\nzdb: can't open 'lagoon': Input/output error\n\n"
+        "ZFS_DBGMSG(zdb) START:\nspa.c:5490:spa_import(): spa_import: importing lagoon\n"
+        "spa_misc.c:393:spa_load_failed(): spa_load(lagoon, config trusted): FAILED: vdev_load failed [error=52]\nZFS_DBGMSG(zdb) END\n"
+    )
+    assert outcomes(answer) == [("refused", "read"), ("dbgmsg", "read")]
+    assert {"refused-command", "import-blocked"} <= set(slugs(answer))
+    assert not answer.good
+
+
 @pytest.mark.parametrize("columns", ["NAME  STATE     READ WRI", "NAME  STATE     REA"])
 def test_a_heading_that_ends_within_is_cut_and_no_column_of_a_new_release(columns: str):
     answer = read(f"{STATUS.partition('config:')[0]}config:\n\n\t{columns}\n")
@@ -162,3 +173,39 @@ def test_the_kernels_line_of_a_cpu_with_a_uid_is_part_of_a_stack():
     )
     assert "unexplained" not in slugs(answer)
     assert "kernel-errors" in slugs(answer)
+
+
+def test_a_label_of_a_destroyed_pool_is_noted():
+    destroyed = read(LABEL.format(0).replace("state: 0", "state: 2"))
+    assert any("destroyed" in note for one in destroyed.reads for note in one.notes)
+    assert not any("destroyed" in note for one in read(LABEL.format(0)).reads for note in one.notes)
+    assert not destroyed.good
+
+
+def test_counts_and_whole_fields_in_bold_are_what_they_are_without_it():
+    plain = STATUS.replace("ONLINE       0     0     0", "ONLINE       0     0     7")
+    stressed = plain.replace("0     7", "0   **7**").replace("status: One", "**status: One").replace("degraded state.", "degraded state.**")
+    assert [(one.source, one.outcome) for one in read(stressed).reads] == [("zpool_status", "read")]
+    assert slugs(read(stressed)) == slugs(read(plain))
+
+
+def test_no_disk_is_replaced_where_the_text_ends_within_its_vdev_and_all_that_is_seen_of_it_counts_errors():
+    """The others may count as well, and then it is what they share."""
+    head, _, _ = STATUS.partition("\t    ata-P_01")
+    first = "\t    ata-P_01              DEGRADED     0     0   542  too many errors\n"
+    cut, whole = (
+        read(f"{head}{first}\t    ata-P_02              DEGRADED"),
+        read(f"{head}{first}\t    ata-P_02              ONLINE       0     0     0\n\nerrors: No known data errors\n"),
+    )
+    assert "replace" not in {cure.kind for one in cut.situations for cure in one.cures}
+    assert "replace" in {cure.kind for one in whole.situations for cure in one.cures}
+
+
+def test_dots_below_a_command_stand_for_an_output_that_was_not_pasted():
+    dots, *_ = read("# zdb -hhe lagoon\n...\n2026-06-14.00:24:08 zpool scrub lagoon\n  history command: 'zpool scrub lagoon'\n").reads
+    assert (dots.outcome, dots.source) == ("left out", "")
+
+
+def test_the_title_of_a_refusal_reads_as_a_sentence():
+    (refused,) = read("cannot clear errors for lagoon: I/O error\n").situations
+    assert refused.title == "clear errors for lagoon was refused"

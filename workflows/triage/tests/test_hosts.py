@@ -69,3 +69,37 @@ def test_an_output_without_a_prompt_about_the_pool_of_the_only_host_is_of_that_h
 def test_with_two_hosts_an_output_without_a_prompt_is_nobodys():
     text = f"{TREE.format('DEGRADED', 'sd', 'UNAVAIL')}\nroot@elm:~# zpool status\n{status('sd')}root@oak:~# zpool status\n{status('sd')}"
     assert set(read(text).fleet.nodes) == {"pasted", "elm", "oak"}
+
+
+BY_ID = SHOWN.format(TREE.format("ONLINE", "wwn-0x5000c500a1b2c3d", "ONLINE"))
+BAYS = SHOWN.format(TREE.format("ONLINE", "shelf1", "ONLINE"))
+
+
+def test_two_hosts_that_show_one_pool_imported_on_the_same_disks_are_the_gravest_and_never_good():
+    answer = read(f"root@elm:~# zpool status\n{BY_ID}root@oak:~# zpool status\n{BY_ID}")
+    twice = next(one for one in answer.situations if one.slug == SLUG)
+    assert (twice.severity, twice.gate, twice.sure) == ("act", True, False)
+    assert not answer.good
+
+
+@pytest.mark.parametrize(
+    ("shown", "severities"),
+    [(BAYS, ["watch"]), (status("sd").replace("sd-", "sd"), []), (BY_ID.replace("3d-a", "xxxx").replace("3d-b", "xxxx"), [])],
+    ids=["names that people gave", "names of the kernel", "names made unreadable"],
+)
+def test_what_two_hosts_call_alike_says_how_sure_it_is_that_it_is_one_pool(shown: str, severities: list[str]):
+    text = f"root@elm:~# zpool status\n{shown}root@oak:~# zpool status\n{shown}"
+    assert [severity for _, severity in found(text)] == severities
+
+
+def test_a_pool_that_was_moved_and_one_of_another_host_with_other_disks_are_not_imported_twice():
+    moved = f"root@elm:~# zpool status\n{BY_ID}root@elm:~# zpool export juniper\nroot@oak:~# zpool status\n{BY_ID}"
+    other = f"root@elm:~# zpool status\n{BY_ID}root@oak:~# zpool status\n{BY_ID.replace('a1b2', 'ffff')}"
+    assert [found(text) for text in (moved, other)] == [[], []]
+
+
+def test_hosts_that_somebody_numbers_above_their_outputs_are_two():
+    answer = read(f"node 1:\n\n{BY_ID}\nNode 2:\n\n{BY_ID}")
+    assert set(answer.fleet.nodes) == {"node 1", "Node 2"}
+    assert [one.severity for one in answer.situations if one.slug == SLUG] == ["act"]
+    assert set(read(f"node 1:\n\n{BY_ID}").fleet.nodes) == {"pasted"}

@@ -70,8 +70,9 @@ def test_several_commands_on_one_line_are_read_by_how_each_begins():
 
 def test_two_nodes_stay_apart():
     found = answer(f"root@oss01:~# zpool status -P\n{STATUS}root@oss02:~# zpool status -P\n{STATUS}")
-    assert [s.node for s in found.situations] == ["oss01", "oss02"]
-    lines = {s.node: {mark.line for mark in found.marks(s)} for s in found.situations}
+    failed = [s for s in found.situations if "imported" not in s.title]  # that both show one pool is told as well
+    assert [s.node for s in failed] == ["oss01", "oss02"]
+    lines = {s.node: {mark.line for mark in found.marks(s)} for s in failed}
     assert max(lines["oss01"]) < min(lines["oss02"])
 
 
