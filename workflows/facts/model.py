@@ -97,7 +97,7 @@ class VdevFacts:
     slow: int | None = None  # slow I/Os, where the text counts them
     columns: tuple[tuple[str, str], ...] = ()  # name and value of what -c adds, and of what POWER, DIO and a rounded SLOW say of trouble
     gone: Known[bool] = (
-        False  # called in service, by a suspended pool whose tree stands still or before ZFS notices, while the kernel has no running disk for it
+        False  # called in service (its pool is suspended, or ZFS has not noticed) while the kernel has no running disk for it
     )
 
     @cached_property

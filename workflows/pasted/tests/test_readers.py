@@ -470,26 +470,6 @@ def test_what_only_lists_is_not_called_good(name):
     assert any("does not show whether anything is well" in output for output in found.not_looked_at)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        '{ "critical_warning" : 0, "avail_spare" : 4, "spare_thresh" : 10, "percent_used" : 61, "media_errors" : 0 }',
-        '{ "critical_warning" : { "value" : 4, "ro" : 0 }, "avail_spare" : 88, "spare_thresh" : 10, "media_errors" : 0 }',
-    ],
-)
-def test_each_figure_of_nvme_json_is_read_by_the_name_it_has_there(given):
-    """Its names differ from those of the text, and its critical warning is in pieces: a disk without spare was good, with None % left."""
-    found = triage([("p", given)])
-    assert [s.slug for s in found.situations] == ["disk-failing"]
-    assert not any("None" in note for read in found.reads for note in read.notes)
-
-
-def test_a_scan_of_smartctl_is_not_called_good():
-    sentence = '{\n  "smartctl": {\n    "argv": ["smartctl", "--scan", "--json"],\n    "exit_status": 0\n  },\n  "devices": [\n    { "name": "/dev/sda", "type": "sat" }\n  ]\n}\n'
-    found = triage([("p", sentence)])
-    assert not found.good
-
-
 def test_paths_below_a_name_that_is_not_understood_are_given_to_no_other_disk():
     sentence = text("multipath_ll-blanks").replace("mpatha (1IET     00080001) dm-0 IET,VIRTUAL-DISK", "mpatha, which nobody knows")
     value = READERS["multipath_ll"].parse(sentence.split("\n"))
