@@ -179,22 +179,26 @@ def _first_of_ranges(argument: Any) -> str:
     )
 
 
-def pumps(nodes: Any, before: str = "") -> Iterator[tuple[str, str]]:
-    """What leads up to each repetition that has no end to speak of, and what it can take again and again."""
+def pumps(nodes: Any, before: str = "", times: int = 1) -> Iterator[tuple[str, str]]:
+    """What leads up to each repetition that has no end to speak of, and what it can take again and again.
+
+    One within another has none where both together take a hundred characters: `(?:a{1,60} ?){1,20}` has as many ways as `(?:a+ ?)+`.
+    """
     for op, argument in nodes:
         if op in REPEATS:
-            if argument[1] >= 100:
+            within = times * int(argument[1])
+            if within >= 100:
                 inner = list(argument[2])
                 if len(inner) == 1 and inner[0][0] in (constants.IN, constants.ANY, constants.NOT_LITERAL, constants.LITERAL):
                     yield from ((before, c) for c in _characters(*inner[0])[:6])
                 else:
                     yield before, sample(inner)
-            yield from pumps(argument[2], before)
+            yield from pumps(argument[2], before, within)
         elif op is constants.SUBPATTERN:
-            yield from pumps(argument[3], before)
+            yield from pumps(argument[3], before, times)
         elif op is constants.BRANCH:
             for branch in argument[1]:
-                yield from pumps(branch, before)
+                yield from pumps(branch, before, times)
         before += _sample(op, argument)
 
 
@@ -261,7 +265,7 @@ def test_every_pattern_is_linear():
 
 
 @pytest.mark.usefixtures("_limited")
-@pytest.mark.parametrize("bad", [r"(?:a+)+b", r"\s*,?\s*$", r"(\w+)\s*\w+\s*=", r"\r+\n"])
+@pytest.mark.parametrize("bad", [r"(?:a+)+b", r"\s*,?\s*$", r"(\w+)\s*\w+\s*=", r"\r+\n", r"(?:[a-z]{1,60} ?){1,20}b"])
 def test_a_bad_pattern_is_found(bad):
     assert worst(re.compile(bad), ("search",))
 

@@ -96,9 +96,7 @@ class VdevFacts:
     rounded: tuple[str, ...] = ()  # the counters as printed where they are no whole numbers: "0", "0", "1.21K"
     slow: int | None = None  # slow I/Os, where the text counts them
     columns: tuple[tuple[str, str], ...] = ()  # name and value of what -c adds, and of what POWER, DIO and a rounded SLOW say of trouble
-    gone: Known[bool] = (
-        False  # called in service (its pool is suspended, or ZFS has not noticed) while the kernel has no running disk for it
-    )
+    gone: Known[bool] = False  # called in service while the kernel has no running disk for it: suspended, or not noticed by ZFS
 
     @cached_property
     def _all(self) -> tuple[VdevFacts, ...]:

@@ -29,8 +29,8 @@ _SLICE = re.compile(r"(?:/dev/dsk/)?(c[0-9]{1,4}(?:t\w{1,32})?d[0-9]{1,4})(s[0-9
 _WORD = re.compile(r"\b(Okay|Maintenance|Last Erred|Resyncing|Unavailable|Available|In use|Broken|Initializing)\b", re.IGNORECASE)
 
 
-# `metastat -p`: how each is made, in the form of md.tab, and nothing of how it is
-_MADE = re.compile(r"([a-z]\w{0,30}(?:/[dr]?\w{1,30})?) ((?:-[mrpt] |[0-9]{1,3} [0-9]{1,3} )?(?:[a-z][\w/-]{1,60} ?){1,20}[\w .-]{0,60})$")
+_NAME = re.compile(r"[a-z]\w{0,30}(?:/[dr]?\w{1,30})?")
+_OF_MADE = re.compile(r"-[a-z]|[0-9]{1,6}[a-z]?|[a-z][\w./-]{1,60}")
 
 
 @dataclass
@@ -61,8 +61,16 @@ def parse(lines: Sequence[str]) -> Volumes | Unparsed:
         elif one and pieces:
             word = _WORD.search(one.group(3))
             pieces[-1].slices.append((one.group(1), one.group(1) + one.group(2), word.group(1) if word else "", line))
-    pieces = pieces or [Piece(made.group(1), made.group(2), made.string) for line in lines if (made := _MADE.match(line.strip()))]
+    pieces = pieces or [made for line in lines if (made := _made(line)) is not None]
     return Volumes(tuple(pieces)) if pieces else refused("metastat", next(iter(lines), ""))
+
+
+def _made(line: str) -> Piece | None:
+    """A line of `metastat -p`, in the form of md.tab: how a metadevice is made, and nothing of how it is."""
+    name, *words = line[:1000].split() or [""]
+    if not words or not _NAME.fullmatch(name) or not all(map(_OF_MADE.fullmatch, words)):
+        return None
+    return Piece(name, " ".join(words), line.strip())
 
 
 def situations(value: Volumes, where: Where) -> tuple[Situation, ...]:
