@@ -182,6 +182,16 @@ def test_it_reads_no_more_of_settings_than_what_is_about_zfs(tmp_path):
     assert b"zfs.zfs_arc_max=1" in held[recorded.FILES]
 
 
+OF_FREEBSD = {
+    "geom": "disk list",
+    "camcontrol": "devlist -v",
+    "swapinfo": "-k",
+    "mount": "-p",
+    "fstyp": '-u "/dev/$name"',
+    "file": '-bs "/dev/$name"',
+}
+
+
 def test_it_changes_nothing_and_asks_only_what_reads():
     """Each command of the script, in its only forms, by eye and by this list."""
     words = [line.split() for line in stage.SCRIPT.read_text().splitlines()]
@@ -202,7 +212,10 @@ def test_it_changes_nothing_and_asks_only_what_reads():
         "sg_ses",
         "ledctl",
         '"$tool"',
+        *OF_FREEBSD,
     }
+    forms = {line[2]: " ".join(line[3:]) for line in words if line[:1] == ["ask"] and len(line) > 2 and line[2] in OF_FREEBSD}
+    assert forms == OF_FREEBSD, "each of them reads in this form"
     by_name = {" ".join(line[3:]) for line in words if line[:1] == ["ask"] and '"$tool"' in line}
     assert by_name == {"list", '"$number" display', "/call/eall/sall show all J nolog"}
     assert "ask 30 ledctl --list-slots" in stage.SCRIPT.read_text()
