@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agents.domain.wwid import DISKID, by_id_path, parts_of_geom
-
-if TYPE_CHECKING:
-    from workflows.by_hand.grounds import Disk
+from workflows.by_hand.disk import Disk
 
 # zpool alone: what else a person would give differs there, and so do imports, which look in /dev/disk/by-id.
 GIVEN = frozenset(

@@ -16,25 +16,16 @@ from agents.domain.multipath_maps import path_of
 from agents.domain.wwid import by_id_path, scheme
 from agents.operations._new_disks import numbered
 from workflows.by_hand import freebsd
+from workflows.by_hand.disk import ANY, NONE, Disk
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 
 IN_PLAN = "by_hand"  # the part of a plan that makes it one to be carried out by hand
-ANY, NONE = "any", "none"
 _STATE = re.compile("[A-Z]{2,12}")
 _HOSTID, _BOOT_ID = re.compile("[0-9a-f]{8}"), re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # They name a disk of which the plan asks that it carries the label of the member they name.
 _LABELLED = ("zpool_set_path", "set_drive_mode")
 # Members there are partitions beside others, and their labels are not where a snippet reads those of a whole disk: the tree of the pool is compared.
 _OF_PARTITIONS = ("partition_copy", "zpool_replace_partition", "proxmox_boot_init")
-
-
-@dataclass(frozen=True)
-class Disk:
-    """A disk by its LU name. `label`: guid of the member whose label it carries, NONE where it must carry none, ANY where that is not asked."""
-
-    path: str
-    wwid: str
-    label: str
 
 
 @dataclass(frozen=True)

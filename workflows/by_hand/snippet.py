@@ -22,7 +22,8 @@ from agents.domain.multipath_maps import LINK
 from agents.domain.wwid import DISKID
 from agents.host.host import PATH
 from workflows.by_hand import commands, freebsd
-from workflows.by_hand.grounds import ANY, NONE, Disk, Grounds
+from workflows.by_hand.disk import ANY, NONE, Disk
+from workflows.by_hand.grounds import Grounds
 from workflows.engine.plans import argv_problems
 
 NONCE = re.compile("[0-9a-f]{32}")

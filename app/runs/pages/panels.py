@@ -20,7 +20,8 @@ from app.runs.pages import look_again
 from app.runs.people import approval_requests, owners, takeover
 from app.runs.rights import OPERATE, may
 from workflows.analysis import import_wait
-from workflows.by_hand import grounds
+from workflows.by_hand.disk import ANY, NONE
+from workflows.by_hand.grounds import IN_PLAN, Grounds
 from workflows.engine.core import Step
 from workflows.engine.state import RunState
 
@@ -70,7 +71,7 @@ def ledger_down(run: Run) -> str:
     )
 
 
-SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", grounds.IN_PLAN)  # each with a place of its own on the page
+SHOWN_APART = ("outgoing", "incoming", "redundancy", "params", "preconditions", IN_PLAN)  # each with a place of its own on the page
 SHOWN_ELSEWHERE = ("operation", "round", "run", "given_up", "accept")  # of a plan: not to be read there, or shown with what is lost
 KEPT = ("areas", "partition_table")  # of a disk that is wiped: for whoever asks later what was on it, and folded on the page
 FIRST = ("serial", "wwid", "model")  # what a person compares with the disk; a plan that was stored has lost its order
@@ -116,12 +117,12 @@ def kept(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def checked_by_hand(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the snippet of a plan by hand compares before it runs the command: (what, how it must be)."""
-    found = grounds.Grounds.from_plan(plan)
+    found = Grounds.from_plan(plan)
     if found is None:
         return []
     lines = [("Host id", found.hostid), ("Boot", found.boot_id), ("The pool is imported", "yes" if found.imported else "no")]
-    lines += [(f"Member {guid}", "is there" if state == grounds.ANY else f"is {state}") for guid, state in found.members]
-    label = {grounds.NONE: "carries no label", grounds.ANY: "its label is not compared"}
+    lines += [(f"Member {guid}", "is there" if state == ANY else f"is {state}") for guid, state in found.members]
+    label = {NONE: "carries no label", ANY: "its label is not compared"}
     lines += [(disk.path, f"{disk.wwid}, {label.get(disk.label, f'carries the label of {disk.label}')}") for disk in found.disks]
     return lines
 

@@ -6,6 +6,7 @@ import pytest
 
 from workflows.analysis import manual_start
 from workflows.by_hand import grounds, snippet
+from workflows.by_hand.disk import NONE
 from workflows.engine import plan_losses
 from workflows.engine.core import blockers
 from workflows.facts import FleetFacts
@@ -233,7 +234,7 @@ def test_a_plan_with_the_disks_in_another_order_is_not_taken(stages):
 def test_by_hand_the_snippet_compares_every_disk_and_that_none_has_a_label(stages):
     walk = stages(SPECIAL).at("confirm")
     found = grounds.of(walk.facts(), "oss01", walk.state.plan)
-    assert [(one.wwid, one.label) for one in found.disks] == [(wwid, grounds.NONE) for wwid in chosen(walk.state.params)]
+    assert [(one.wwid, one.label) for one in found.disks] == [(wwid, NONE) for wwid in chosen(walk.state.params)]
     text = snippet.make({**walk.state.plan, "by_hand": found.to_plan()}, "0" * 32, 1795252000)
     assert "zpool add -o ashift=12 ost_0 special mirror /dev/disk/by-id/" in text
     assert all(text.count(f"  disk /dev/disk/by-id/wwn-0x{wwid.removeprefix('naa:')} ") == 1 for wwid in chosen(walk.state.params))
