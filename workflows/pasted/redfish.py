@@ -46,20 +46,20 @@ def parse(lines: Sequence[str]) -> Parts | Unparsed:
     text = "\n".join(lines)
     try:
         found = tuple(_parts(_value(text), lines, DEEPEST))
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         found = tuple(_entries(lines))
         return Parts(found, torn=True) if found else Unparsed("the JSON of Redfish is torn", text[:80])
     return Parts(found) if found else refused("Redfish", next(iter(lines), ""))
 
 
 def _value(text: str) -> Any:
-    """The first value of the text, as JSON or as Python writes it; raises where it is neither."""
+    """The first value of the text, as JSON or as Python writes it; raises where it is neither. `literal_eval` takes literals alone and runs nothing."""
     try:
         return document(text)
     except ValueError:
-        return (
-            ast.literal_eval(text[: text.rindex("}") + 1]) if text.lstrip().startswith("{'") and len(text) <= TEXT_MAX else document(text)
-        )
+        if not text.lstrip().startswith("{'") or len(text) > TEXT_MAX:
+            raise
+        return ast.literal_eval(text[: text.rindex("}") + 1])
 
 
 TEXT_MAX = 200_000  # characters of what Python wrote

@@ -97,6 +97,7 @@ def test_words_of_people_and_what_is_over_raise_nothing(text):
         ("Il pool di archiviazione 1 su TIGLIO è degradato.", "vdev-degraded"),
         ("LINDEN 上的存储池 1 已降级", "vdev-degraded"),
         ("Volume 2 auf LINDE ist abgestürzt.", "pool-down"),
+        ("Volume 2 auf LINDE ist abgestürzt. Ziehen Sie kein Laufwerk ab.", "pool-down"),
     ],
 )
 def test_a_notice_in_another_language_says_how_the_pool_is(text: str, slug: str):

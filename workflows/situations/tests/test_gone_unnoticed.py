@@ -64,15 +64,12 @@ def test_several_at_once_are_one_situation():
     [
         Unknown("The block devices were not read."),
         (),
-        "one whose WWID is not known",
         "one with its link",
     ],
 )
 def test_where_it_is_not_certain_nothing_is_claimed(disks):
     node = facts_of(node_without(2)).nodes["oss01"]
     gone = next(leaf for _, top in node.pools[0].tops for leaf in top.leaves() if leaf.gone is True)
-    if disks == "one whose WWID is not known":
-        disks = (replace(node.disks[0], wwid=Unknown("It answers no page 83h.")), *node.disks[1:])
     if disks == "one with its link":
         path = replace(node.disks[0].paths[0], by_id=(gone.name,))
         disks = (replace(node.disks[0], paths=(path,)), *node.disks[1:])
@@ -83,3 +80,22 @@ def test_where_it_is_not_certain_nothing_is_claimed(disks):
 
 def unmarked(vdev):
     return replace(vdev, gone=False, children=tuple(map(unmarked, vdev.children)))
+
+
+def test_a_disk_without_an_identity_elsewhere_in_the_node_hides_it_not():
+    node = facts_of(node_without(2)).nodes["oss01"]
+    disks = (replace(node.disks[-1], wwid=Unknown("It answers no page 83h.")), *node.disks[:-1])
+    before = tuple(replace(pool, tops=tuple((role, unmarked(top)) for role, top in pool.tops)) for pool in node.pools)
+    assert with_unnoticed(before, disks) == with_unnoticed(before, node.disks) != before
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"), [("/dev/sdzz1", True), ("/dev/sda1", False), ("/dev/vdb1", False), ("/dev/mapper/luks-1", False)]
+)
+def test_a_member_under_a_kernel_name_is_gone_where_the_kernel_has_no_such_disk(name, gone):
+    node = facts_of(node_without(2)).nodes["oss01"]
+    pool = node.pools[0]
+    lost = next(leaf for _, top in pool.tops for leaf in top.leaves() if leaf.gone is True)
+    (role, _), *_ = pool.tops
+    (marked,) = with_unnoticed((replace(pool, tops=((role, replace(lost, name=name, gone=False)),)),), node.disks)
+    assert marked.tops[0][1].gone is gone
