@@ -9,7 +9,7 @@ from app.ledger.models import LedgerEvent
 from app.runs import services
 from app.runs.models import Order
 from app.runs.ordering import answers_from_recording, orders, sealing
-from app.runs.tests.cast import act, person
+from app.runs.tests.cast import act
 from app.runs.tests.test_by_hand import Marked
 from app.snapshots import bringing
 from twin import scenarios
@@ -40,16 +40,6 @@ class Bare:
         node = self.node
         data = stage.archive(seen, at=self.at, host=node.hostname, hostid=node.hostid, boot_id=node.boot_id)
         return bringing.bring(data, self.user, bringing.Asked())
-
-
-@pytest.fixture
-def ann():
-    return person("ann", "operator")
-
-
-@pytest.fixture
-def bob():
-    return person("bob", "approver")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from app.runs import tasks
 from app.runs.models import Order
 from app.runs.ordering import answers_from_recording
-from app.runs.tests.cast import act, person
+from app.runs.tests.cast import act
 from app.snapshots import bringing
 from app.snapshots.tests.test_by_hand import begun
 from twin import scenarios
@@ -81,16 +81,6 @@ class Bare:
         if given := (tools / "ran").read_text().split():
             self.host.run(("zpool", *given), 10)
         return ended
-
-
-@pytest.fixture
-def ann():
-    return person("ann", "operator")
-
-
-@pytest.fixture
-def bob():
-    return person("bob", "approver")
 
 
 @pytest.fixture

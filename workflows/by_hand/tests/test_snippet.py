@@ -11,20 +11,12 @@ from agents.domain.wwid import by_id_path
 from workflows.by_hand import snippet
 from workflows.by_hand.tests.node import DISK, NO_LABEL, NONCE, OTHER_GUID, POOL_GUID, STATUS, VDEV_GUID, WWID, FakeNode, plan, until
 
-SHELLS = {"dash": "dash", "bash": "bash --posix", "busybox": "busybox sh", "ksh93": "ksh93", "mksh": "mksh"}
 REPLACE = f"replace tank {VDEV_GUID} {DISK}\n"
 
 
 @pytest.fixture
 def node(tmp_path):
     return FakeNode.build(tmp_path)
-
-
-@pytest.fixture(params=SHELLS)
-def shell(request):
-    if shutil.which(SHELLS[request.param].split()[0]) is None:
-        pytest.skip(f"{request.param} is not installed")
-    return SHELLS[request.param]
 
 
 def made(node, shell="sh", **changes):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from agents.collectors import by_hand
 from workflows.by_hand import snippet
 from workflows.by_hand.tests.freebsd_node import CONFTXT, IDENT, LINK, MEMBER, MEMBER_IDENT, MEMBER_UNIT, UNIT, FreeBSDNode, disk, plan
 from workflows.by_hand.tests.node import BOOT_ID, NONCE, OTHER_GUID, POOL_GUID, STATUS, VDEV_GUID, until
-from workflows.by_hand.tests.test_snippet import SHELLS
 
 REPLACE = f"replace tank {VDEV_GUID} {LINK}\n"
 
@@ -18,13 +15,6 @@ REPLACE = f"replace tank {VDEV_GUID} {LINK}\n"
 @pytest.fixture
 def node(tmp_path):
     return FreeBSDNode.build(tmp_path)
-
-
-@pytest.fixture(params=SHELLS)
-def shell(request):
-    if shutil.which(SHELLS[request.param].split()[0]) is None:
-        pytest.skip(f"{request.param} is not installed")
-    return SHELLS[request.param]
 
 
 def made(node, shell="sh", **changes):
