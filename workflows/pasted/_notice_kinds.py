@@ -68,18 +68,18 @@ MACHINES: tuple[Kind, ...] = (
 def of_sentence(sentence: str) -> Kind | None:
     """The kind of a sentence in another language, or of a machine's log; None where no word of it is known."""
     found = next((kind for kind in MACHINES if kind[0].search(sentence)), None)
-    return found or next((kind for kind in OTHER_LANGUAGES if _says(sentence, kind)), None)
+    return found or next((kind for kind in OTHER_LANGUAGES if _reports(sentence, kind)), None)
 
 
 def of_language(sentence: str) -> bool:
     """Whether it is a sentence of a kind that only another language than English has words for."""
-    return any(_says(sentence, kind) for kind in OTHER_LANGUAGES)
+    return any(_reports(sentence, kind) for kind in OTHER_LANGUAGES)
 
 
 _ENDS = re.compile(r"[.!?] (?=[A-ZÀ-ÞА-Я])|[。！？]")
 
 
-def _says(sentence: str, kind: Kind) -> bool:
+def _reports(sentence: str, kind: Kind) -> bool:
     """Whether one of its sentences is of the kind and does not deny it: what a mail advises against below is no denial of what it reports."""
     return any(kind[0].search(each) and not _denies(each) for each in _ENDS.split(sentence))
 
