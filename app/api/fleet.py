@@ -22,9 +22,9 @@ from app.fleet.severity import WORST_FIRST, worst_first
 from app.notices import alarms
 from app.runs.models import OpenLoop, Order, Run
 from app.runs.services import approve_steps
-from workflows.analysis.judgement import Concern, Judgement, judge_node, judge_pool
-from workflows.analysis.pool_fate import Fate, fate, losses_left
-from workflows.facts import NodeFacts, PoolFacts, known
+from workflows.analysis.judgement import Concern, Judgement, fate_now, judge_node, judge_pool, not_current
+from workflows.analysis.pool_fate import Fate, losses_left
+from workflows.facts import NodeFacts, PoolFacts, Unknown, known
 
 router = Router(tags=["fleet"])
 REMEMBERED = 100  # stays of one disk
@@ -283,19 +283,20 @@ def judgement(judged: Judgement) -> Answer:
 
 
 def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> Answer:
-    judged = judge_node(facts, about)
+    judged, old = judge_node(facts, about), not_current(facts)
     return {
         "judgement": judgement(judged),
         "zfs_userland": rows.text_of(facts.zfs_userland),
         "zfs_module": rows.text_of(facts.zfs_module),
         "disks": len(facts.disks) if known(facts.disks) else None,
-        "pools": [pool_line(pool, judge_pool(facts, pool, about), fate(facts, pool)) for pool in facts.pools_read],
+        "pools": [pool_line(pool, judge_pool(facts, pool, about), fate_now(facts, pool), old) for pool in facts.pools_read],
         "not_known": list(dict.fromkeys((*(one.reason for one in (facts.pools, facts.disks) if not known(one)), *judged.unknown))),
     }
 
 
-def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate) -> Answer:
-    left = losses_left(pool)
+def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate, old: str) -> Answer:
+    """`old` is why its state is not of now, "" where it is."""
+    left = Unknown(f"{old}.") if old else losses_left(pool)
     return {
         "judgement": judgement(judged),
         "verdict": verdict.verdict,

@@ -22,8 +22,7 @@ from app.fleet.pages import pool as pages_pool
 from app.fleet.pages.drawing import draw
 from app.fleet.severity import WORST_FIRST, worst_first
 from workflows.analysis import zfs_advice
-from workflows.analysis.judgement import Concern, Judgement, judge_disk, judge_node, judge_pool
-from workflows.analysis.pool_fate import fate
+from workflows.analysis.judgement import Concern, Judgement, fate_now, judge_disk, judge_node, judge_pool, not_current
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, census, known, size
 from workflows.facts.fleet.findings import disks_of, findings, of_node, of_pool
 
@@ -46,7 +45,7 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     about = {"section": "fleet", "topics": f"node:{name},looks:{name}", "node": this, **overview.line(this, timezone.now())}
     situations, fleet = _open_situations(this), page_headers.facts_near(request, name)
     if fleet is None:
-        context = about | {"situations": situations, "pools": this.pools_now.all(), **page_headers.asking(request, name)}
+        context = about | {"situations": situations, "pools": page_headers.pools(this), **page_headers.asking(request, name)}
         return render_page(request, "fleet/node_top.html", context, partial="node")
     facts = fleet.nodes.get(name)
     context = about | {"situations": situations, "fleet_facts": fleet, "pools": ()}
@@ -95,7 +94,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
     found = next((p for p in facts.pools_read if p.name == pool_name), None) if facts is not None else None
     if facts is None or found is None:
         raise Http404(f"{name} did not report an imported pool {pool_name}.")
-    judged, verdict = judge_pool(facts, found, judging.concerns(situations)), fate(facts, found, fleet)
+    judged, verdict = judge_pool(facts, found, judging.concerns(situations)), fate_now(facts, found, fleet)
     words = [
         (k, v)
         for k, v in (("status", found.status), ("action", zfs_advice.shown(found.action)), ("see", found.see), ("errors", found.errors))
@@ -109,7 +108,7 @@ def pool(request: HttpRequest, name: str, pool_name: str) -> HttpResponse:
         "last_report": overview.last_report_text(this, timezone.now()),
         "pool": found,
         "guid": rows.text_of(found.guid),
-        "row": rows.pool_row(found, judged),
+        "row": rows.pool_row(found, judged, bool(not_current(facts))),
         "fate": verdict,
         "fate_words": rows.FATE_WORDS[verdict.verdict],
         "fate_tone": rows.FATE_TONES[verdict.verdict],

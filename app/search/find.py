@@ -226,10 +226,11 @@ def _pools(found: QuerySet[PoolNow], exact: bool = False) -> Iterator[Hit]:
 
 
 def _imported(row: PoolNow, exact: bool = False) -> Hit:
-    url, old = _pool_url(row.node.name, row.name), overview.is_silent(row.node, timezone.now())
-    words, tone = ("its node is silent; what is shown is old", judging.worse(row.tone, "unknown")) if old else (row.state, row.tone)
+    url, now = _pool_url(row.node.name, row.name), timezone.now()
+    row = overview.pool_now(row, row.node, now)
+    words = "its node is silent; what is shown is old" if overview.is_silent(row.node, now) else row.state
     detail = f"{row.state}, {row.left}, guid {row.guid or 'not known'}"
-    return Hit("pool", f"{row.name} on {row.node.name}", detail, url, exact, state=words, tone=tone)
+    return Hit("pool", f"{row.name} on {row.node.name}", detail, url, exact, state=words, tone=row.tone)
 
 
 def _labelled(labels: QuerySet[LabelSeen]) -> Iterator[Hit]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from workflows.analysis.pool_fate import GATING, fate
+from workflows.analysis.pool_fate import GATING, Fate, fate
 from workflows.engine.core import Situation
 from workflows.facts import DiskFacts, FleetFacts, NodeFacts, PoolFacts, known
 from workflows.facts import source_names as words
@@ -150,6 +150,19 @@ def judge_node(node: NodeFacts, about: Iterable[Concern], states: Iterable[Sourc
     """A node is good when each of its pools and disks is, and it reported lately."""
     states = source_states(node) if states is None else states
     return _judged(about, (*_silence(node), *_of_node(node), *_uncovered(states, tuple(WATCHES))), _not_watched(states, tuple(WATCHES)))
+
+
+def not_current(node: NodeFacts, states: Iterable[SourceState] | None = None) -> str:
+    """Why what was read of the pools of `node` may not be so any more, as a sentence's first half; "" where it was read lately."""
+    states = source_states(node) if states is None else states
+    late = [one for one in states if one.is_unknown]
+    return next(iter((*_silence(node), *_uncovered(late, (ESSENTIAL,)))), "")
+
+
+def fate_now(node: NodeFacts, pool: PoolFacts, fleet: FleetFacts | None = None, states: Iterable[SourceState] | None = None) -> Fate:
+    """`fate`, where what was read is of now. That a pool served some time ago is no verdict; that it was down then is one."""
+    found, why = fate(node, pool, fleet), not_current(node, states)
+    return Fate("unknown", f"{why}.", True) if why and found.verdict in ("serving", "reduced") else found
 
 
 def judge_fleet(nodes: Mapping[str, Judgement]) -> Judgement:
@@ -286,9 +299,11 @@ __all__ = [
     "Concern",
     "Judgement",
     "concerns",
+    "fate_now",
     "judge_disk",
     "judge_fleet",
     "judge_node",
     "judge_pasted",
     "judge_pool",
+    "not_current",
 ]

@@ -107,7 +107,8 @@ def _keep_pools(facts: Mapping[Node, NodeFacts], situations: Mapping[int, list[S
 
 def _old(row: PoolNow) -> tuple[str, ...]:
     """What was said last of a pool that cannot be read now: it is never called good for that."""
-    old = {"tone": judging.worse(row.tone, "unknown"), "left_tone": judging.worse(row.left_tone, "unknown")}
+    left, left_tone = rows.as_last_read(row.left, row.left_tone)
+    old = {"tone": judging.worse(row.tone, "unknown"), "left": left, "left_tone": left_tone}
     return tuple(old.get(name, getattr(row, name)) for name in POOL_SHOWN)
 
 

@@ -23,7 +23,7 @@ from app.fleet import unexplained_reviews
 from app.fleet.ingest.fleet_rows import silent
 from app.fleet.models import Node, PoolNow, Situation, Standing
 from app.fleet.pages import rows
-from app.fleet.pages.judging import TONES
+from app.fleet.pages.judging import TONES, worse
 from app.fleet.pages.unexplained_lines import Word, words
 from app.fleet.severity import SEVERITY_ORDER, SEVERITY_WORDS, WORST_FIRST, rank
 from workflows.analysis.unexplained import SLUG as UNEXPLAINED
@@ -113,10 +113,13 @@ def page(query: QueryDict, now: datetime) -> dict[str, Any]:
         "counts": counts,
         "troubles": troubles,
         "situations": _lines(
-            troubles.cut(roots.select_related("node").order_by(*_reviewed_last(narrowed, seen), *WORST_FIRST)), repairs, folded
+            troubles.cut(roots.select_related("node").order_by(*_reviewed_last(narrowed, seen), *WORST_FIRST)), repairs, folded, now
         ),
         "listed": listed,
-        "nodes": [{"node": node, **line(node, now), "pools": list(node.pools_now.all())} for node in listed.cut(nodes)],
+        "nodes": [
+            {"node": node, **line(node, now), "pools": [pool_now(one, node, now) for one in node.pools_now.all()]}
+            for node in listed.cut(nodes)
+        ],
         "severities": list(SEVERITY_WORDS.items()),
         "kinds": [(slug, slug.replace("-", " ")) for slug in sorted(SITUATIONS)],
         "repairs": list(REPAIR.items()),
@@ -181,8 +184,8 @@ class Line:
         return len(self.followers) + self.more
 
 
-def _lines(roots: list[Situation], repairs: Mapping[str, Any], folded: Mapping[int, Word]) -> list[Line]:
-    pools = _pools_of(roots)
+def _lines(roots: list[Situation], repairs: Mapping[str, Any], folded: Mapping[int, Word], now: datetime) -> list[Line]:
+    pools = _pools_of(roots, now)
     followers, counts = _followers([s.key for s in roots])
     causes = {s.key: s for s in _open().filter(key__in={s.cause_key for s in roots if s.cause_key})}
     return [
@@ -202,10 +205,10 @@ def _lines(roots: list[Situation], repairs: Mapping[str, Any], folded: Mapping[i
     ]
 
 
-def _pools_of(situations: Iterable[Situation]) -> dict[tuple[int, str], PoolNow]:
-    wanted = {(s.node_id, s.pool) for s in situations if s.pool}
+def _pools_of(situations: Iterable[Situation], now: datetime) -> dict[tuple[int, str], PoolNow]:
+    wanted = {(s.node_id, s.pool): s.node for s in situations if s.pool}
     found = PoolNow.objects.filter(node__in={node for node, _ in wanted}, name__in={name for _, name in wanted})
-    return {(row.node_id, row.name): row for row in found}
+    return {key: pool_now(row, wanted[key], now) for row in found if (key := (row.node_id, row.name)) in wanted}
 
 
 def _followers(keys: list[str]) -> tuple[dict[str, list[Situation]], dict[str, int]]:
@@ -285,6 +288,14 @@ def _why(node: Node, standing: Standing | None, now: datetime) -> tuple[str, str
     if standing is None:
         return "idle", "has reported; what is wrong there is being worked out"
     return standing.tone, standing.why
+
+
+def pool_now(pool: PoolNow, node: Node, now: datetime) -> PoolNow:
+    """A pool for the page: of a node that is silent it is shown as it was, and never green."""
+    if is_silent(node, now):
+        pool.tone = worse(pool.tone, "unknown")
+        pool.left, pool.left_tone = rows.as_last_read(pool.left, pool.left_tone)
+    return pool
 
 
 def is_silent(node: Node, now: datetime) -> bool:

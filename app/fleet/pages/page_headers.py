@@ -39,7 +39,13 @@ def pool(node: Node, name: str, situations: list[Situation]) -> dict[str, Any] |
     row = PoolNow.objects.filter(node=node, name=name).first()
     if row is None:
         return None
+    row = overview.pool_now(row, node, timezone.now())
     return {"section": "fleet", "topics": f"node:{node.name}", "node": node, "pool": row, "situations": situations, **_last_report(node)}
+
+
+def pools(node: Node) -> list[PoolNow]:
+    now = timezone.now()
+    return [overview.pool_now(one, node, now) for one in node.pools_now.all()]
 
 
 def disk(this: Disk) -> dict[str, Any]:

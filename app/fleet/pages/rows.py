@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from app.fleet.pages.judging import OfDisks, worse
 from workflows.analysis import redundancy
-from workflows.analysis.judgement import Concern, Judgement, judge_pool
+from workflows.analysis.judgement import Concern, Judgement, judge_pool, not_current
 from workflows.analysis.pool_fate import Verdict as FateVerdict
 from workflows.analysis.pool_fate import is_suspended, losses, losses_left
 from workflows.facts import BayFacts, DiskFacts, FleetFacts, NodeFacts, PoolFacts, Unknown, VdevFacts, known, size
@@ -27,6 +27,7 @@ TONES = {
     "SPLIT": "bad",
 }
 STALE_SECONDS = SILENT_SECONDS
+LAST_READ = "when last read: "
 NOT_COUNTED = ("", "")  # what is below a top-level vdev, a spare or a cache has no redundancy of its own
 
 
@@ -103,6 +104,11 @@ FATE_TONES: dict[FateVerdict, str] = {
 }
 
 
+def as_last_read(words: str, how: str) -> tuple[str, str]:
+    """The same where what was read may not be so any more: never green."""
+    return f"{LAST_READ}{words.removeprefix(LAST_READ)}", worse(how, "unknown")
+
+
 def left_of_top(pool: PoolFacts, role: str, top: VdevFacts) -> tuple[str, str]:
     """The same of a top-level vdev. Where a line of the pool was not understood, that line may be a member that is lost.
 
@@ -164,8 +170,10 @@ def vdev_rows(pool: PoolFacts, node: NodeFacts, rule: OfDisks) -> tuple[VdevRow,
     """The pool's tree as far as it was understood, line by line, with the losses that each top-level vdev survives."""
     rows: list[VdevRow] = []
     tree = _Tree(pool, node, rule)
+    is_old = bool(not_current(node, rule.states[node.node]))
     for group, top in pool.tops_read:
-        rows += _branch(top, 1, tree, left_of_top(pool, group, top), "" if group == "data" else group)
+        left = left_of_top(pool, group, top)
+        rows += _branch(top, 1, tree, as_last_read(*left) if is_old else left, "" if group == "data" else group)
     for vdev in pool.spares:
         rows += _branch(vdev, 1, tree, NOT_COUNTED, "spare")
     for vdev in pool.caches:
@@ -336,12 +344,15 @@ class PoolRow:
 def pool_rows(node: NodeFacts, about: Sequence[Concern]) -> tuple[PoolRow, ...]:
     """Every pool that was understood; `about` are the open situations of the node."""
     states = source_states(node)
-    return tuple(pool_row(pool, judge_pool(node, pool, about, states)) for pool in node.pools_read)
+    is_old = bool(not_current(node, states))
+    return tuple(pool_row(pool, judge_pool(node, pool, about, states), is_old) for pool in node.pools_read)
 
 
-def pool_row(pool: PoolFacts, judged: Judgement) -> PoolRow:
-    """Its colour is the worse of its state and of what the rule says of it."""
+def pool_row(pool: PoolFacts, judged: Judgement, is_old: bool = False) -> PoolRow:
+    """Its colour is the worse of its state and of what the rule says of it. `is_old` where its state was not read lately."""
     words, how = left_words(pool.state, losses_left(pool))
+    if is_old:
+        words, how = as_last_read(words, how)
     running = [scan for scan in pool.scans if scan.state == "running"] if known(pool.scans) else []
     text = running[0].text if running else ""
     return PoolRow(pool, worse(tone(pool.state), judged.tone), words, how, text, running[0].percent if running else None)

@@ -43,6 +43,10 @@ def test_nodes_stand_worst_first_and_the_silent_among_the_worst(client):
     lines = {line["node"].name: line for line in shown(client)["nodes"]}
     assert list(lines)[:2] == ["load0001", "load0007"]
     assert lines["load0001"]["why"] == "is silent; what is shown is old"
+    pools = [pool for line in lines.values() if line["node"].name == "load0001" for pool in line["pools"]]
+    assert pools
+    assert {pool.left_tone for pool in pools} <= {"unknown", "watch", "bad"}
+    assert all(pool.left.startswith("when last read: ") for pool in pools)
     assert lines["load0007"]["disks"] == 9
 
 

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+from app.fleet import severity
 from app.fleet.pages import rows
 from app.fleet.pages.judging import OfDisks
-from workflows.analysis.judgement import Judgement
+from workflows.analysis.judgement import Judgement, fate_now
 from workflows.analysis.redundancy import class_margins
-from workflows.facts import HealthFacts, ScanFacts, Unknown
+from workflows.engine.core import Situation
+from workflows.facts import FleetFacts, HealthFacts, ScanFacts, Unknown
 from workflows.tests.incident import BLANK_WWID, LOST, NODE, POOL, REPLACED, SDFL, with_disk
 
 UNJUDGED = Judgement("good")
@@ -66,6 +68,24 @@ def test_what_a_suspended_pool_survives_is_not_known_and_never_green():
     row = rows.pool_row(pool, UNJUDGED)
     assert (row.left, row.left_tone) == ("redundancy not known: ost_0 is suspended, and its tree shows what was before.", "watch")
     assert {row.left_tone for row in rows.vdev_rows(pool, NODE, without_findings(NODE)) if row.left} == {"watch"}
+
+
+def test_what_was_not_read_lately_is_shown_as_it_was_and_never_green():
+    whole = REPLACED.nodes["oss01"].pools[0]
+    late = replace(REPLACED.nodes["oss01"], ages={"zpool_status": 600.0})
+    silent = replace(REPLACED.nodes["oss01"], age_seconds=600.0)
+    seen = Situation("scrub-overdue", "k", "oss01", "info", "t", "m", (), subject={"pool": whole.name})
+    for node in (late, silent):
+        [row] = rows.pool_rows(node, ())
+        assert (row.left, row.left_tone) == ("when last read: survives the loss of 2 more disks", "unknown")
+        assert {one.left_tone for one in rows.vdev_rows(whole, node, without_findings(node)) if one.left} == {"unknown"}
+        assert fate_now(node, whole).verdict == "unknown"
+        assert severity.margin(seen, FleetFacts({"oss01": node})) == 0
+    assert fate_now(REPLACED.nodes["oss01"], whole).verdict == "serving"
+    assert fate_now(late, replace(whole, state="FAULTED", row_state="FAULTED")).verdict == "down", (
+        "what was down is not called unknown by its age"
+    )
+    assert rows.as_last_read(*rows.as_last_read("w", "good")) == ("when last read: w", "unknown")
 
 
 def test_a_whole_pool_is_good_and_one_that_lost_a_member_is_watched():

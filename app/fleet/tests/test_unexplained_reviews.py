@@ -150,7 +150,7 @@ def test_a_pool_that_cannot_be_read_any_more_is_listed_with_its_old_words_and_no
     blind = replace(NODE, node=here.name, pools=Unknown("zpool status hangs"))
     fleet_rows.keep(FleetFacts({here.name: blind}), timezone.now(), {here.name: here}, [], [])
     row.refresh_from_db()
-    assert (row.left, row.tone, row.left_tone) == ("2 more", "unknown", "unknown")
+    assert (row.left, row.tone, row.left_tone) == ("when last read: 2 more", "unknown", "unknown")
 
 
 def test_what_another_release_judged_last_is_judged_anew_once():
