@@ -296,7 +296,7 @@ def node_facts(facts: NodeFacts, about: Sequence[Concern]) -> Answer:
 
 def pool_line(pool: PoolFacts, judged: Judgement, verdict: Fate, old: str) -> Answer:
     """`old` is why its state is not of now, "" where it is."""
-    left = Unknown(f"{old}.") if old else losses_left(pool)
+    left = Unknown(old) if old else losses_left(pool)
     return {
         "judgement": judgement(judged),
         "verdict": verdict.verdict,

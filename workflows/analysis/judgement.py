@@ -153,16 +153,17 @@ def judge_node(node: NodeFacts, about: Iterable[Concern], states: Iterable[Sourc
 
 
 def not_current(node: NodeFacts, states: Iterable[SourceState] | None = None) -> str:
-    """Why what was read of the pools of `node` may not be so any more, as a sentence's first half; "" where it was read lately."""
+    """Why what was read of the pools of `node` may not be so any more, as a sentence; "" where it was read lately."""
     states = source_states(node) if states is None else states
     late = [one for one in states if one.is_unknown]
-    return next(iter((*_silence(node), *_uncovered(late, (ESSENTIAL,)))), "")
+    why = next(iter((*_silence(node), *_uncovered(late, (ESSENTIAL,)))), "")
+    return f"{why[0].upper()}{why[1:].removesuffix('.')}." if why else ""
 
 
 def fate_now(node: NodeFacts, pool: PoolFacts, fleet: FleetFacts | None = None, states: Iterable[SourceState] | None = None) -> Fate:
     """`fate`, where what was read is of now. That a pool served some time ago is no verdict; that it was down then is one."""
     found, why = fate(node, pool, fleet), not_current(node, states)
-    return Fate("unknown", f"{why}.", True) if why and found.verdict in ("serving", "reduced") else found
+    return Fate("unknown", why, True) if why and found.verdict in ("serving", "reduced") else found
 
 
 def judge_fleet(nodes: Mapping[str, Judgement]) -> Judgement:

@@ -117,6 +117,8 @@ def left_of_top(pool: PoolFacts, role: str, top: VdevFacts) -> tuple[str, str]:
     left = losses(pool, top) if known(pool.tops) else pool.tops
     if role == "log" and known(left) and left < 0:
         return "out of service; no data of the pool is missing", "watch"
+    if role == "log" and known(left) and left == 0:
+        return ("one device; no data of the pool is lost with it alone", "info") if not top.children else ("no redundancy left", "watch")
     words, how = left_words(top.state, left)
     return words, worse(how, "watch") if is_suspended(pool) else how
 
@@ -169,8 +171,8 @@ class VdevRow:
 def vdev_rows(pool: PoolFacts, node: NodeFacts, rule: OfDisks) -> tuple[VdevRow, ...]:
     """The pool's tree as far as it was understood, line by line, with the losses that each top-level vdev survives."""
     rows: list[VdevRow] = []
-    tree = _Tree(pool, node, rule)
     is_old = bool(not_current(node, rule.states[node.node]))
+    tree = _Tree(pool, node, rule, is_old)
     for group, top in pool.tops_read:
         left = left_of_top(pool, group, top)
         rows += _branch(top, 1, tree, as_last_read(*left) if is_old else left, "" if group == "data" else group)
@@ -188,6 +190,7 @@ class _Tree:
     pool: PoolFacts
     node: NodeFacts
     rule: OfDisks
+    is_old: bool  # its states were not read lately
 
 
 def _branch(vdev: VdevFacts, depth: int, tree: _Tree, left: tuple[str, str], group: str) -> Iterator[VdevRow]:
@@ -198,6 +201,7 @@ def _branch(vdev: VdevFacts, depth: int, tree: _Tree, left: tuple[str, str], gro
     if vdev.gone is not False:  # of a suspended pool, whose tree says what was so before
         marks.append("its disk is gone" if vdev.gone is True else "whether its disk is still there is not known")
     words, how = by_the_rule("", tone_of(vdev), tree.rule.disk(tree.node, disk, tree.pool), brief=True) if disk else ("", tone_of(vdev))
+    how = worse(how, "unknown") if tree.is_old else how
     marks += [words] if words else []
     yield VdevRow(
         depth=depth,

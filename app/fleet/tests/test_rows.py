@@ -1,5 +1,6 @@
 """What the fleet pages say of disks, bays and vdevs: in words, and with what they are known by."""
 
+import re
 from dataclasses import replace
 
 from app.fleet import severity
@@ -78,8 +79,11 @@ def test_what_was_not_read_lately_is_shown_as_it_was_and_never_green():
     for node in (late, silent):
         [row] = rows.pool_rows(node, ())
         assert (row.left, row.left_tone) == ("when last read: survives the loss of 2 more disks", "unknown")
-        assert {one.left_tone for one in rows.vdev_rows(whole, node, without_findings(node)) if one.left} == {"unknown"}
+        tree = rows.vdev_rows(whole, node, without_findings(node))
+        assert {one.left_tone for one in tree if one.left} == {"unknown"}
+        assert {one.tone for one in tree} == {"unknown"}
         assert fate_now(node, whole).verdict == "unknown"
+        assert re.fullmatch(r"[A-Z][^.]*\w\.", fate_now(node, whole).reason)
         assert severity.margin(seen, FleetFacts({"oss01": node})) == 0
     assert fate_now(REPLACED.nodes["oss01"], whole).verdict == "serving"
     assert fate_now(late, replace(whole, state="FAULTED", row_state="FAULTED")).verdict == "down", (
@@ -132,3 +136,12 @@ def test_of_a_pool_with_a_line_that_was_not_understood_no_vdev_says_what_it_surv
     pool = replace(whole, tops=Unknown("a line was not understood"), partial_tops=whole.tops)
     [top, *_] = rows.vdev_rows(pool, NODE, without_findings(NODE))
     assert (top.left, top.left_tone) == ("redundancy not known: a line was not understood", "watch")
+
+
+def test_a_single_log_device_is_no_alarm_and_a_mirrored_one_that_lost_its_mirror_is_watched():
+    whole = REPLACED.nodes["oss01"].pools[0]
+    leaf = next(leaf for _, top in whole.tops for leaf in top.leaves())
+    mirror = replace(leaf, name="mirror-1", kind="mirror", children=(leaf, replace(leaf, state="FAULTED")), state="DEGRADED")
+    assert rows.left_of_top(whole, "log", leaf) == ("one device; no data of the pool is lost with it alone", "info")
+    assert rows.left_of_top(whole, "log", mirror) == ("no redundancy left", "watch")
+    assert rows.left_of_top(whole, "data", leaf) == ("no redundancy left", "bad")
