@@ -149,9 +149,7 @@ def loop(asked: argparse.Namespace, portal: Ask) -> int:
     door = portal()
     found = next((one for one in door.get("open-loops") if one["id"] == asked.id), None)
     if found is None:
-        raise Trouble(
-            f"There is no open loop {asked.id}. Perhaps it is closed already.", "slotlight loops shows those that stand open.", ABSENT
-        )
+        raise Trouble(f"There is no open loop {asked.id}. Perhaps it is closed already.", "slotlight loops lists the open ones.", ABSENT)
     words = " ".join(asked.words).strip()
     if asked.act and not words:
         raise Trouble("close takes how you know that it is over.", f"slotlight loop {asked.id} close WORDS", USAGE)

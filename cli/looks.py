@@ -199,7 +199,7 @@ def approvals(asked: argparse.Namespace, portal: Ask) -> int:
 def loops(asked: argparse.Namespace, portal: Ask) -> int:
     found = portal().get("open-loops")
     rows = [(one["id"], one["run"], one["node"], ago(one["at"]), f"{one['what']} {one['undo']}") for one in found]
-    show_found(asked, found, lambda: table(("LOOP", "RUN", "NODE", "SINCE", "WHAT, AND HOW IT ENDS"), rows, "Nothing stands open."))
+    show_found(asked, found, lambda: table(("LOOP", "RUN", "NODE", "SINCE", "WHAT, AND HOW IT ENDS"), rows, "There are no open loops."))
     return DONE
 
 

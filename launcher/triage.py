@@ -66,7 +66,7 @@ def _lines(found: "Triage") -> Iterator[str]:
     if not found.understood:
         yield "\nNothing of this could be read."
     elif found.good:
-        yield "\nWhat was pasted is good. Only what stands above as read was looked at."
+        yield "\nWhat was pasted is good. Only what is listed above as read was looked at."
     else:
         yield from (f"\nNot good: {why}" for why in found.not_good_because)
     yield from (f"Not looked at: {what}" for what in found.not_looked_at)

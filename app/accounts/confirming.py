@@ -65,7 +65,7 @@ def _held(one: Changed, seen: str) -> Changed:
     """The row as it is now, while it waits and is just what was seen."""
     held = _locked(one)
     if held is None or not held.waits:
-        raise PeopleRefused("That waits no more: it was withdrawn, or it counts. Read what stands here now.")
+        raise PeopleRefused("That no longer waits: it was withdrawn, or it counts. Read the page again.")
     if waiting.key(held) != seen:
         raise PeopleRefused("That was changed again since you loaded the page. Read what waits now.")
     if why := seals.why_not(type(held), pk=held.pk):

@@ -165,5 +165,5 @@ def named(request: HttpRequest, person: User) -> tuple[waiting.Changed, str]:
     seen = request.POST.get("key", "")
     found = next((one for one in waiting.of(person) if waiting.key(one) == seen), None)
     if found is None:
-        raise people.PeopleRefused("That waits no more, or was changed again since you loaded the page. Read what stands here now.")
+        raise people.PeopleRefused("That no longer waits, or was changed again since you loaded the page. Read the page again.")
     return found, seen

@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "not-found": (404, "There is no such thing.", "Read the list that it would be in."),
     "method": (405, "This address does not take this method.", "Read /api/v1/openapi.json for what it takes."),
     "run-moved": (409, "The run has moved on.", "Read the run again; send the version it has now if you still mean it."),
-    "refused": (409, "Refused. Nothing was changed.", "Read the reason, and the run as it stands now."),
+    "refused": (409, "Refused. Nothing was changed.", "Read the reason, and the present state of the run."),
     "too-large": (413, "The request is too large.", "Send less at a time."),
     "not-taken": (422, "The archive was not taken. Nothing was stored.", "Read the reason; it says what to do. The archive itself is still yours."),
     "stopped": (422, "Reading was stopped at a limit.", "Send less at a time: one command's output first."),

@@ -136,7 +136,7 @@ def check_order(events: list[Event], report: Report) -> None:
         if "redacted" not in event and event["run"] != events[-1][0].get("run"):
             report.tampered.append(f"{where}: the event belongs to the run {event['run']}.")
         elif here > expected:
-            report.incomplete.append(f"{where}: event {expected} of the run is missing; event {here} stands here.")
+            report.incomplete.append(f"{where}: event {expected} of the run is missing; event {here} follows.")
         elif here < expected:
             report.tampered.append(f"{where}: event {event['run_seq']} of the run stands where event {expected} belongs.")
         elif event.get("run_prev", before) != before:

@@ -73,7 +73,7 @@ def read_order(text: bytes) -> Optional[dict[str, Any]]:
 def check_order_signature(what: str, body: dict[str, Any], text: bytes, keys: list[bytes], verdict: Judge, report: Findings) -> None:
     if "signature" not in body:
         report.unchecked.append(
-            f"{what} was sealed by a release that kept no signature in the ledger; only the ledger's own stands for it."
+            f"{what} was sealed by a release that kept no signature in the ledger; only the ledger's own signature covers it."
         )
         return
     key = {sha256(spki).hexdigest()[:16]: spki for spki in keys}.get(str(body.get("key")))

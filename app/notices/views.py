@@ -139,7 +139,7 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     one = get_object_or_404(Channel, pk=pk)
-    text = "A test is on its way. What came back stands here within seconds."
+    text = "A test is being sent. The answer is shown here within seconds."
     return _act(request, lambda: channels.try_out(one, user_of(request)), text, "channel", "channel", pk)
 
 

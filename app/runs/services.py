@@ -140,7 +140,7 @@ def act(run_id: int, version: int, kind: type[ev.Event], user: User, *, proved_a
         if kind in NEEDS_PROOF:
             need_proof(proved_at, now)
         if run.version != version:
-            raise RunMoved("This run has moved on since you loaded the page. Read where it stands now.")
+            raise RunMoved("This run has moved on since you loaded the page. Read its present state.")
         refused = attempt(run, kind, Asker(user.username, user, proved_at), now, fields)
     if refused is not None:
         raise RunRefused(refused.reason, refused.verdicts, recorded=True)

@@ -36,7 +36,7 @@ def test_it_says_which_runbook_answers_and_what_to_run_next(capsys):
 
 def test_a_healthy_node_ends_with_0_and_does_not_promise_that_all_is_well(capsys):
     assert triage([str(step("wwid-drift/1-before") / "zpool-status-P.txt")]) == 0
-    assert "Only what stands above as read was looked at." in capsys.readouterr().out
+    assert "Only what is listed above as read was looked at." in capsys.readouterr().out
 
 
 def test_what_nobody_can_read_ends_with_2(tmp_path, capsys):

@@ -23,7 +23,7 @@ def reader(visit):
 
 def test_who_is_signed_out_keeps_what_was_typed_and_finds_it_again(reader):
     page = reader.page
-    comment = page.get_by_label("Say something to whoever reads this run")
+    comment = page.get_by_label("Comment for everyone who reads this run")
     comment.fill("The shelf hums.")
     reader.context.clear_cookies()
     reader.press("Keep it in the ledger")
@@ -35,7 +35,7 @@ def test_who_is_signed_out_keeps_what_was_typed_and_finds_it_again(reader):
     page.get_by_label("Name").fill("operator")
     page.get_by_label("Password").fill(reader.stack.passwords["operator"])
     reader.press("Sign in")
-    expect(page.get_by_label("Say something to whoever reads this run")).to_have_value("The shelf hums.")
+    expect(page.get_by_label("Comment for everyone who reads this run")).to_have_value("The shelf hums.")
 
 
 def test_a_portal_out_of_reach_is_said_and_what_stands_is_no_longer_fresh(reader):

@@ -14,7 +14,7 @@ from tests.browser.test_pages import faults
 
 SPARE = "Scan the new disk"
 ASKED = "Scan or type the serial number on the new disk."
-COMMENT = "Say something to whoever reads this run"
+COMMENT = "Comment for everyone who reads this run"
 
 
 @pytest.fixture(scope="module")

@@ -144,7 +144,7 @@ class Portal:
             if not self.sim.may(person, "approve" if kind in JUDGING else "operate"):
                 return f"{person} may not do this."
             if run.version != version:
-                return "This run has moved on since you loaded the page. Read where it stands now."
+                return "This run has moved on since you loaded the page. Read its present state."
             if kind is ev.ExecuteAsked and (lost := [p for d, p in tables.approvals if d == run.state.plan_digest and not self._judge(p)]):
                 return f"{' and '.join(lost)} may not approve any more. Ask for a new plan and another approval."
             return self._try(run, self._event(kind, run, person, fields), person)

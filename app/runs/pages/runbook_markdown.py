@@ -77,7 +77,7 @@ def _parts(runbook: Runbook, page: Mapping[str, Any]) -> Iterator[str]:
         yield "## What it switches on\n\nA run that ends while one of these is still switched on says so and lists it among the open loops.\n"
         yield "".join(f"- {_plain(loop['what'])} {_plain(loop['undo'])}\n" for loop in page["loops"])
     if page["back"]:
-        yield "## The way back\n\nWalked when a run ends while something stands open; what is closed already is passed over.\n"
+        yield "## The way back\n\nCarried out when a run ends while something is still open; what is closed already is skipped.\n"
         for line in page["back"]:
             yield from _step(line)
     yield f"Definition `{page['digest'][:16]}`. A run keeps to the definition it began with.\n"

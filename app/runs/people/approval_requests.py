@@ -72,7 +72,7 @@ def remind(run_id: int, version: int, user: User) -> None:
         services.need(user, OPERATE, run.node)
         state = run.here
         if run.version != version:
-            raise services.RunMoved("This run has moved on since you loaded the page. Read where it stands now.")
+            raise services.RunMoved("This run has moved on since you loaded the page. Read its present state.")
         if state.status != "open" or services.step_of(run).kind != "APPROVE":
             raise services.RunRefused("The run waits for no approval now, so there is no one to remind.")
         if _remind_after(run, state):

@@ -60,7 +60,7 @@ def take_over(run_id: int, version: int, holder_id: int, user: User, reason: str
             services.need(user, OPERATE, concerned.node)
         run, holder = locked.get(run_id), locked.get(holder_id)
         if run is None or holder is None or run == holder or run.version != version:
-            raise services.RunMoved("This run has moved on since you loaded the page. Read where it stands now.")
+            raise services.RunMoved("This run has moved on since you loaded the page. Read its present state.")
         services.need_proof(proved_at, timezone.now())
         if run.status != "open" or services.step_of(run).kind != "EXECUTE":
             raise services.RunRefused("This run does not stand before its order, so it has nothing to take over yet.")
@@ -102,7 +102,7 @@ def _at(run_id: int, version: int, user: User) -> Run:
     run = Run.objects.select_for_update().get(pk=run_id)
     services.need(user, OPERATE, run.node)
     if run.version != version:
-        raise services.RunMoved("This run has moved on since you loaded the page. Read where it stands now.")
+        raise services.RunMoved("This run has moved on since you loaded the page. Read its present state.")
     return run
 
 

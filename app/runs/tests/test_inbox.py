@@ -99,4 +99,4 @@ def test_every_loop_that_a_runbook_opens_has_words():
 
 
 def test_no_open_loops_says_what_would_stand_there(ann, client):
-    assert "stands here until it is off" in page(client, ann, "/open-loops/")
+    assert "is listed here until it is off" in page(client, ann, "/open-loops/")

@@ -77,7 +77,7 @@ def test_a_refusal_says_only_what_is_true_of_it(oss01, ann, bob, client):
     stale = {"act": "execute", "version": run.version}
     client.force_login(ann)
     early = client.post(reverse("run-act", args=[run.pk]), {"act": "check", "version": run.version}).content.decode()
-    assert "This request changed nothing. The refusal stands in the ledger." in " ".join(early.split())
+    assert "This request changed nothing. The refusal is recorded in the ledger." in " ".join(early.split())
     act(run, ev.ExecuteAsked, ann)
     oss01.work()
     late = " ".join(client.post(reverse("run-act", args=[run.pk]), {"act": "check", "version": stale["version"]}).content.decode().split())
