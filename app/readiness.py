@@ -72,7 +72,7 @@ def disk() -> str:
             cursor.execute("SET LOCAL work_mem = '64kB'")
             cursor.execute(SPILL)
     except DatabaseError:
-        return "The database cannot write to its disk: it is full, or ill. Make room there; PostgreSQL's log says more."
+        return "The database cannot write to its disk: it is full, or failing. Make room there; PostgreSQL's log has more."
     try:
         free = free_bytes()
     except OSError as error:
@@ -186,7 +186,7 @@ def _state_of(name: str, asked: Future[str]) -> str:
     del asking[name]
     if error := asked.exception():
         log.error("The question how %s is failed.", name, exc_info=error)
-        return f"How {name} is could not be asked. The portal's log says why."
+        return f"How {name} is could not be read. The reason is in the portal's log."
     return asked.result()
 
 

@@ -57,15 +57,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="ACT",
         help=", ".join(acts.ACTS) + "; why: what stands against choices; snippet: the command that was shown, to give it by hand",
     )
-    run.add_argument(
-        "words", nargs="*", metavar="WORDS", help="what the act asks for: a choice, the confirmation, the evidence, the reason"
-    )
+    run.add_argument("words", nargs="*", metavar="WORDS", help="what the act needs: a choice, the confirmation, the evidence, the reason")
     run.add_argument("--yes", action="store_true", help=f"do not ask before {', '.join(acts.ASKED_FIRST)}")
-    run.add_argument(
-        "--accepted", default="", metavar="WORDS", help="with --yes: what is lost, word by word as the run says it must be accepted"
-    )
+    run.add_argument("--accepted", default="", metavar="WORDS", help="with --yes: what is lost, word by word as the run shows it")
     run.add_argument("--version", type=int, default=None, help="the version you have read; without it the run is shown and read now")
-    loop = _command(commands, "loop", "one open loop; with close, say that it is over", acts.loop)
+    loop = _command(commands, "loop", "one open loop; with close, report that it is over", acts.loop)
     loop.add_argument("id", type=int)
     loop.add_argument("act", nargs="?", default="", choices=["", "close"], metavar="close")
     loop.add_argument("words", nargs="*", metavar="WORDS", help="how you know that it is over")
@@ -89,7 +85,7 @@ def _collect(commands: Any) -> None:
     made.add_argument("--from", dest="file", default="", metavar="FILE", help="an archive that is here already")
     made.add_argument("--name", default="", help="the host it is of, where the archive does not name it")
     made.add_argument(
-        "--taken-at", default="", metavar="TIME", help="when it was taken, where the archive does not say: 2026-11-27T09:30:00Z"
+        "--taken-at", default="", metavar="TIME", help="when it was taken, where the archive does not show it: 2026-11-27T09:30:00Z"
     )
     made.add_argument("--anew", action="store_true", help="the host was installed anew, or got another hostid")
     made.add_argument("--sudo", action="store_true", help="become root there with sudo, where it asks for no password")

@@ -34,7 +34,7 @@ def load(environment: Mapping[str, str]) -> Config:
     if not url or not token:
         missing = "SLOTLIGHT_URL" if not url else "SLOTLIGHT_TOKEN"
         raise Trouble(
-            f"Which portal, and with which token, is not said: {missing} is not set and {file} does not say it.",
+            f"Which portal, and with which token, is not said: {missing} is not set and {file} does not contain it.",
             "Run `slotlight login URL`.",
             2,
         )

@@ -81,7 +81,7 @@ class Portal:
         except (OSError, ValueError, HTTPException) as error:
             why = getattr(error, "reason", error)
             raise Trouble(
-                f"{self.config.url} cannot be reached: {why}.", "Check the address and the network; /readyz there says what is down.", DOWN
+                f"{self.config.url} cannot be reached: {why}.", "Check the address and the network; /readyz there lists what is down.", DOWN
             ) from None
 
 

@@ -95,7 +95,7 @@ def new(args: list[str], root: Path = ROOT) -> int:
     write("And then:")
     for left in (f"add {module} to {kind.registry}, in its imports and its list", *kind.then):
         write(f"  {left.format(module=module)}")
-    write(f"Until it is filled in, {written[-1]} fails and says where.")
+    write(f"Until it is filled in, {written[-1]} fails and shows where.")
     return 0
 
 

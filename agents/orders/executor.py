@@ -257,7 +257,7 @@ class Executor:
         if seen is not None or self._stopping():
             return seen
         argv, probe = self._probe_left(entry)
-        reason = f"The agent died after it had written that it starts, and did not see the end. {probe.reason}"
+        reason = f"The agent ended after it had recorded the start, and before the command's end was recorded. {probe.reason}"
         return receipt(entry.order_id, entry.digest, "unknown", reason, argv=argv, started_at=entry.started_at, probe=probe)
 
     def _see_the_end(self, entry: Entry) -> Optional[str]:

@@ -25,7 +25,7 @@ from agents.trust.known_log import Log
 
 DUPLICATE, RESTORED = "duplicate", "journal"  # the holds
 UNSIGNED = (
-    "This agent was enrolled before orders were signed, and knows no key to check them with. Get a new token and run"
+    "This agent was enrolled before orders were signed, and has no key to check them with. Get a new token and run"
     " `slotlight-agent enrol --again`."
 )
 log = logging.getLogger("slotlight.agent")
@@ -57,7 +57,7 @@ class Standing:
 
     def reasons(self) -> tuple[str, ...]:
         """Everything that keeps this agent from changing anything."""
-        lacks = () if self._session else ("The folder for files of this boot cannot be written. `slotlight-agent doctor` says more.",)
+        lacks = () if self._session else ("The folder for files of this boot cannot be written. `slotlight-agent doctor` shows more.",)
         return (*lacks, *_reasons(self.identity, self._journal, self.log, self._unwritten))
 
     def compare_journal(self) -> None:

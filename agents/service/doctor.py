@@ -45,7 +45,7 @@ TOOLS = (
     Tool("zpool", "zfsutils-linux", "pools, their state and everything that is done to them", needed=True),
     Tool("zdb", "zfsutils-linux", "labels, the only proof of which disk is which member", needed=True),
     Tool("lsscsi", "lsscsi", "SCSI devices and their sg nodes"),
-    Tool("smartctl", "smartmontools", "what disks say of their own health; without it no new disk is accepted"),
+    Tool("smartctl", "smartmontools", "the disks' own health reports; without them no new disk is accepted"),
     Tool("sg_ses", "sg3-utils", "slots that the kernel does not link to a disk"),
     Tool("sg_logs", "sg3-utils", "error counters and self-tests of SAS disks"),
     Tool("sdparm", "sdparm", "write cache and background scan settings"),
@@ -219,7 +219,7 @@ def _portal(host: Host, folder: str, root: str) -> Iterator[Finding]:
         return
     yield Finding("ok", "identity", f"{who.node}, key {who.key_id}. The portal must show the same key.")
     if not who.can_check:
-        so = "It enrolled before orders were signed, so it knows no key of the portal and only observes."
+        so = "It enrolled before orders were signed, so it has no key of the portal and only observes."
         yield Finding("lacks", "portal's keys", so, "Get a new token and run `slotlight-agent enrol --again`.")
     for reason in _held(host, folder, who):
         yield Finding("bad", "held", reason, "Until then this agent only observes.")
@@ -253,7 +253,7 @@ def _reports(folder: str, now: float) -> Finding:
         else f"No report has ever arrived at the portal{why}"
     )
     return Finding(
-        "bad", "reports", so, f"Start the agent (`systemctl start {paths.UNIT_NAME}`); `slotlight-agent status` says how it goes on."
+        "bad", "reports", so, f"Start the agent (`systemctl start {paths.UNIT_NAME}`); `slotlight-agent status` shows how it continues."
     )
 
 

@@ -31,7 +31,7 @@ def install(host: Host, portal: str, node: str, token: str, ca_file: str, write:
     packaged = os.path.realpath(sys.argv[0]) == os.path.realpath(_at(root, paths.DEB_PROGRAM))  # and everything is in its place
     program = paths.DEB_PROGRAM if packaged else paths.PROGRAM
     new_hook = False if packaged else _put(root)
-    write(f"{program} is version {VERSION}. {paths.POLICY} says what the portal may do here.")
+    write(f"{program} is version {VERSION}. {paths.POLICY} states what the portal may do here.")
     systemd = bool(host.list("/run/systemd/system"))
     if systemd:
         _systemctl(host, ("daemon-reload",), ("enable", paths.RELAY_UNIT_NAME, paths.UNIT_NAME))
@@ -44,7 +44,7 @@ def install(host: Host, portal: str, node: str, token: str, ca_file: str, write:
     if new_hook:
         _wake_zed(host, write)
     if is_new and (why := reach.first_report(_at(root, paths.FOLDER), began, host.now)):
-        raise CannotInstall(f"The node is enrolled, and no report has arrived at the portal: {why}. `{program} doctor` says what to do.")
+        raise CannotInstall(f"The node is enrolled, and no report has arrived at the portal: {why}. `{program} doctor` shows what to do.")
     write("Enrolled, and the first report arrived." if is_new else "It runs.")
     write(f"`{program} status` says how it is, `{program} doctor` what this node lacks.")
 

@@ -98,7 +98,7 @@ def enrol_node(
     os.chmod(folder, 0o700)
     path = Path(folder) / FILE
     if path.exists() and not again:
-        raise NoIdentity(f"{folder} already holds the identity of {load(folder).node}. Enrol into an empty folder, or say --again.")
+        raise NoIdentity(f"{folder} already holds the identity of {load(folder).node}. Enrol into an empty folder, or add --again.")
     new = path.with_suffix(".new")
     made = Identity(portal, node, os.urandom(KEY_BYTES), ca_file, journal=_generation(folder, load(folder) if path.exists() else None))
     kept = _key_without_answer(new, portal, node)

@@ -28,7 +28,7 @@ class Role(models.TextChoices):
 
 MEANS: Mapping[str, str] = {
     Role.VIEWER: "Looks at everything, changes nothing.",
-    Role.TECHNICIAN: "Does at the rack what a run asks of hands, and says so.",
+    Role.TECHNICIAN: "Does the manual steps of a run at the rack, and reports them.",
     Role.OPERATOR: "Begins runs, walks them and gives orders that another person has approved.",
     Role.APPROVER: "Judges what others ask for; an operator too, never of one's own plans.",
     Role.BREAKER: "An operator who may go on alone where this portal allows it, loudly.",

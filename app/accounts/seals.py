@@ -29,7 +29,7 @@ from app.core.compiled_queries import ConvertedWrittenOnce, Row
 from app.ledger import forms, keys, looking, secretfile
 from app.ledger.models import LedgerEvent
 
-HOW = "On the portal's machine, `./run manage identity` lists such rows and says what to do."
+HOW = "On the portal's machine, `./run manage identity` lists such rows and what to do."
 AGAIN_SECONDS = 0.1
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)

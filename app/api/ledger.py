@@ -171,5 +171,5 @@ def evidence(request: TokenRequest, digest: Digest) -> HttpResponse:
     try:
         data = services.blob(digest)
     except services.Redacted:
-        raise Problem("not-found", "This evidence was redacted. The ledger says by whom and why.") from None
+        raise Problem("not-found", "This evidence was redacted. The ledger records by whom and why.") from None
     return HttpResponse(data, content_type="application/octet-stream")

@@ -51,15 +51,15 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "run-moved": (409, "The run has moved on.", "Read the run again; send the version it has now if you still mean it."),
     "refused": (409, "Refused. Nothing was changed.", "Read the reason, and the present state of the run."),
     "too-large": (413, "The request is too large.", "Send less at a time."),
-    "not-taken": (422, "The archive was not taken. Nothing was stored.", "Read the reason; it says what to do. The archive itself is still yours."),
+    "not-taken": (422, "The archive was not taken. Nothing was stored.", "Read the reason; it names what to do. The archive itself is still yours."),
     "stopped": (422, "Reading was stopped at a limit.", "Send less at a time: one command's output first."),
-    "busy": (503, "Other texts are being read.", "Send it again after as many seconds as Retry-After says."),
+    "busy": (503, "Other texts are being read.", "Send it again after the seconds given in Retry-After."),
     "invalid": (422, "A value is not what is asked for.", "Mend what is named and send it again."),
-    "too-many": (429, "This token asks too often.", "Wait for as many seconds as Retry-After says."),
-    "broken": (500, "The portal failed.", "Nothing says that it was done: read the thing again. The reason is in the portal's log."),
+    "too-many": (429, "Too many requests with this token.", "Wait for the seconds given in Retry-After."),
+    "broken": (500, "The portal failed.", "Whether it was done is not known: read it again. The reason is in the portal's log."),
     "ledger-down": (503, "The ledger cannot be written, so nothing is changed.", "Looking goes on. Run `ledger verify` on the portal."),
     "key-lost": (503, "A key of the portal cannot be used, so nothing is changed.", "On the portal's machine, put the file that is named back from its backup."),
-    "database-down": (503, "The database does not answer.", "Try again in a minute; /readyz says what is down."),
+    "database-down": (503, "The database does not answer.", "Try again in a minute; /readyz lists what is down."),
 }  # fmt: skip
 
 

@@ -118,9 +118,11 @@ class RunFull(RunOut):
     note: str
     alarm: str
     acts: list[str] = Field(description="What may be asked of it now, by a person with the right")
-    guards: list[VerdictOut] = Field(description="The verdicts of the guards of this step at this moment; acting asks them again")
+    guards: list[VerdictOut] = Field(
+        description="The verdicts of the guards of this step at this moment; they are evaluated again when it acts"
+    )
     warnings: list[str] = Field(description="What must be known before this step, and forbids nothing")
-    options: list[OptionOut] = Field(description="What may be chosen, at a step that asks for a choice")
+    options: list[OptionOut] = Field(description="What may be chosen, at a step that needs a choice")
     asks: str = Field(
         description="What `hands` must say as evidence, or what `confirm` must be sent as text: to be read off the disk or the plan"
     )

@@ -131,7 +131,7 @@ def check_body(row: LedgerChain, leaf: bytes, walk: Walk, found: Audit) -> None:
         found.tampered.append(f"Event {row.seq} does not read as an event.")
         return
     if not whole or columns != {name: getattr(row.event, name) for name in COLUMNS} or run_seq != str(row.event.run_seq or ""):
-        found.tampered.append(f"Event {row.seq} shows in its columns what its bytes do not say.")
+        found.tampered.append(f"Event {row.seq} shows in its columns what its bytes do not contain.")
     if run:
         count, before = walk.runs.get(run, (0, ""))
         if (run_seq, run_prev) != (str(count + 1), before):
@@ -215,7 +215,7 @@ def check_erased(walk: Walk, found: Audit) -> None:
         if leaf in walk.redactions:
             found.redacted.append(f"Event {seq} was redacted by {walk.redactions[leaf]}")
         else:
-            found.tampered.append(f"Event {seq} has no body, and no event says that it was redacted.")
+            found.tampered.append(f"Event {seq} has no body, and no event records its redaction.")
 
 
 def check_blobs(walk: Walk, found: Audit) -> None:
@@ -231,7 +231,7 @@ def kept(walk: Walk, found: Audit) -> Iterator[str]:
         if row.bytes is None and row.sha256 in walk.redactions:
             found.redacted.append(f"The evidence {row.sha256} was redacted by {walk.redactions[row.sha256]}")
         elif row.bytes is None:
-            found.tampered.append(f"The evidence {row.sha256} has no bytes, and no event says that it was redacted.")
+            found.tampered.append(f"The evidence {row.sha256} has no bytes, and no event records its redaction.")
         elif sha256(bytes(row.bytes)).hexdigest() != row.sha256:
             found.tampered.append(f"The evidence {row.sha256} was edited: its bytes have another SHA-256.")
         yield row.sha256

@@ -332,7 +332,7 @@ def check_blobs(files: dict[str, bytes], events: list[Event], report: Report) ->
     for name, data in files.items():
         if name.startswith("blobs/"):
             if sha256(data).hexdigest() != name[6:]:
-                report.tampered.append(f"{name}: the bytes have another SHA-256 than the name says.")
+                report.tampered.append(f"{name}: the SHA-256 of the bytes is not the one in the name.")
             elif name[6:] not in named:
                 report.tampered.append(f"{name}: no event names this evidence.")
     report.facts.append(("evidence", f"{len(named)} files"))

@@ -54,7 +54,7 @@ def check_sealed(where: str, events: Recorded, files: dict[str, bytes], keys: li
     fields = {"id": body.get("order"), "run": event["run"], "node": event["node"], "operation": body.get("operation")}
     wrong = sorted(name for name, value in fields.items() if order.get(name) != value)
     if wrong:
-        report.broken.append(f"{where}: the order {body.get('order')} is sealed with another {', '.join(wrong)} than the event says.")
+        report.broken.append(f"{where}: the order {body.get('order')} is sealed with another {', '.join(wrong)} than the one in the event.")
     if order.get("effect") != "pure":
         check_order_signature(f"{where}: the order {body.get('order')}", body, text, keys, verdict, report)
     if order.get("effect") not in SAFE_AGAIN:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 SHORT = 140
 PLAIN = "text/plain; charset=utf-8"
 READABLE = ("text/", "application/json")
-ERASED = "This evidence was redacted. The ledger says by whom and why."
+ERASED = "This evidence was redacted. The ledger records by whom and why."
 
 
 def ledger_stamp(request: HttpRequest) -> Any:

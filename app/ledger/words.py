@@ -101,7 +101,7 @@ WORDS: Mapping[str, str] = {
     "person.switched-on": "switched an account on",
     "team.added": "made a team",
     "node.handed-over": "gave a node to another team",
-    "identity.blessed": "confirmed who may do what, as the database says it",
+    "identity.blessed": "confirmed the people and roles as the database has them",
     "identity.changed": "changed an identity record of a person",
     "identity.ended": "ended an identity record of a person",
     "identity.key-lost": "began anew with another key over who is who, because the old one was lost",

@@ -86,9 +86,9 @@ def trouble(own: Exception) -> str:
     if isinstance(own, LedgerDown):
         return str(own)
     if isinstance(own, KeyLost) and not isinstance(own, vault.KeyLost):
-        return "The portal cannot use a key of its data folder; its own log says which. Nothing is wrong with this node's key."
+        return "The portal cannot use a key of its data folder; its log names it. Nothing is wrong with this node's key."
     if isinstance(own, KeyLost):
-        return "The portal cannot read the secrets of its agents; its own log and /readyz say why. Nothing is wrong with this node's key."
+        return "The portal cannot read the secrets of its agents; the reason is in its log and at /readyz. Nothing is wrong with this node's key."
     return "The portal's database does not answer. Try again."
 
 

@@ -149,7 +149,7 @@ def hung_words(one: Happening) -> tuple[str, str, str]:
         f"The database did not answer for about {minutes} minute{'' if minutes == 1 else 's'}. It answers again",
         f"It was first found so at {_second(began)} and last at {_second(last)}; at {_second(again)} it answered. Meanwhile the portal showed nothing,"
         " took no report and sent no notice. Agents kept what they could not send, and send it now.",
-        "On the machine of PostgreSQL, its log and the kernel's log of that time say why: a disk that stopped, a disk that was full, a restart."
+        "On the machine of PostgreSQL, its log and the kernel's log of that time give the reason: a disk that stopped, a disk that was full, a restart."
         " Look at the runs that were under way.",
     )
 

@@ -37,7 +37,7 @@ def deliver(pk: int) -> None:
     stands = lasting.standing(notice)
     state = lasting.state(notice, stands)
     if notice.attempts > len(AGAIN_SECONDS) + 1:
-        tried = sending.Tried(False, "Whoever sent it died in the middle, each time. The worker's log says why.")
+        tried = sending.Tried(False, "Each time, the process that sent it ended before it was done. The reason is in the worker's log.")
     elif notice.channel.is_on:
         letter = sending.Letter(_title(notice, state), text(notice, state, len(stands)), notice.severity, state, notice.incident)
         tried = sending.send(notice.channel, letter)

@@ -272,7 +272,7 @@ def _order_unknown(happening: Happening) -> Content | None:
         return None
     lines = (
         "The node began the command, and how it ended is not known. Nothing is repeated by itself, and the run keeps its locks.",
-        "Look at the node. Its own journal may still answer; else two people say there, independently, what became of it.",
+        "Look at the node. Its own journal may still answer; else two people state there, independently, what happened to it.",
     )
     title = f"Outcome UNKNOWN: {_titled(run)}"
     return Content(title, lines, run.get_absolute_url(), fold=f"run:{run.pk}", about=f"{ASKED}:{happening.key}")

@@ -50,8 +50,8 @@ WHYS: Mapping[str, str] = {
     r"NameResolution|Name or service not known|getaddrinfo|Temporary failure in name resolution": "Its host name is not known.",
     r"No route to host|Network is unreachable": "There is no way to it from here.",
     r"authentication|SMTPAuthentication|error=401|error=403": "It refused the sign-in in the URL.",
-    r"error=404|error=410": "It says that there is no such address (404).",
-    r"error=429": "It says that too much was sent (429).",
+    r"error=404|error=410": "The address does not exist there (404).",
+    r"error=429": "Too much was sent to it (429).",
     r"error=5\d\d": "It failed itself (5xx).",
     r"Remote end closed|Connection aborted|Connection reset|Connection unexpectedly closed|disconnected": "It hung up.",
     r"Connection ?Error|Socket Exception|HTTPConnectionPool|SMTP": "The connection broke down.",
@@ -149,7 +149,7 @@ def why(logged: str) -> str:
     code = CODE.search(logged)
     if found:
         return f"{found} It answered {code[1]}." if code and "(" not in found else found
-    return f"It answered {code[1]}." if code else "It was not taken, and the service did not say why. Try the URL with the apprise command."
+    return f"It answered {code[1]}." if code else "It was not taken, and the service gave no reason. Try the URL with the apprise command."
 
 
 __all__ = ["BadURL", "Tried", "read", "seal", "send", "shown", "why"]

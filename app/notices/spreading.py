@@ -54,7 +54,7 @@ def _read(happening: Happening) -> Entry | None:
         raise
     except Exception:
         log.exception("There are no words for %s.", happening.key)
-        lines = (f"The portal has no words for it. It came at {when(happening.at)}. The worker's log says more.",)
+        lines = (f"The portal has no words for it. It came at {when(happening.at)}. The worker's log has more.",)
         content = Content(f"Something happened: {happening.kind}", lines, "/", fold=happening.key)
     return Entry(happening.kind, happening.key, happening.node, happening.run, content) if content else None
 

@@ -99,7 +99,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     seen = request.POST.get("version", "")
     mine = {slug: request.POST.get(slug, "") for slug in narrative.EMPTY}
     if not is_number(seen):
-        return written(request, made, made.version, mine, refused="The page did not say which version it shows. Save again.")
+        return written(request, made, made.version, mine, refused="The version that the page showed was not sent with it. Save again.")
     try:
         services.edit(user_of(request), made.pk, int(seen), mine)
     except services.Conflict as conflict:

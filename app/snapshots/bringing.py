@@ -118,7 +118,9 @@ def _taken_at(found: reading.Snapshot, asked: Asked, now: datetime) -> datetime:
     """By the host's clock, or as the person states where the archive has no time. A person's statement never makes it younger."""
     own = datetime.fromtimestamp(found.taken_at, UTC) if found.taken_at else None
     if own is None and asked.taken_at is None:
-        raise NotTaken(f"Nothing in this file ({found.form}) says when it was taken, and its age decides what it is good for. Say when.")
+        raise NotTaken(
+            f"Nothing in this file ({found.form}) shows when it was taken, and its age decides what it may be used for. Give the time."
+        )
     at = min(filter(None, (own, asked.taken_at)))
     if at > now + AHEAD:
         raise NotTaken(
@@ -185,7 +187,7 @@ def _refuse_if_another(node: Node, found: reading.Snapshot, asked: Asked) -> Non
         return
     raise NotTaken(
         f"{node.name} had the hostid {hostid} when it was brought last, and this archive is of a host with the hostid {found.hostid}: it may be"
-        " another host of that name. If the host was installed anew or got another hostid, say so and bring it again."
+        " another host of that name. If the host was installed anew or got another hostid, state that and bring it again."
     )
 
 

@@ -31,7 +31,7 @@ class Bring(forms.Form):
     archive = forms.FileField(label="Archive or text", widget=forms.ClearableFileInput(attrs={"class": "form-control"}))
     host = forms.CharField(label="Host, where the archive does not name it", max_length=255, required=False)
     taken_at = forms.DateTimeField(
-        label="When it was taken (UTC), where the archive does not say", required=False,
+        label="When it was taken (UTC), where the archive does not show it", required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "class": "form-control"}),
     )  # fmt: skip
     anew = forms.BooleanField(label="The host was installed anew, or got another hostid", required=False)

@@ -58,7 +58,7 @@ def test_it_is_killed_before_the_command_took_effect_and_a_new_plan_leads_on(inc
     stack.start("agent")
     incident.stands("plan", "open")
     seen = incident.ann.sees()
-    assert "The agent died after it had written that it starts" in seen
+    assert "The agent ended after it had recorded the start" in seen
     assert "The node shows that it did not take effect" in seen
     first = Order.objects.get(effect="at_most_once")
     assert (first.status, first.receipt["probe"]["result"]) == ("UNKNOWN", "did_not")

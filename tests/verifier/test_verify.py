@@ -85,7 +85,7 @@ def test_an_edit_is_named():
 
 def test_a_deletion_in_the_middle_is_named():
     report = look(without(1))
-    assert (report.tampered, report.incomplete) == ([], ["events.jsonl line 2: event 2 of the run is missing; event 3 stands here."])
+    assert (report.tampered, report.incomplete) == ([], ["events.jsonl line 2: event 2 of the run is missing; event 3 follows."])
 
 
 def test_a_deleted_tail_is_named():
@@ -109,8 +109,8 @@ def test_a_swap_is_named():
         "proofs.json: the places in the ledger do not rise with the events.",
     ]
     assert report.incomplete == [
-        "events.jsonl line 1: event 1 of the run is missing; event 2 stands here.",
-        "events.jsonl line 3: event 2 of the run is missing; event 3 stands here.",
+        "events.jsonl line 1: event 1 of the run is missing; event 2 follows.",
+        "events.jsonl line 3: event 2 of the run is missing; event 3 follows.",
     ]
 
 
@@ -133,7 +133,7 @@ def test_a_proof_too_many_is_named():
 
 def test_a_truncated_blob_is_named():
     name = next(name for name in FILES if name.startswith("blobs/"))
-    assert look(FILES | {name: FILES[name][:-1]}).tampered == [f"{name}: the bytes have another SHA-256 than the name says."]
+    assert look(FILES | {name: FILES[name][:-1]}).tampered == [f"{name}: the SHA-256 of the bytes is not the one in the name."]
 
 
 def test_a_foreign_file_is_named():

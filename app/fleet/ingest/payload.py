@@ -147,7 +147,7 @@ def _body(digest: str, body: dict[str, Any]) -> bytes:
     except (TypeError, UnicodeEncodeError) as error:
         raise BadReport(f"The body {digest} is not text throughout: {error}.") from None
     _need(len(data) <= 2 * TEXT_BYTES_MAX, f"The body {digest} has {len(data)} bytes; {2 * TEXT_BYTES_MAX} are the most that are kept.")
-    _need(sha256_hex(data) == digest, f"The body {digest} has another digest than its name says. It was changed on the way.")
+    _need(sha256_hex(data) == digest, f"The body {digest} has another digest than the one in its name. It was changed on the way.")
     return data
 
 

@@ -169,7 +169,7 @@ def service_rows(node: NodeFacts, disk: DiskFacts) -> Iterator[Row]:
 def _of_path(path: OnPath) -> tuple[str, str]:
     states = ", ".join(word for word in (path.state, path.checker and f"the checker says {path.checker}") if word)
     tone = "bad" if path.failed else "good" if path.state == "active" else UNKNOWN_TONE
-    return f"a path of {path.map}: {states or 'the daemon says nothing of it'}", tone
+    return f"a path of {path.map}: {states or 'the daemon reports nothing about it'}", tone
 
 
 def _of_commands(counts: IoCounters) -> tuple[str, str]:

@@ -100,7 +100,7 @@ def service(disk, paths=NOT_ASKED, commands=NOT_ASKED, waits=NOT_ASKED):
         (OnPath("mpatha", "active", "ready"), "a path of mpatha: active, the checker says ready", "good"),
         (OnPath("mpatha", "failed", "faulty"), "a path of mpatha: failed, the checker says faulty", "bad"),
         (OnPath("mpatha", "active", "shaky"), "a path of mpatha: active, the checker says shaky", "bad"),
-        (OnPath("dm-3", None, None), "a path of dm-3: the daemon says nothing of it", "watch"),
+        (OnPath("dm-3", None, None), "a path of dm-3: the daemon reports nothing about it", "watch"),
     ],
 )
 def test_each_path_of_a_map_says_how_it_is(path, words, tone):

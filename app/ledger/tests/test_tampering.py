@@ -129,7 +129,7 @@ WAYS: dict[str, list[tuple[Callable[[Files], Files], int, str]]] = {
     ],
     "swap": [(swapped, TAMPERED, "the places in the ledger do not rise with the events")],
     "insert": [(inserted, TAMPERED, "event 2 of the run stands where event 3 belongs")],
-    "truncate a blob": [(truncated, TAMPERED, "the bytes have another SHA-256 than the name says")],
+    "truncate a blob": [(truncated, TAMPERED, "the SHA-256 of the bytes is not the one in the name")],
     "re-sign with another key": [
         (signed_again, TAMPERED, "checkpoint: it is signed by another key than keys.json brings"),
         (signed_again_and_named, TAMPERED, "keys.json: the export names another key than"),

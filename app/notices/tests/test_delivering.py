@@ -135,7 +135,7 @@ class Post:
     ("code", "why"),
     [
         (500, "It failed itself (5xx)."),
-        (404, "It says that there is no such address (404)."),
+        (404, "The address does not exist there (404)."),
         (401, "It refused the sign-in in the URL. It answered 401."),
         (418, "It answered 418."),
     ],
@@ -210,7 +210,7 @@ def test_who_died_in_the_middle_leaves_it_for_the_next(notice, receiver):
 def test_one_that_kills_whoever_sends_it_is_given_up(notice, receiver):
     done = ended(notice(receiver.url, attempts=len(delivering.AGAIN_SECONDS) + 1))
     assert (done.state, receiver.got) == ("failed", [])
-    assert "died in the middle" in done.reason
+    assert "ended before it was done" in done.reason
 
 
 def test_it_is_sent_once_however_often_it_is_rung(notice, receiver):

@@ -99,7 +99,7 @@ def _probe(value: object) -> str:
     if value is None:
         return ""
     result = value.get("result") if isinstance(value, dict) else None
-    _need(result in PROBES, "The probe is none we know.")
+    _need(result in PROBES, "The probe is not a known one.")
     return str(result)
 
 

@@ -14,7 +14,7 @@ NO_NODES = FleetFacts({})
 WWID = "naa:5000c500a65b207b"  # a command is built from a real one, and shown with a name in its place
 KINDS = {
     "CHECK": "questions only",
-    "PLAN": "the node says what it would do",
+    "PLAN": "the node reports what it would do",
     "CONFIRM": "typed by the operator",
     "APPROVE": "another person",
     "EXECUTE": "one order",

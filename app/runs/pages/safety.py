@@ -18,7 +18,7 @@ from workflows.runbooks import RUNBOOKS
 
 BEFORE_THE_ORDER = ("PLAN", "CONFIRM", "APPROVE")  # they have few questions of their own: what is asked is what the order will be asked
 AT_THE_BUTTON = "asked again when you press the button."
-AT_THE_ORDER = "asked again when the order is given, and the node asks its own right before it acts."
+AT_THE_ORDER = "evaluated again when the order is given, and the node evaluates its own right before it acts."
 SHOWN_OF_ONE = 6  # captures beside an answer
 MARKS = {" ": "", "-": "gone", "+": "new"}
 
@@ -115,7 +115,7 @@ def _while_ordered(run: Run, state: RunState) -> str:
         return f"{run.node} has not taken the order. Withdraw it, and nothing has happened. Left alone, it is carried out or expires."
     if status == "CLAIMED":
         return (
-            f"{run.node} has taken the order, and it cannot be recalled. It asks once more before it starts. The run goes on by itself to "
+            f"{run.node} has taken the order, and it cannot be recalled. It checks once more before it starts. The run goes on by itself to "
             "read what became of it."
         )
     return (

@@ -64,7 +64,7 @@ def comment(run_id: int, user: User, words: str) -> None:
     ledger.refuse_if_broken()
     reported = _kept(words)
     if not reported:
-        raise services.RunRefused("A comment without words says nothing. Write what the next reader should know.")
+        raise services.RunRefused("The comment is empty. Write what the next reader should know.")
     with transaction.atomic():
         run = Run.objects.get(pk=run_id)
         services.need(user, MANUAL, run.node)  # whoever does anything here, if only with the hands

@@ -44,7 +44,7 @@ def test_what_the_order_can_still_be_is_said_at_each_of_its_states(oss01, ann, b
 
     assert offer
     assert orders.claim("oss01", order.pk, order.digest) == ""
-    assert "it cannot be recalled. It asks once more before it starts." in stopping(run)
+    assert "it cannot be recalled. It checks once more before it starts." in stopping(run)
     assert orders.start("oss01", order.pk, order.digest) == ""
     assert "The command has been started on oss01. It cannot be recalled" in stopping(run)
 

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("what", nargs="?", choices=("show", "first", "bless", "rotate", "begin-anew"), default="show")
         parser.add_argument("rows", nargs="*", help="names of rows, as they are listed")
         parser.add_argument("--all", action="store_true", help="every row that is listed")
-        parser.add_argument("--why", default="", help="what the ledger will say")
+        parser.add_argument("--why", default="", help="the reason, for the ledger")
         parser.add_argument("--by", default="command line", help="who asked for it")
 
     def handle(self, *args: object, what: str, rows: list[str], why: str, by: str, **options: Any) -> None:
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         found = blessing.not_accepted()
         self._list(found if every else [one for one in found if blessing.name_of(one) in rows])
         if not rows and not every:
-            raise CommandError("Name the rows to confirm, or say --all. `identity` lists them.")
+            raise CommandError("Name the rows to confirm, or give --all. `identity` lists them.")
         done = blessing.bless([blessing.name_of(one) for one in found] if every else rows, why, by)
         self.stdout.write(f"{len(done)} rows are confirmed.")
 
@@ -61,7 +61,9 @@ class Command(BaseCommand):
         found = blessing.not_accepted()
         self._list(found)
         if not every:
-            raise CommandError(f"Nothing was done. If all {len(found)} rows are right, say it again with --all; delete first what is not.")
+            raise CommandError(
+                f"Nothing was done. If all {len(found)} rows are right, run it again with --all; first delete those that are not."
+            )
         blessing.begin_anew(why, by)
         self.stdout.write(f"{len(found)} rows are sealed with another key, {seals.key_path()}. Back that file up.")
 

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("name", nargs="?", default="", help="who it is about")
         parser.add_argument("role", nargs="?", default="", choices=("", *Role.values))
         parser.add_argument("--team", default="", help="the role holds for the nodes of this team; else for the whole fleet")
-        parser.add_argument("--why", default="", help="what the ledger will say")
+        parser.add_argument("--why", default="", help="the reason, for the ledger")
 
     def handle(self, *args: object, what: str, name: str, role: str, team: str, why: str, **options: object) -> None:
         if what == "show":

@@ -51,7 +51,7 @@ class Command(BaseCommand):
         change = parts.add_parser("rotate", help="put a new key in the place of the ledger's")
         change.add_argument("which", choices=["ledger"])
         for part in (erase, change):
-            part.add_argument("--why", required=True, help="what the ledger will say")
+            part.add_argument("--why", required=True, help="the reason, for the ledger")
             part.add_argument("--by", default="command line", help="who asked for it")
 
     def handle(self, *args: object, part: str, **options: Any) -> None:

@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("what", nargs="?", choices=("show", "rotate", "begin-anew"), default="show")
-        parser.add_argument("--why", default="", help="what the ledger will say")
+        parser.add_argument("--why", default="", help="the reason, for the ledger")
         parser.add_argument("--by", default="command line", help="who asked for it")
 
     def handle(self, *args: object, what: str, why: str, by: str, **options: object) -> None:
