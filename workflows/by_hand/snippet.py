@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.collectors.by_hand import FOLDER, OF_FREEBSD
+from agents.collectors.by_hand import FOLDER, WITHOUT_RUN
 from agents.collectors.node import FREEBSD
 from agents.domain.multipath_maps import LINK
 from agents.domain.wwid import DISKID
@@ -46,7 +46,7 @@ class Paths:
     boot_id: str = "/proc/sys/kernel/random/boot_id"
     hostid: str = "/etc/hostid"
     block: str = "/sys/class/block"
-    marks_on_freebsd: str = OF_FREEBSD
+    marks_on_freebsd: str = WITHOUT_RUN
 
 
 def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()) -> str:  # noqa: B008
