@@ -75,7 +75,7 @@ class Bare:
             .replace("#!/bin/sh\n", f'#!/bin/sh\n[ "$1" = replace ] && {{ echo "$*" >>{tools}/ran; exit 0; }}\n', 1)
         )
         (tools / "zpool").write_text(wrapped)
-        paths = snippet.Paths(f"{tools}:/usr/bin:/bin", "dash", marks_on_freebsd=str(self.folder / "marks"))
+        paths = snippet.Paths(f"{tools}:/usr/bin:/bin", "dash", marks_without_run=str(self.folder / "marks"))
         text = snippet.make(run.here.plan, run.here.shown.nonce, int(run.here.shown.until), paths).replace('[ -e "$1" ] &&', "")
         ended = subprocess.run(("dash",), input=text, capture_output=True, text=True, timeout=60, check=False)
         if given := (tools / "ran").read_text().split():
