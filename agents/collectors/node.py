@@ -76,8 +76,9 @@ def collect(host: Host) -> tuple[Capture, ...]:
         ran = host.run(argv, TIMEOUT_SECONDS)
         if ran.exit_code == 0:
             lines += [f"{' '.join(argv)}:{line}" for line in decode(ran.stdout).rstrip("\n").split("\n")]
-    lines += _boot_of_illumos.lines(host)
-    if not host.list("/proc/sys/kernel/osrelease"):
+    if of_illumos := _boot_of_illumos.lines(host):
+        lines += of_illumos
+    elif not host.list("/proc/sys/kernel/osrelease"):
         lines += _geom.sysctls(host, SYSCTL, TIMEOUT_SECONDS) + _geom.sysctls(host, BOOT_ID, TIMEOUT_SECONDS)
     if not lines:
         return (Capture(NAME, "", "failed", "", "the node reports neither its name nor its hostid"),)
