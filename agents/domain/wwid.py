@@ -83,6 +83,12 @@ def device_path(name: str) -> str:
     return f"/dev/{name}" if found is None else f"/dev/rdsk/{name}{'' if found.group(1) else 'p0'}"
 
 
+def without_slice(name: str) -> str:
+    """The disk of a slice of illumos, which may be any of it; every other name as it is."""
+    found = _SLICE.fullmatch(name)
+    return name[: found.start(1)] if found and found.group(1) else name
+
+
 def unit_of(wwid: str) -> str:
     """The name of the logical unit, in hex, within an identity that FreeBSD or illumos gives; "" of any other."""
     if re.fullmatch(f"dsk:{_VHCI}", wwid):

@@ -19,7 +19,7 @@ from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import NOT_BLANK, mapped_as, way_on
 from agents.domain.listed_disks import ILLUMOS, NOBODY
 from agents.domain.multipath_maps import map_of, path_of, paths_up, states
-from agents.domain.wwid import device_path
+from agents.domain.wwid import device_path, without_slice
 from agents.host.host import Host
 from agents.operations._tree import PoolTree, understood
 from agents.operations.base import NONE, UNKNOWN, Unread, known
@@ -259,8 +259,8 @@ def used(host: Host, candidate: Candidate) -> str:
     parsed = understood(mounts.collect(host)[0], mounts.parse, "the mounts")
     if parsed.swaps is None:
         raise Unread("the node does not show where it swaps")
-    used = [f"mounted on {point}" for device, point, _ in parsed.mounts if _device(host, device) in candidate.devices]
-    used += ["swap" for device in parsed.swaps if _device(host, device) in candidate.devices]
+    used = [f"mounted on {point}" for device, point, _ in parsed.mounts if without_slice(_device(host, device)) in candidate.devices]
+    used += ["swap" for device in parsed.swaps if without_slice(_device(host, device)) in candidate.devices]
     return ", ".join(sorted(used)) or NONE
 
 

@@ -19,7 +19,7 @@ from agents.collectors.zdb_label import MEMBER_BYTES_MIN
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
 from agents.domain.listed_disks import FREEBSD, ILLUMOS, NOBODY
-from agents.domain.wwid import DISKID, DSK
+from agents.domain.wwid import DISKID, DSK, without_slice
 from agents.operations._candidate import opened
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts
 from workflows.facts.read.bays import bay_of, read_bays
@@ -309,7 +309,7 @@ def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
     use: dict[str, tuple[str, ...]] = {}
     uses = [(device, f"mounted on {place}") for device, place, _ in parsed.mounts] + [(device, "swap") for device in parsed.swaps]
     for device, what in uses:
-        name = names.get(device, device.rsplit("/", 1)[-1])
+        name = without_slice(names.get(device, device.rsplit("/", 1)[-1]))
         if device.startswith("/dev/"):
             use[name] = (*use.get(name, ()), f"{what} ({name})")
     return use
