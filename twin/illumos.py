@@ -26,7 +26,7 @@ MOUNTS = (
 
 
 class IllumosHost:
-    """A twin's host, asked and answered in illumos' names.
+    """A twin's host, asked and answered in illumos' names. `slices`: disk -> further rows of its table.
 
     `opened`: disk -> what has it open. `exported`: disks that COMSTAR exports. `ends`: disk -> a row of `od` that is not zeros. `targets`: disk -> where its
     names lead. `answers`: a command -> exit code, output and errors.
@@ -41,12 +41,13 @@ class IllumosHost:
         opened: Mapping[str, str] | None = None,
         exported: Sequence[str] = (),
         ends: Mapping[str, str] | None = None,
+        slices: Mapping[str, Sequence[str]] | None = None,
         targets: Mapping[str, str] | None = None,
         answers: Mapping[tuple[str, ...], tuple[int | None, str, str]] | None = None,
     ) -> None:
         self._host, self.made, self.zone = host, made, zone
         self.opened, self.exported, self.ends, self.targets = dict(opened or {}), exported, dict(ends or {}), dict(targets or {})
-        self.answers = dict(answers or {})
+        self.answers, self.slices = dict(answers or {}), dict(slices or {})
 
     @property
     def node(self) -> Node:
@@ -157,10 +158,16 @@ class IllumosHost:
         disk = self._named(name)
         if argv[:2] == ("fuser", "-d") and disk:
             return 0, "", f"/dev/rdsk/{name}p0: {self._users(name, disk)}\n"
+        if argv[:2] == ("prtvtoc", "-h") and (disk := self._named(argv[2].removeprefix("/dev/rdsk/").removesuffix("s0"))):
+            last = disk.size_bytes // disk.logical_block_bytes - 16640
+            return 0, self._row(0, 4, 256, last) + "".join(self.slices.get(self.disk_name(disk), ())) + self._row(8, 11, last + 1, last + 16384), ""
         if argv[0] == "ends_of_disk" and disk:
             ends = (4 * _MIB, disk.size_bytes - int(argv[2]) * _MIB)
             return 0, "".join(f"{self.ends.get(name, _ZEROS)}{end:07d}\n" for end in ends), ""
         return None
+
+    def _row(self, number: int, tag: int, first: int, last: int) -> str:
+        return f"  {number:6}   {tag:4}    00  {first:11} {last - first + 1:11} {last:11}\n"
 
     def _listed(self) -> str:
         rows = ((self.disk_name(disk), disk) for disk in self.node.disks)

@@ -3,6 +3,7 @@
     diskinfo -Hcp        name, maker, model, serial number, bytes of each disk that answers   cmd/diskinfo/diskinfo.c: enumerate_disks
     ls -l /dev/rdsk      what a name leads to, and whether the disk has an EFI label          cmd/devfsadm/disk_link.c: disk_common
     fuser -d NAME        processes and kernel modules that have any slice of it open          cmd/fuser/fuser.c: report; uts/common/syscall/utssys.c
+    prtvtoc -h NAME      the slices of a disk with an EFI label                               cmd/prtvtoc/prtvtoc.c: print_table_row
     stmfadm list-lu -v   the devices that COMSTAR exports, which `fuser` does not see         cmd/stmfadm/stmfadm.c
 
 A disk that gives no medium information is not listed by `diskinfo` (dm_get_attributes), so one that it lists answers. The name c0t5000C500A65B207Bd0
@@ -23,12 +24,14 @@ from agents.host.host import Host
 TIMEOUT_SECONDS = 20
 FOLDER = "/dev/rdsk"  # no other system has it
 DISKS, NAMES, EXPORTED = ("diskinfo", "-Hcp"), ("ls", "-l", FOLDER), ("stmfadm", "list-lu", "-v")
-_DISKS, _NAMES, _EXPORTED, _USERS = " ".join(DISKS), " ".join(NAMES), " ".join(EXPORTED), "fuser -d"
+_DISKS, _NAMES, _EXPORTED = " ".join(DISKS), " ".join(NAMES), " ".join(EXPORTED)
+_USERS, _SLICES = "fuser -d", "prtvtoc -h"
 NO_EXPORTS = "not installed"
-FIRST = "s0"  # the slice that ZFS makes of a whole disk (lib/libzfs/common/libzfs_pool.c: zpool_label_disk)
+FIRST = "s0"  # what ZFS makes of a whole disk is slice 0, and 8, which is reserved (lib/libzfs/common/libzfs_pool.c: zpool_label_disk)
 _COLUMNS = 8
 _NAME = r"c[0-9]{1,4}(?:t[0-9A-F]{1,32})?d[0-9]{1,5}"
 _LINK = re.compile(rf"l\S{{9,10}} .{{1,120}} ({_NAME})((?:[sp][0-9]{{1,2}})?) -> (?:\.\./)*/?devices(/\S{{1,400}}):([a-z,]{{1,8}})")
+_SLICE = re.compile(r" {1,12}([0-9]{1,3}) {1,12}[0-9]{1,5} {1,8}[0-9a-f]{2,4} {1,16}[0-9]{1,20} {1,16}[0-9]{1,20} {1,16}[0-9]{1,20}(?: {3}.{1,400})?")
 _USER = re.compile(r" {1,20}(?:([0-9]{1,7})[crtomyan]{0,9}|\[([a-zA-Z0-9_]{1,32})(?:,[^\]]{0,400})?\])")
 
 
@@ -46,7 +49,8 @@ def collect(host: Host, source: str, *, with_users: bool = False) -> Capture:
         lines += [f"{' '.join(argv)}:{line}" for line in answer.text.rstrip("\n").split("\n")]
     if with_users:
         names = [line[len(_DISKS) + 1 :].split("\t")[1] for line in lines if line.startswith(f"{_DISKS}:") and line.count("\t") > 1]
-        lines += [*(_users(host, name) for name in names), *_exported(host)]
+        labelled = {found.group(1) for line in lines if (found := _LINK.fullmatch(line[len(_NAMES) + 1 :])) and not found.group(2)}
+        lines += [*(_users(host, name) for name in names), *(line for name in names if name in labelled for line in _slices(host, name)), *_exported(host)]
     return Capture(source, "", "data", "".join(f"{line}\n" for line in lines))
 
 
@@ -58,6 +62,12 @@ def _users(host: Host, name: str) -> str:
         return f"{_USERS} {name}:"
     pids = [f"{pid} " for pid in decode(ran.stdout).split()]
     return f"{_USERS} {name}:{''.join(pids)}{rest}".rstrip() + "."
+
+
+def _slices(host: Host, name: str) -> list[str]:
+    """Only what was answered without a complaint: a table that is read in part says nothing."""
+    answer = ask(host, "block", ("prtvtoc", "-h", device_path(f"{name}{FIRST}")), TIMEOUT_SECONDS)
+    return [f"{_SLICES} {name}:{line}" for line in answer.text.rstrip("\n").split("\n")] if answer.outcome == "data" else []
 
 
 def _exported(host: Host) -> list[str]:
@@ -79,6 +89,7 @@ def parse(text: str) -> tuple[ListedDisk, ...] | Unparsed:
     rows: dict[str, list[str]] = {}
     names: dict[str, dict[str, str]] = {}
     users: dict[str, str] = {}
+    slices: dict[str, list[int]] = {}
     exported: list[str] = []
     for line in text.rstrip("\n").split("\n"):
         question, _, answer = line.partition(":")
@@ -96,17 +107,20 @@ def parse(text: str) -> tuple[ListedDisk, ...] | Unparsed:
             exported.append(answer)
         elif question.startswith(f"{_USERS} ") and re.fullmatch(_NAME, question[len(_USERS) + 1 :]):
             users[question[len(_USERS) + 1 :]] = answer
+        elif question.startswith(f"{_SLICES} ") and (found := _SLICE.fullmatch(answer)):
+            slices.setdefault(question[len(_SLICES) + 1 :], []).append(int(found.group(1)))
         else:
             return Unparsed("a line of the disks cannot be read", line)
-    return tuple(_disk(row, names.get(name, {}), _mode(name, users.get(name, ""), exported)) for name, row in rows.items())
+    return tuple(_disk(row, names.get(name, {}), slices.get(name, [0]), _mode(name, users.get(name, ""), exported)) for name, row in rows.items())
 
 
-def _disk(row: list[str], links: dict[str, str], mode: str) -> ListedDisk:
-    """Every name of a disk must lead to one device. It has an EFI label where its name without a slice is there."""
+def _disk(row: list[str], links: dict[str, str], slices: list[int], mode: str) -> ListedDisk:
+    """Every name of a disk must lead to one device. It has an EFI label where its name without a slice is there; which other slices it has only its
+    table says."""
     _, name, vendor, model, serial, size, _, _ = row
     targets = set(links.values())
     target = targets.pop() if len(targets) == 1 else ""
-    wwid, parts = of_vhci(name, target), (Part(f"{name}{FIRST}", 0, None, ()),) if "" in links else ()
+    wwid, parts = of_vhci(name, target), tuple(Part(f"{name}s{number}", number, None, ()) for number in sorted(slices)) if "" in links else ()
     return ListedDisk(
         ILLUMOS, name, wwid, is_there=int(size) > 0, size_bytes=int(size), mode=mode, ident="" if serial == "-" else serial.strip(),
         descr=" ".join(part for part in (vendor.strip(), model.strip()) if part != "-"), bus=target.split("/")[1] if target else "", parts=parts,

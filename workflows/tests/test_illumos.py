@@ -15,7 +15,7 @@ from twin.illumos import IllumosHost
 from workflows.by_hand import grounds, snippet
 from workflows.by_hand.systems import SYSTEMS
 from workflows.facts import FleetFacts, Unknown, known, node_facts
-from workflows.guards import candidate, policy, releases
+from workflows.guards import candidate, partitioned, policy, releases
 from workflows.guards.subject import sharing_nodes
 from workflows.runbooks._replacing import pool_disk_and_bay
 from workflows.snapshot import recorded
@@ -125,6 +125,27 @@ def test_a_disk_whose_name_is_not_that_of_its_unit_is_none_to_write_to(tmp_path,
     assert WWID not in [disk.wwid for disk in here.disks]
     (nameless,) = [disk for disk in here.disks if not known(disk.wwid)]
     assert "MPxIO" in nameless.wwid.reason
+
+
+SHARED = f"c0t{scenarios.lab_disk(0, 0).hex.upper()}d0"
+TABLES = {
+    "another slice": ({"slices": {SHARED: ("       1      2    00       50000     100000     149999\n",)}}, "refuse", f"{SHARED}s1 beside it"),
+    "a table that is not answered": ({"answers": {("prtvtoc", "-h", f"/dev/rdsk/{SHARED}s0"): (1, "", "prtvtoc: Unable to read VTOC\n")}}, "unknown", "prtvtoc"),
+    "a table without slice 8": (
+        {"answers": {("prtvtoc", "-h", f"/dev/rdsk/{SHARED}s0"): (0, "       0      4    00         256     100000     100255\n", "")}},
+        "unknown",
+        "slice 8",
+    ),
+    "whole disks": ({}, "pass", "has its disk alone"),
+}
+
+
+@pytest.mark.parametrize(("more", "outcome", "expected"), TABLES.values(), ids=TABLES)
+def test_a_member_on_a_disk_with_other_slices_is_not_replaced_by_a_whole_disk(tmp_path, more, outcome, expected):
+    read = drifted(tmp_path, **more)
+    verdict = partitioned.the_member_has_its_disk_alone(read.facts, read.params(vdev_guid=lost(read)))
+    assert (verdict.outcome, expected in verdict.reason) == (outcome, True), verdict.reason
+    assert "sgdisk" not in verdict.reason
 
 
 def test_nothing_is_ordered_there_and_a_person_may(tmp_path):
