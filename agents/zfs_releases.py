@@ -377,7 +377,15 @@ BY_MODULE = ("set_tunable",)  # the tools have no part in it
 # What a person gives with `zpool` alone, where the rest of Linux is not: on FreeBSD and illumos.
 ZPOOL_ALONE = frozenset(
     (
-        *("zpool_replace", "zpool_replace_serving", "zpool_attach", "zpool_detach", "zpool_detach_new_half", "zpool_offline", "zpool_online"),
+        *(
+            "zpool_replace",
+            "zpool_replace_serving",
+            "zpool_attach",
+            "zpool_detach",
+            "zpool_detach_new_half",
+            "zpool_offline",
+            "zpool_online",
+        ),
         *("zpool_bring_back", "zpool_clear", "zpool_scrub", "zpool_scrub_pause", "zpool_scrub_stop", "zpool_resilver", "zpool_remove"),
         *("zpool_export_readonly", "zpool_export_unused"),
     )
@@ -415,8 +423,13 @@ def ruling(operation: str, tools: str, module: str, pool: Mapping[str, State] | 
 
 def _on_illumos(operation: str) -> Ruling:
     if operation not in ON_ILLUMOS:
-        return Ruling(REFUSE, f"What {operation} does with illumos' ZFS was not read. A rehearsal of the runbook shows what is done and in which order.")
-    return Ruling(REFUSE, f"illumos' ZFS has no release of OpenZFS; of its zpool these words were read, and tried nowhere. {HAND}", by_hand=True)
+        return Ruling(
+            REFUSE,
+            f"What {operation} does with illumos' ZFS was not read. A rehearsal of the runbook shows what is done and in which order.",
+        )
+    return Ruling(
+        REFUSE, f"illumos' ZFS has no release of OpenZFS; of its zpool these words were read, and tried nowhere. {HAND}", by_hand=True
+    )
 
 
 def _of_entries(operation: str, theirs: Release, here: Release, pool: Mapping[str, State]) -> Ruling:

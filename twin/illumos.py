@@ -18,7 +18,10 @@ _ABSENT = ("lsblk", "lsscsi", "sysctl", "multipathd", "geom", "dmesg")
 _MIB = 1 << 20
 _ZEROS = f"0000000{' 00' * 16}\n*\n"
 _MEMBER, _WHOLE = re.compile(r"/dev/(?:disk/by-id/[\w.-]+?-part1|sd[a-z]+1)(?![\w-])"), re.compile(r"/dev/(?:disk/by-id/[\w.-]+|sd[a-z]+)")
-_STRINGS, _DEVID = re.compile(r"^ +(?:phys_path|vdev_enc_sysfs_path): .*\n", re.MULTILINE), re.compile(r"(devid: ')scsi-3([0-9a-f]{16})-part1'")
+_STRINGS, _DEVID = (
+    re.compile(r"^ +(?:phys_path|vdev_enc_sysfs_path): .*\n", re.MULTILINE),
+    re.compile(r"(devid: ')scsi-3([0-9a-f]{16})-part1'"),
+)
 MOUNTS = (
     "rpool/ROOT/omnios\t/\tzfs\trw,devices,setuid,nonbmand,exec,xattr,atime,dev=4310002\t1795248000\n"
     "swap\t/var/run\ttmpfs\txattr,dev=8540002\t1795248001\n"
@@ -149,18 +152,28 @@ class IllumosHost:
         if argv in texts:
             return 0, texts[argv], ""
         if argv == ("swap", "-l"):
-            return 0, "swapfile             dev    swaplo   blocks     free\n/dev/zvol/dsk/rpool/swap 229,1        8  2097144  2097144\n", ""
+            return (
+                0,
+                "swapfile             dev    swaplo   blocks     free\n/dev/zvol/dsk/rpool/swap 229,1        8  2097144  2097144\n",
+                "",
+            )
         if argv == ("stmfadm", "list-lu", "-v"):
             return 0, "".join(f"LU Name: 600144F0\n    Data File         : /dev/rdsk/{name}p0\n" for name in self.exported), ""
         if argv == ("zpool", "--version"):
             return 2, "", "unrecognized command '--version'\n"
-        name = argv[1] if argv[0] == "ends_of_disk" else argv[-1].removeprefix("/dev/rdsk/").removeprefix("if=/dev/rdsk/").removesuffix("p0")
+        name = (
+            argv[1] if argv[0] == "ends_of_disk" else argv[-1].removeprefix("/dev/rdsk/").removeprefix("if=/dev/rdsk/").removesuffix("p0")
+        )
         disk = self._named(name)
         if argv[:2] == ("fuser", "-d") and disk:
             return 0, "", f"/dev/rdsk/{name}p0: {self._users(name, disk)}\n"
         if argv[:2] == ("prtvtoc", "-h") and (disk := self._named(argv[2].removeprefix("/dev/rdsk/").removesuffix("s0"))):
             last = disk.size_bytes // disk.logical_block_bytes - 16640
-            return 0, self._row(0, 4, 256, last) + "".join(self.slices.get(self.disk_name(disk), ())) + self._row(8, 11, last + 1, last + 16384), ""
+            return (
+                0,
+                self._row(0, 4, 256, last) + "".join(self.slices.get(self.disk_name(disk), ())) + self._row(8, 11, last + 1, last + 16384),
+                "",
+            )
         if argv[0] == "ends_of_disk" and disk:
             ends = (4 * _MIB, disk.size_bytes - int(argv[2]) * _MIB)
             return 0, "".join(f"{self.ends.get(name, _ZEROS)}{end:07d}\n" for end in ends), ""

@@ -31,9 +31,7 @@ PROCESSES = ("ls", "-dE", "/proc/0", "/proc/3")
 QUESTIONS = (KIND, NODE, RELEASE, ZONE, PROCESSES)
 GLOBAL = "global"
 YEAR_MIN = 2001  # clkset takes a chip that says 1970 or 1971 for one that lost its time, and begins in 1987
-_MADE = re.compile(
-    r"d\S{9,10} .{1,80} ([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{9}) \+0000 /proc/([03])"
-)
+_MADE = re.compile(r"d\S{9,10} .{1,80} ([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{9}) \+0000 /proc/([03])")
 
 
 def lines(host: Host) -> list[str]:

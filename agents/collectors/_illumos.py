@@ -17,7 +17,7 @@ import re
 
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask, decode
-from agents.domain.listed_disks import ILLUMOS, NOBODY, ListedDisk, Part
+from agents.domain.listed_disks import ILLUMOS, FREE, ListedDisk, Part
 from agents.domain.wwid import device_path, of_vhci
 from agents.host.host import Host
 
@@ -31,7 +31,9 @@ FIRST = "s0"  # what ZFS makes of a whole disk is slice 0, and 8, which is reser
 _COLUMNS = 8
 _NAME = r"c[0-9]{1,4}(?:t[0-9A-F]{1,32})?d[0-9]{1,5}"
 _LINK = re.compile(rf"l\S{{9,10}} .{{1,120}} ({_NAME})((?:[sp][0-9]{{1,2}})?) -> (?:\.\./)*/?devices(/\S{{1,400}}):([a-z,]{{1,8}})")
-_SLICE = re.compile(r" {1,12}([0-9]{1,3}) {1,12}[0-9]{1,5} {1,8}[0-9a-f]{2,4} {1,16}[0-9]{1,20} {1,16}[0-9]{1,20} {1,16}[0-9]{1,20}(?: {3}.{1,400})?")
+_SLICE = re.compile(
+    r" {1,12}([0-9]{1,3}) {1,12}[0-9]{1,5} {1,8}[0-9a-f]{2,4} {1,16}[0-9]{1,20} {1,16}[0-9]{1,20} {1,16}[0-9]{1,20}(?: {3}.{1,400})?"
+)
 _USER = re.compile(r" {1,20}(?:([0-9]{1,7})[crtomyan]{0,9}|\[([a-zA-Z0-9_]{1,32})(?:,[^\]]{0,400})?\])")
 
 
@@ -50,7 +52,11 @@ def collect(host: Host, source: str, *, with_users: bool = False) -> Capture:
     if with_users:
         names = [line[len(_DISKS) + 1 :].split("\t")[1] for line in lines if line.startswith(f"{_DISKS}:") and line.count("\t") > 1]
         labelled = {found.group(1) for line in lines if (found := _LINK.fullmatch(line[len(_NAMES) + 1 :])) and not found.group(2)}
-        lines += [*(_users(host, name) for name in names), *(line for name in names if name in labelled for line in _slices(host, name)), *_exported(host)]
+        lines += [
+            *(_users(host, name) for name in names),
+            *(line for name in names if name in labelled for line in _slices(host, name)),
+            *_exported(host),
+        ]
     return Capture(source, "", "data", "".join(f"{line}\n" for line in lines))
 
 
@@ -111,7 +117,9 @@ def parse(text: str) -> tuple[ListedDisk, ...] | Unparsed:
             slices.setdefault(question[len(_SLICES) + 1 :], []).append(int(found.group(1)))
         else:
             return Unparsed("a line of the disks cannot be read", line)
-    return tuple(_disk(row, names.get(name, {}), slices.get(name, [0]), _mode(name, users.get(name, ""), exported)) for name, row in rows.items())
+    return tuple(
+        _disk(row, names.get(name, {}), slices.get(name, [0]), _mode(name, users.get(name, ""), exported)) for name, row in rows.items()
+    )
 
 
 def _disk(row: list[str], links: dict[str, str], slices: list[int], mode: str) -> ListedDisk:
@@ -120,7 +128,10 @@ def _disk(row: list[str], links: dict[str, str], slices: list[int], mode: str) -
     _, name, vendor, model, serial, size, _, _ = row
     targets = set(links.values())
     target = targets.pop() if len(targets) == 1 else ""
-    wwid, parts = of_vhci(name, target), tuple(Part(f"{name}s{number}", number, None, ()) for number in sorted(slices)) if "" in links else ()
+    wwid, parts = (
+        of_vhci(name, target),
+        tuple(Part(f"{name}s{number}", number, None, ()) for number in sorted(slices)) if "" in links else (),
+    )
     return ListedDisk(
         ILLUMOS, name, wwid, is_there=int(size) > 0, size_bytes=int(size), mode=mode, ident="" if serial == "-" else serial.strip(),
         descr=" ".join(part for part in (vendor.strip(), model.strip()) if part != "-"), bus=target.split("/")[1] if target else "", parts=parts,
@@ -129,7 +140,7 @@ def _disk(row: list[str], links: dict[str, str], slices: list[int], mode: str) -
 
 
 def _mode(name: str, answer: str, exported: list[str]) -> str:
-    """Who has it open: "zfs", "process 412"; NOBODY; "" where one of the two questions was not answered, or not understood."""
+    """Who has it open: "zfs", "process 412"; FREE; "" where one of the two questions was not answered, or not understood."""
     if not answer.endswith(".") or not exported:
         return ""
     if any(re.search(rf"/{name}(?![0-9A-F])", line) for line in exported):
@@ -141,4 +152,4 @@ def _mode(name: str, answer: str, exported: list[str]) -> str:
             return ""
         found.append(user.group(2) or f"process {user.group(1)}")
         rest = rest[user.end() :]
-    return " and ".join(dict.fromkeys(found)) or NOBODY[1]
+    return " and ".join(dict.fromkeys(found)) or FREE[1]

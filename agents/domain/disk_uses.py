@@ -124,7 +124,9 @@ _ON_ILLUMOS = (
         "needed, and have its owner wipe it as your site does, or take a disk that was never used.",
     ),
 )  # fmt: skip
-OTHER_ON_ILLUMOS = "`fuser -d {raw}`, `prtvtoc {raw}` and `fstyp {raw}` show what uses it. Save what is needed, and end it with the tool that made it."
+OTHER_ON_ILLUMOS = (
+    "`fuser -d {raw}`, `prtvtoc {raw}` and `fstyp {raw}` show what uses it. Save what is needed, and end it with the tool that made it."
+)
 OTHER_ON_FREEBSD = (
     "`gpart show`, and `fstyp -u` and `file -s` with {link}, show what is on it. Save what is needed, and end it with the tool that made it; an empty partition table "
     "with `gpart destroy`, which asks for nothing: compare the serial number before."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FREEBSD, ILLUMOS = "FreeBSD", "illumos"
-NOBODY = ("r0w0e0", "nobody")  # who has it open, as FreeBSD writes it and as `_illumos` does
+FREE = ("r0w0e0", "nobody")  # who has it open, as FreeBSD writes it and as `_illumos` does
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ListedDisk:
     size_bytes: int | None = None
     sector_bytes: int | None = None
     stripe_bytes: int | None = None
-    mode: str = ""  # who has it open: "r1w1e2", "zfs"; one of NOBODY; "" where that is not known
+    mode: str = ""  # who has it open: "r1w1e2", "zfs"; one of FREE; "" where that is not known
     ident: str = ""
     descr: str = ""
     rotation: str = ""

@@ -17,7 +17,7 @@ from agents.collectors.block import RUNNING, BlockDisk, BlockPartition
 from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import NOT_BLANK, mapped_as, way_on
-from agents.domain.listed_disks import ILLUMOS, NOBODY
+from agents.domain.listed_disks import ILLUMOS, FREE
 from agents.domain.multipath_maps import map_of, path_of, paths_up, states
 from agents.domain.wwid import device_path, without_slice
 from agents.host.host import Host
@@ -95,7 +95,8 @@ def find(host: Host, wwid: str, uuid: str = "") -> Candidate:
 def _with_blocks(host: Host, disks: tuple[BlockDisk, ...], wwid: str) -> tuple[BlockDisk, ...]:
     """Of illumos the disk meant has its block size by smartctl: nothing else there shows that of a disk without a label."""
     return tuple(
-        replace(disk, logical_block_bytes=_block_bytes(host, disk)) if disk.system == ILLUMOS and disk.wwid == wwid else disk for disk in disks
+        replace(disk, logical_block_bytes=_block_bytes(host, disk)) if disk.system == ILLUMOS and disk.wwid == wwid else disk
+        for disk in disks
     )
 
 
@@ -217,7 +218,7 @@ def holders(host: Host, candidate: Candidate) -> str:
         if part.holders is None:
             raise Unread(f"{_system(candidate) or 'sysfs'} does not show what holds {part.name}")
         held.update(part.holders)
-    held |= {opened(disk) for disk in candidate.paths if disk.system and disk.mode not in NOBODY}
+    held |= {opened(disk) for disk in candidate.paths if disk.system and disk.mode not in FREE}
     if candidate.map is not None:
         held.discard(candidate.map.dm)
         held.update(_above(candidate.map))
@@ -329,7 +330,9 @@ def _contents(host: Host, candidate: Candidate) -> str:
 
 
 ENDS_TIMEOUT_SECONDS = 60.0
-ENDS = "ends_of_disk"  # of slotlight-collect: `dd` and `od -A d -t x1` of the first 4 MiB and from 4 MiB before the last whole MiB to the end
+ENDS = (
+    "ends_of_disk"  # of slotlight-collect: `dd` and `od -A d -t x1` of the first 4 MiB and from 4 MiB before the last whole MiB to the end
+)
 _MIB = 1 << 20
 _NOUGHT = ["0000000", *["00"] * 16]
 

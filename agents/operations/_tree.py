@@ -140,7 +140,13 @@ def label_on(host: Host, pool: PoolTree, leaf: Member) -> Label | None:
         device = host.link(leaf.name)
     except OSError:
         return None
-    capture = ask(host, zdb_label.NAME, ("zdb", "-l", device_path(device.removeprefix("/dev/"))), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
+    capture = ask(
+        host,
+        zdb_label.NAME,
+        ("zdb", "-l", device_path(device.removeprefix("/dev/"))),
+        zdb_label.TIMEOUT_SECONDS,
+        data_exits=zdb_label.EXITS,
+    )
     labels = value_of(capture, zdb_label.parse)
     if isinstance(labels, Unparsed) or len(labels.labels) != 1:
         return None

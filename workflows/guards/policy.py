@@ -32,7 +32,9 @@ def allowed(*operations: ModuleType) -> Guard:
         if node.brought:
             return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)
         if system and any(one.NAME not in ORDERED_ON.get(system, ()) for one in operations):
-            ordered = "a tunable alone is ordered: what the others rest" if ORDERED_ON.get(system) else "nothing is ordered: what orders rest"
+            ordered = (
+                "a tunable alone is ordered: what the others rest" if ORDERED_ON.get(system) else "nothing is ordered: what orders rest"
+            )
             why = f"{node.node} runs {node.system}, where {ordered} on there was read in its source, and tried nowhere."
             return replace(refuse(f"{why} {REHEARSE}"), by_hand=given)
         if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):

@@ -94,7 +94,11 @@ def _may_be(disk: DiskFacts, wwids: frozenset[str], sizes: list[Known[int] | Non
 def _one_named_otherwise(disk: DiskFacts, wwid: str) -> bool:
     """Whether a disk that FreeBSD or illumos names may be one that another system names otherwise: by the name of its logical unit, or by its serial
     number."""
-    if as_other_systems_name(str(disk.wwid)) == as_other_systems_name(wwid) or is_unit_of(wwid, str(disk.wwid)) or is_unit_of(str(disk.wwid), wwid):
+    if (
+        as_other_systems_name(str(disk.wwid)) == as_other_systems_name(wwid)
+        or is_unit_of(wwid, str(disk.wwid))
+        or is_unit_of(str(disk.wwid), wwid)
+    ):
         return True
     for one, other in ((str(disk.wwid), wwid), (wwid, str(disk.wwid))):
         if (parts := parts_of_geom(one)) and scheme(other) != "geom":

@@ -70,7 +70,8 @@ def test_its_disks_pools_and_boot_are_known(tmp_path):
     gone = next(leaf for _, top in pool.tops for leaf in top.leaves() if not known(leaf.wwid))
     assert gone.name == lost(read)
     names = [str(leaf.wwid) for _, top in pool.tops for leaf in top.leaves() if known(leaf.wwid)]
-    assert names and all(name.startswith("dsk:c0t5000C500") for name in names)
+    assert names
+    assert all(name.startswith("dsk:c0t5000C500") for name in names)
     assert (here.system, here.boot_id, here.zfs_module) == ("illumos", read.host.boot_id, "illumos omnios-r151050-0d3ac2b1f7")
     disk = next(disk for disk in here.disks if disk.wwid == WWID)
     assert (disk.serial, disk.size_bytes, disk.logical_block_bytes, disk.in_use, disk.labels) == (
@@ -117,7 +118,11 @@ def test_what_is_not_known_or_in_the_way_refuses_and_leads_on(tmp_path, more, ex
 
 @pytest.mark.parametrize(
     "target",
-    ["/pci@0,0/pci8086,1901@1/pci15d9,808@0/iport@f/disk@w5000c500a65b2093,0", "/pci@0,0/pci15d9,86d@17/disk@4,0", "/scsi_vhci/disk@g5000c500ffffffff"],
+    [
+        "/pci@0,0/pci8086,1901@1/pci15d9,808@0/iport@f/disk@w5000c500a65b2093,0",
+        "/pci@0,0/pci15d9,86d@17/disk@4,0",
+        "/scsi_vhci/disk@g5000c500ffffffff",
+    ],
 )
 def test_a_disk_whose_name_is_not_that_of_its_unit_is_none_to_write_to(tmp_path, target):
     read = drifted(tmp_path, targets={BLANK: target})
@@ -129,8 +134,16 @@ def test_a_disk_whose_name_is_not_that_of_its_unit_is_none_to_write_to(tmp_path,
 
 SHARED = f"c0t{scenarios.lab_disk(0, 0).hex.upper()}d0"
 TABLES = {
-    "another slice": ({"slices": {SHARED: ("       1      2    00       50000     100000     149999\n",)}}, "refuse", f"{SHARED}s1 beside it"),
-    "a table that is not answered": ({"answers": {("prtvtoc", "-h", f"/dev/rdsk/{SHARED}s0"): (1, "", "prtvtoc: Unable to read VTOC\n")}}, "unknown", "prtvtoc"),
+    "another slice": (
+        {"slices": {SHARED: ("       1      2    00       50000     100000     149999\n",)}},
+        "refuse",
+        f"{SHARED}s1 beside it",
+    ),
+    "a table that is not answered": (
+        {"answers": {("prtvtoc", "-h", f"/dev/rdsk/{SHARED}s0"): (1, "", "prtvtoc: Unable to read VTOC\n")}},
+        "unknown",
+        "prtvtoc",
+    ),
     "a table without slice 8": (
         {"answers": {("prtvtoc", "-h", f"/dev/rdsk/{SHARED}s0"): (0, "       0      4    00         256     100000     100255\n", "")}},
         "unknown",
@@ -168,7 +181,11 @@ def test_a_linux_head_and_a_freebsd_head_on_the_same_shelf_see_the_same_disk(tmp
     geom = f"geom:{NEW.hex}:{NEW.serial}"
     freebsd = replace(here, node="oss03", system="FreeBSD", disks=(replace(disk, wwid=geom),))
     fleet = FleetFacts({"oss01": here, "oss02": linux, "oss03": freebsd})
-    for name, wwid, others in (("oss01", WWID, ["oss02", "oss03"]), ("oss02", NEW.wwid, ["oss01", "oss03"]), ("oss03", geom, ["oss01", "oss02"])):
+    for name, wwid, others in (
+        ("oss01", WWID, ["oss02", "oss03"]),
+        ("oss02", NEW.wwid, ["oss01", "oss03"]),
+        ("oss03", geom, ["oss01", "oss02"]),
+    ):
         assert [node.node for node in sharing_nodes(fleet, name, frozenset({wwid}))] == others
     assert f"disk:{NEW.wwid}" in pool_disk_and_bay(read.facts, read.params(wwid=WWID)), "one lock is for all"
 

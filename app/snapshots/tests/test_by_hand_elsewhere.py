@@ -65,9 +65,15 @@ class Bare:
         stage.tools(tools, {self.there(argv): self.answered(ran) for argv, (ran, _) in seen.ran.items()})
         self.more_tools(tools)
         (tools / "ran").touch()
-        wrapped = (tools / "zpool").read_text().replace("#!/bin/sh\n", f'#!/bin/sh\n[ "$1" = replace ] && {{ echo "$*" >>{tools}/ran; exit 0; }}\n', 1)
+        wrapped = (
+            (tools / "zpool")
+            .read_text()
+            .replace("#!/bin/sh\n", f'#!/bin/sh\n[ "$1" = replace ] && {{ echo "$*" >>{tools}/ran; exit 0; }}\n', 1)
+        )
         (tools / "zpool").write_text(wrapped)
-        paths = snippet.Paths(f"{tools}:/usr/bin:/bin", "dash", marks_without_run=str(self.folder / "marks"), rdsk=str(self.folder / "rdsk"))
+        paths = snippet.Paths(
+            f"{tools}:/usr/bin:/bin", "dash", marks_without_run=str(self.folder / "marks"), rdsk=str(self.folder / "rdsk")
+        )
         text = self.as_here(snippet.make(run.here.plan, run.here.shown.nonce, int(run.here.shown.until), paths))
         ended = subprocess.run(("dash",), input=text, capture_output=True, text=True, timeout=60, check=False)
         if given := (tools / "ran").read_text().split():

@@ -31,7 +31,13 @@ def test_it_checks_runs_and_records(node, shell):
     mark = node.folder / "run" / NONCE
     text = "".join(f"{NONCE}/{name}:{line}\n" for name in ("begun", "ended", "output") for line in (mark / name).read_text().splitlines())
     (read,) = by_hand.parse(text)
-    assert (read.exit_code, read.output, read.hostid, read.boot_id, len(read.output_digest)) == ("0", "all is well", "007f0101", BOOT_ID, 64)
+    assert (read.exit_code, read.output, read.hostid, read.boot_id, len(read.output_digest)) == (
+        "0",
+        "all is well",
+        "007f0101",
+        BOOT_ID,
+        64,
+    )
 
 
 def test_a_second_run_runs_nothing(node, shell):
@@ -107,7 +113,17 @@ def test_the_label_of_a_member_is_read_on_its_own_slice(node, shell):
     assert node.run(other, tuple(shell.split())).returncode == snippet.DIFFERS
 
 
-@pytest.mark.parametrize("path", ["/dev/dsk/c2d0", "/dev/dsk/c3t2d0", "/dev/dsk/c3t2d0s0", "c3t2d0", "/dev/rdsk/c0t5000C500A65B207Bd0p0", "/dev/disk/by-id/wwn-0x5000c500a65b207b"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/dev/dsk/c2d0",
+        "/dev/dsk/c3t2d0",
+        "/dev/dsk/c3t2d0s0",
+        "c3t2d0",
+        "/dev/rdsk/c0t5000C500A65B207Bd0p0",
+        "/dev/disk/by-id/wwn-0x5000c500a65b207b",
+    ],
+)
 def test_no_command_names_a_disk_by_what_may_move(node, path):
     with pytest.raises(snippet.CannotMake):
         made(node, argv=["zpool", "replace", "tank", VDEV_GUID, path])

@@ -18,7 +18,7 @@ from agents.collectors.multipath import MultipathMap
 from agents.collectors.zdb_label import MEMBER_BYTES_MIN
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
-from agents.domain.listed_disks import FREEBSD, ILLUMOS, NOBODY
+from agents.domain.listed_disks import FREEBSD, ILLUMOS, FREE
 from agents.domain.wwid import DISKID, DSK, without_slice
 from agents.operations._candidate import opened
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts
@@ -41,7 +41,7 @@ NO_NAME = {
     "": "The device gives no WWID.",
     FREEBSD: "GEOM gives it no serial number by which /dev/diskid could name it: one of 4 to 40 letters, digits, dots and dashes. Behind a RAID controller, have it pass the disk through.",
     ILLUMOS: "illumos' name of it is not made of the name of the logical unit, so no command could name it for certain. Behind scsi_vhci it is: put the disk on an HBA whose "
-    "driver has MPxIO on (`mpxio-disable=\"no\"` in its .conf below /kernel/drv; `stmsboot -L` lists both names).",
+    'driver has MPxIO on (`mpxio-disable="no"` in its .conf below /kernel/drv; `stmsboot -L` lists both names).',
 }
 BY_UUID, MAPPER = f"{BY_ID}dm-uuid-", "/dev/mapper/"
 
@@ -223,7 +223,7 @@ def _in_use(
     found: list[str] = []
     for device in devices:
         holders = need(holders_above(above, need(_holders(device))))
-        if device.system and device.mode not in NOBODY and places == ():
+        if device.system and device.mode not in FREE and places == ():
             holders = (*holders, opened(device))
         found += [f"held by {_named(about, holder)}" for holder in holders]
         found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]

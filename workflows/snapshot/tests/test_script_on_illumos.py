@@ -52,8 +52,8 @@ def test_the_archive_gives_the_captures_that_the_agent_would_make(tmp_path, shel
     assert asked == {argv: limit for argv, (_, limit) in seen.ran.items() if argv not in of_the_test and argv[0] != "zdb"}
     ends = at_the_ends(BLANK, NEW.size_bytes)
     assert [argv for argv in recording.asked if argv[0] == "ends_of_disk"] == [ends], "of the disk that nobody has open alone"
-    read, told = recording.asked[ends].stdout.decode().split(), host.run(ends, 1).stdout.decode().split()
-    assert read == told, "the tools of this machine and the twin print the same"
+    read, twins = recording.asked[ends].stdout.decode().split(), host.run(ends, 1).stdout.decode().split()
+    assert read == twins, "the tools of this machine and the twin print the same"
     assert isinstance(reading.safely([("archive", written)]), reading.Snapshot), "manifest and captures name one host and one boot"
 
 
