@@ -17,7 +17,7 @@ import re
 
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask, decode
-from agents.domain.listed_disks import ILLUMOS, FREE, ListedDisk, Part
+from agents.domain.listed_disks import FREE, ILLUMOS, ListedDisk, Part
 from agents.domain.wwid import device_path, of_vhci
 from agents.host.host import Host
 

@@ -17,7 +17,7 @@ from agents.collectors.block import RUNNING, BlockDisk, BlockPartition
 from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import NOT_BLANK, mapped_as, way_on
-from agents.domain.listed_disks import ILLUMOS, FREE
+from agents.domain.listed_disks import FREE, ILLUMOS
 from agents.domain.multipath_maps import map_of, path_of, paths_up, states
 from agents.domain.wwid import device_path, without_slice
 from agents.host.host import Host

@@ -18,7 +18,7 @@ from agents.collectors.multipath import MultipathMap
 from agents.collectors.zdb_label import MEMBER_BYTES_MIN
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
-from agents.domain.listed_disks import FREEBSD, ILLUMOS, FREE
+from agents.domain.listed_disks import FREE, FREEBSD, ILLUMOS
 from agents.domain.wwid import DISKID, DSK, without_slice
 from agents.operations._candidate import opened
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts
@@ -280,10 +280,10 @@ def _same(devices: list[BlockDisk], of: Callable[[BlockDisk], T | None], what: s
 def _block_bytes(sources: Sources, devices: list[BlockDisk]) -> Known[int]:
     """On illumos by smartctl, where its report is about this disk."""
     found = _same(devices, lambda device: device.logical_block_bytes, "logical block size")
-    smart = sources.read(smart_source, devices[0].name) if devices[0].system == ILLUMOS else found
-    if known(found) or not known(smart) or isinstance(smart, int):
+    if devices[0].system != ILLUMOS:
         return found
-    return (is_about(smart, devices[0]) and smart.logical_block_bytes) or found
+    smart = sources.read(smart_source, devices[0].name)
+    return (smart.logical_block_bytes or found) if known(smart) and is_about(smart, devices[0]) else found
 
 
 def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
