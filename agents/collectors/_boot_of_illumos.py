@@ -39,7 +39,7 @@ def lines(host: Host) -> list[str]:
     found: list[str] = []
     for argv in QUESTIONS if _illumos.is_here(host) else ():
         ran = host.run(argv, TIMEOUT_SECONDS)
-        if ran.exit_code == 0:
+        if ran.stdout:
             found += [f"{' '.join(argv)}:{line}" for line in decode(ran.stdout).rstrip("\n").split("\n")]
     return found
 

@@ -21,7 +21,7 @@ from agents.domain.listed_disks import FREE, ILLUMOS, ListedDisk, Part
 from agents.domain.wwid import device_path, of_vhci
 from agents.host.host import Host
 
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS, DISKS_TIMEOUT_SECONDS = 20, 60
 FOLDER = "/dev/rdsk"  # no other system has it
 DISKS, NAMES, EXPORTED = ("diskinfo", "-Hcp"), ("ls", "-l", FOLDER), ("stmfadm", "list-lu", "-v")
 _DISKS, _NAMES, _EXPORTED = " ".join(DISKS), " ".join(NAMES), " ".join(EXPORTED)
@@ -45,7 +45,7 @@ def collect(host: Host, source: str, *, with_users: bool = False) -> Capture:
     """The answers in one text, each line behind its question."""
     lines: list[str] = []
     for argv in (DISKS, NAMES):
-        answer = ask(host, source, argv, TIMEOUT_SECONDS)
+        answer = ask(host, source, argv, DISKS_TIMEOUT_SECONDS if argv == DISKS else TIMEOUT_SECONDS)
         if answer.outcome != "data":
             return answer
         lines += [f"{' '.join(argv)}:{line}" for line in answer.text.rstrip("\n").split("\n")]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Tuple
+from weakref import WeakKeyDictionary
 
 from agents.collectors import _geom, _illumos
 from agents.collectors.base import Capture, Unparsed
 from agents.domain.listed_disks import ListedDisk
 from agents.host.host import Host
 
+REMEMBERED_SECONDS = 30  # of illumos, whose diskinfo looks at every disk and enclosure; asked for with each disk, it would take minutes
+_seen: WeakKeyDictionary[Host, Tuple[float, Capture]] = WeakKeyDictionary()
 LINUX = ("/sys/block", "/sys/block/sd*", "/sys/block/nvme*")
 
 
@@ -36,9 +40,18 @@ def disks_of(host: Host) -> tuple[ListedDisk, ...]:
     """The disks of this moment; none where they cannot be read, and on Linux."""
     if is_linux(host):
         return ()
-    found = collect(host, "block")
+    found = _lately(host) if _illumos.is_here(host) else collect(host, "block")
     parsed = _remembered(found.text) if found.outcome == "data" else ()
     return () if isinstance(parsed, Unparsed) else parsed
+
+
+def _lately(host: Host) -> Capture:
+    """The list of a moment ago. It serves to choose what is asked; what an operation rests on is read anew (`block.collect`)."""
+    at, found = _seen.get(host, (0.0, None))
+    if found is None or not 0 <= host.now() - at < REMEMBERED_SECONDS:
+        found = collect(host, "block")
+        _seen[host] = (host.now(), found)
+    return found
 
 
 @lru_cache(maxsize=2)
