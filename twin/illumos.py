@@ -14,7 +14,6 @@ from twin.host import TwinHost
 from twin.model import Disk, Node
 
 _TOOLS = ("zpool", "zfs", "zdb", "smartctl", "hostid")
-_ABSENT = ("lsblk", "lsscsi", "sysctl", "multipathd", "geom", "dmesg")
 _MIB = 1 << 20
 _ZEROS = f"0000000{' 00' * 16}\n*\n"
 _MEMBER, _WHOLE = re.compile(r"/dev/(?:disk/by-id/[\w.-]+?-part1|sd[a-z]+1)(?![\w-])"), re.compile(r"/dev/(?:disk/by-id/[\w.-]+|sd[a-z]+)")

@@ -17,6 +17,7 @@ DISKID = "/dev/diskid/DISK-"
 _IDENT = r"[A-Za-z0-9][A-Za-z0-9._-]{3,39}"  # g_label.c writes other characters as %XX, and cuts a name at 64
 GEOM = rf"geom:(?:[0-9a-f]{{16}}|[0-9a-f]{{24}}|[0-9a-f]{{32}})?:{_IDENT}"
 DSK = "/dev/dsk/"
+OF_OTHER_SYSTEMS = ("geom", "dsk")  # schemes of FreeBSD and illumos; Linux has no link of theirs
 _VHCI = r"c[0-9]{1,4}t(?:[0-9A-F]{16}|[0-9A-F]{32})d0"  # an LU name, or a port address that looks like one: `of_vhci` knows
 _SLICE = re.compile(r"c[0-9]{1,4}(?:t[0-9A-F]{1,32})?d[0-9]{1,5}([sp][0-9]{1,2})?")
 

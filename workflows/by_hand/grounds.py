@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.domain.multipath_maps import path_of
-from agents.domain.wwid import by_id_path, scheme
+from agents.domain.wwid import OF_OTHER_SYSTEMS, by_id_path, scheme
 from agents.operations._new_disks import numbered
 from workflows.by_hand.disk import ANY, NONE, Disk
 from workflows.by_hand.systems import SYSTEMS
@@ -131,4 +131,4 @@ def _partition(disk: DiskFacts, guid: str) -> str:
     """Which partition of the disk carries the label, "p2", "s0"; "" where the disk itself does, and on Linux, where the first one is looked at too."""
     found = [one.partition for one in disk.labels if str(one.guid) == guid] if known(disk.labels) else []
     name = next((path.name for path in disk.paths if found and found[0].startswith((f"{path.name}p", f"{path.name}s"))), "")
-    return found[0][len(name) :] if name and scheme(str(disk.wwid)) in ("geom", "dsk") else ""
+    return found[0][len(name) :] if name and scheme(str(disk.wwid)) in OF_OTHER_SYSTEMS else ""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.collectors.by_hand import FOLDER, WITHOUT_RUN
+from agents.domain.listed_disks import ILLUMOS
 from agents.domain.multipath_maps import LINK
 from agents.host.host import PATH
 from workflows.by_hand import commands
@@ -108,8 +109,9 @@ def _head(nonce: str, until: int, paths: Paths, system: str) -> Iterator[str]:
     yield f"until={int(until)}"
     yield f"marks={shlex.quote(paths.marks_without_run if system else paths.marks)}"
     yield 'mark="$marks/$nonce"'
-    if system:
+    if system == ILLUMOS:
         yield f"rdsk={shlex.quote(paths.rdsk)}"
+    if system:
         return
     yield f"boot_id_file={shlex.quote(paths.boot_id)}"
     yield f"hostid_file={shlex.quote(paths.hostid)}"
