@@ -69,8 +69,8 @@ class IllumosHost:
         argv = tuple(argv)
         if argv[:5] == ("zpool", "get", "-Hpo", "value", "guid"):
             return Ran(argv, 0, "".join(f"{pool.guid}\n" for pool in self.node.imported if pool.name == argv[5]).encode(), b"", 0.0)
-        answer = self.answers.get(argv) or (self._host_has(argv) if argv[0] not in _TOOLS or argv == ("zpool", "--version") else None)
-        if answer is None and argv[0] in _TOOLS and argv != ("zpool", "--version"):
+        answer = self.answers.get(argv) or self._host_has(argv)
+        if answer is None and argv[0] in _TOOLS:
             return self._run_there(argv, timeout_seconds)
         if answer is None or answer[0] is None:
             return Ran(argv, None, b"", b"", 0.0, "not found")
@@ -158,8 +158,10 @@ class IllumosHost:
             )
         if argv == ("stmfadm", "list-lu", "-v"):
             return 0, "".join(f"LU Name: 600144F0\n    Data File         : /dev/rdsk/{name}p0\n" for name in self.exported), ""
-        if argv == ("zpool", "--version"):
-            return 2, "", "unrecognized command '--version'\n"
+        if argv[:2] in (("zpool", "--version"), ("zpool", "events")):
+            return 2, "", f"unrecognized command '{argv[1]}'\n"
+        if argv[0] in _TOOLS:
+            return None
         name = (
             argv[1] if argv[0] == "ends_of_disk" else argv[-1].removeprefix("/dev/rdsk/").removeprefix("if=/dev/rdsk/").removesuffix("p0")
         )

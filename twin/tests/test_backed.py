@@ -57,7 +57,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "dr-x--x--x 9 root root 9",
             "rpool/ROOT/omnios / zfs rw,devices,setuid,nonbmand,exec,xattr,atime,dev=9 9 swap /var/run tmpfs xattr,dev=9 9",
             "swapfile dev swaplo blocks free /dev/zvol/dsk/rpool/swap 9,9 9 9 9",
-            "unrecognized command '--version'",
+            "unrecognized command '",
         ),
     },
     "No scene of the lab lost a log before an import. After OpenZFS's source: zpool_import_props in lib/libzfs/libzfs_pool.c at 2.1.16 and 2.4.4.": {

@@ -241,6 +241,8 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
     params = plan["params"]
     pool, guid = shlex.quote(params["pool"]), shlex.quote(params["pool_guid"])
     yield "checks() {"
+    if grounds.system:
+        yield f"  note {shlex.quote(f'made from the source of {grounds.system}, and tried nowhere on it')}"
     yield '  same user "$(id -u)" 0'
     yield f'  same hostid "$(hostid_here)" {shlex.quote(grounds.hostid)}'
     boot_id = "boot_id_here" if grounds.system else 'cat "$boot_id_file" 2>/dev/null'

@@ -25,6 +25,7 @@ def test_it_checks_runs_and_records(node, shell):
     ended = node.run(made(node, shell), tuple(shell.split()))
     assert (ended.returncode, node.lines("ran"), ended.stderr) == (0, REPLACE, ""), ended.stdout
     assert f"nonce {NONCE}" in ended.stdout
+    assert "tried nowhere on it" in ended.stdout
     assert "DIFFERS" not in ended.stdout
     assert node.lines("zdb-asked") == ""
     assert node.lines("of-others") == ""
