@@ -374,6 +374,27 @@ TABLE: Mapping[str, tuple[Entry, ...]] = {
 ON_ANY = ("disk_rescan", "locate_led", "fault_led_off", "smart_self_test")
 BY_MODULE = ("set_tunable",)  # the tools have no part in it
 
+# What a person gives with `zpool` alone, where the rest of Linux is not: on FreeBSD and illumos.
+ZPOOL_ALONE = frozenset(
+    (
+        *(
+            "zpool_replace",
+            "zpool_replace_serving",
+            "zpool_attach",
+            "zpool_detach",
+            "zpool_detach_new_half",
+            "zpool_offline",
+            "zpool_online",
+        ),
+        *("zpool_bring_back", "zpool_clear", "zpool_scrub", "zpool_scrub_pause", "zpool_scrub_stop", "zpool_resilver", "zpool_remove"),
+        *("zpool_export_readonly", "zpool_export_unused"),
+    )
+)
+# illumos' ZFS has no release of OpenZFS. Its zpool has each of these with the same words, and takes guids for members (usr/src/man/man8/zpool.8, 2025-09;
+# lib/libzfs/common/libzfs_pool.c: zpool_find_vdev). What `clear` does to a pool that multihost suspended was not read, so it is not among them.
+ILLUMOS = "illumos"
+ON_ILLUMOS = ZPOOL_ALONE - {"zpool_clear"}
+
 State = Union[bool, str]  # whether a condition holds; a text says why that is not known
 
 
@@ -381,6 +402,8 @@ def ruling(operation: str, tools: str, module: str, pool: Mapping[str, State] | 
     """May it be ordered on a node with these tools and this module, of a pool of which this is known?"""
     if operation in ON_ANY:
         return Ruling(PASS, "It gives no command of ZFS.")
+    if module.startswith(f"{ILLUMOS} "):
+        return _on_illumos(operation)
     here = numbers(module)
     theirs = here if operation in BY_MODULE else numbers(tools)
     if here is None or theirs is None:
@@ -396,6 +419,17 @@ def ruling(operation: str, tools: str, module: str, pool: Mapping[str, State] | 
         known = _of_entries(operation, theirs, here, pool or {})  # what is so to the newest that was read is taken to be so still
         return Ruling(REFUSE, reason, by_hand=known.outcome == PASS or known.by_hand)
     return _of_entries(operation, theirs, here, pool or {})
+
+
+def _on_illumos(operation: str) -> Ruling:
+    if operation not in ON_ILLUMOS:
+        return Ruling(
+            REFUSE,
+            f"What {operation} does with illumos' ZFS was not read. A rehearsal of the runbook shows what is done and in which order.",
+        )
+    return Ruling(
+        REFUSE, f"illumos' ZFS has no release of OpenZFS; of its zpool these words were read, and tried nowhere. {HAND}", by_hand=True
+    )
 
 
 def _of_entries(operation: str, theirs: Release, here: Release, pool: Mapping[str, State]) -> Ruling:

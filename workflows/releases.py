@@ -35,8 +35,8 @@ HEAD = """<!-- Made from agents/zfs_releases.py by `python -m workflows.releases
 What a command does, refuses and prints differs by release, and within a series by patch level. Portal and node ask one table before they
 plan or order anything. {tried} were tried with a real kernel; of the others the source was read, and what is ordered there is the same
 command that reaches the same checks. Nothing was tried on FreeBSD and illumos: an order names disks by /dev/disk/by-id, which they have not,
-so there a person gives the commands, but for a tunable of FreeBSD (sysctl). What a snippet reads and gives on FreeBSD is from its source, tried nowhere on
-FreeBSD. [Kinds of disks](disks.md) has the same by kind of disk.
+so there a person gives the commands, but for a tunable of FreeBSD (sysctl). What a snippet reads and gives on either is from its source, tried nowhere
+there. [Kinds of disks](disks.md) has the same by kind of disk.
 
 “By hand” is a run like any other: the same guards, plan, confirmation, approvals and locks, and then a snippet for a root shell in place of an
 order ([By hand](guide/by-hand.md)). It is the way on wherever a row below says so; a refusal says the way on in its reason.
@@ -55,7 +55,8 @@ WAYS = (
     ("tools and kernel module of one minor, and the operation changed between their patch levels", REFUSED, "Bring both to one release"),
     ("an agent that is too old", REFUSED, "Run the install line on the node again, then begin anew"),
     ("the node runs FreeBSD, and the command is not that of a tunable", BY_HAND, "Go on by hand: the snippet asks GEOM and sysctl, and names a disk by /dev/diskid. Imports, wiping, lights, mode pages and names of members have no snippet there: a rehearsal shows the steps"),
-    ("the node reports no boot id, as illumos and FreeBSD before 13", REFUSED, "No snippet could distinguish one boot from the next. A rehearsal of the runbook shows each command; give it as your site gives commands"),
+    ("the node runs illumos", BY_HAND, "Go on by hand: the snippet asks diskinfo, fuser and /proc, and names a disk by the WWN in its name below /dev/dsk. `zpool clear`, tunables and all that FreeBSD lacks have no snippet there: a rehearsal shows the steps"),
+    ("the node reports no boot id, as FreeBSD before 13, Oracle's Solaris, and illumos where its clock had lost the time at boot", REFUSED, "No snippet could distinguish one boot from the next. A rehearsal of the runbook shows each command; give it as your site gives commands"),
 )  # fmt: skip
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from agents.collectors import _geom
+from agents.collectors import _listed
 from agents.collectors._sysfs import attribute
-from agents.domain.wwid import normalise, of_geom
+from agents.domain.wwid import normalise
 from agents.host.host import Host
 
 WORKERS = 4
@@ -23,16 +23,16 @@ T = TypeVar("T")
 
 def names(host: Host) -> tuple[str, ...]:
     """Kernel names of the SCSI and NVMe disks of this moment, in the kernel's order: sda, sdb, ..., sdaa; da0, da1, ..., da10."""
-    if not _geom.is_linux(host):
-        return tuple(sorted((disk.name for disk in _geom.disks_of(host)), key=lambda name: (len(name), name)))
+    if not _listed.is_linux(host):
+        return tuple(sorted((disk.name for disk in _listed.disks_of(host)), key=lambda name: (len(name), name)))
     found = {path.rsplit("/", 1)[1] for pattern in ("/sys/block/sd*", "/sys/block/nvme*") for path in host.list(pattern)}
     return tuple(sorted(filter(_DISK.fullmatch, found), key=lambda name: (len(name), name)))
 
 
 def partitions(host: Host, disk: str) -> tuple[str, ...]:
     """Kernel names of a disk's partitions, by number."""
-    if not _geom.is_linux(host):
-        return tuple(part.name for each in _geom.disks_of(host) if each.name == disk for part in each.parts)
+    if not _listed.is_linux(host):
+        return tuple(part.name for each in _listed.disks_of(host) if each.name == disk for part in each.parts)
     separator = "p" if disk[-1].isdigit() else ""
     prefix = f"/sys/block/{disk}/{disk}{separator}"
     numbers = (path[len(prefix) :] for path in host.list(f"{prefix}[0-9]*"))
@@ -40,9 +40,10 @@ def partitions(host: Host, disk: str) -> tuple[str, ...]:
 
 
 def first_partition(host: Host, disk: str) -> str | None:
-    """Partition 1, where ZFS keeps its data when it was given a whole disk. On FreeBSD it takes a disk as it is (zpool_label_disk does nothing there)."""
-    if not _geom.is_linux(host):
-        return None
+    """Partition 1, where ZFS keeps its data when it was given a whole disk; on illumos slice 0 of one with an EFI label. On FreeBSD it takes a disk as
+    it is (zpool_label_disk does nothing there)."""
+    if not _listed.is_linux(host):
+        return next((part.name for each in _listed.disks_of(host) if each.name == disk for part in each.parts if part.number == 0), None)
     found = partitions(host, disk)
     return found[0] if found and found[0] in (f"{disk}1", f"{disk}p1") else None
 
@@ -62,8 +63,8 @@ def below(host: Host, name: str) -> str:
 
 def wwid_of(host: Host, disk: str) -> str | None:
     """Which disk this kernel name leads to at this moment; None where the kernel does not say."""
-    if not _geom.is_linux(host):
-        return next((of_geom(each.lunid, each.ident) for each in _geom.disks_of(host) if each.name == disk), None)
+    if not _listed.is_linux(host):
+        return next((each.wwid for each in _listed.disks_of(host) if each.name == disk), None)
     for name in ("device/wwid", "wwid"):
         for line in attribute(host, f"/sys/block/{disk}/{name}"):
             return normalise(line.partition(":")[2])

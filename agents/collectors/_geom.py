@@ -14,56 +14,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from agents.collectors._lines import torn_end
 from agents.collectors.base import Capture, Unparsed, ask, decode
+from agents.domain.listed_disks import FREEBSD, ListedDisk, Part
+from agents.domain.wwid import of_geom
 from agents.host.host import Host
 
 TIMEOUT_SECONDS = 20
 DISKS, TREE, BUSES = ("geom", "disk", "list"), ("sysctl", "-n", "kern.geom.conftxt"), ("camcontrol", "devlist", "-v")
 QUESTIONS = (DISKS, TREE, BUSES)
-LINUX = ("/sys/block", "/sys/block/sd*", "/sys/block/nvme*")
-FREE = "r0w0e0"  # nobody has it open for reading, writing or for itself alone
 _BY_CAM = re.compile(r"(?:da|ada|nda)[0-9]{1,4}")
 _NO_DISK = re.compile(r"cd[0-9]{1,4}")  # an optical drive is of the class DISK, too
-
-
-@dataclass(frozen=True)
-class Part:
-    """A partition: "da3p2", number 2. `holders`: what is made of it, "eli da3p2.eli"."""
-
-    name: str
-    number: int
-    size_bytes: int
-    holders: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class GeomDisk:
-    """One device. "" and None: it was not listed. `labels`: (name below /dev, what it is a name of)."""
-
-    name: str
-    size_bytes: int | None = None
-    sector_bytes: int | None = None
-    stripe_bytes: int | None = None
-    mode: str = ""  # "r1w1e2": how many have it open for reading, for writing, and so that nobody else may write
-    ident: str = ""
-    lunid: str = ""
-    descr: str = ""
-    rotation: str = ""
-    bus: str = ""  # "mpr0", "umass-sim0"; "" of a disk that CAM does not serve
-    parts: tuple[Part, ...] = ()
-    holders: tuple[str, ...] = ()
-    labels: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def is_there(self) -> bool:
-        return bool(self.size_bytes) and bool(self.bus or not _BY_CAM.fullmatch(self.name))
-
-
-def is_linux(host: Host) -> bool:
-    return any(host.list(pattern) for pattern in LINUX)
 
 
 def collect(host: Host, source: str) -> Capture:
@@ -81,33 +43,7 @@ def is_geom(text: str) -> bool:
     return text.startswith(f"{' '.join(DISKS)}:")
 
 
-def disks_of(host: Host) -> tuple[GeomDisk, ...]:
-    """The disks of this moment; none where they cannot be read, and on Linux."""
-    if is_linux(host):
-        return ()
-    found = collect(host, "block")
-    parsed = _remembered(found.text) if found.outcome == "data" else ()
-    return () if isinstance(parsed, Unparsed) else parsed
-
-
-@lru_cache(maxsize=2)
-def _remembered(text: str) -> tuple[GeomDisk, ...] | Unparsed:
-    """Asked for with every disk, the text is the same each time."""
-    return parse(text)
-
-
-def device_of(disks: tuple[GeomDisk, ...], path: str) -> str:
-    """The disk or partition that a path below /dev names now: "da3p2" of /dev/gpt/tank3; "" where it is neither."""
-    name = path[len("/dev/") :] if path.startswith("/dev/") else ""
-    for disk in disks:
-        if name == disk.name or any(name == part.name for part in disk.parts):
-            return name
-        if below := next((below for label, below in disk.labels if label == name), ""):
-            return below
-    return ""
-
-
-def parse(text: str) -> tuple[GeomDisk, ...] | Unparsed:
+def parse(text: str) -> tuple[ListedDisk, ...] | Unparsed:
     """Every disk, or the first line that made no sense. Never raises."""
     torn = torn_end(text)
     if torn is not None:
@@ -130,13 +66,14 @@ def parse(text: str) -> tuple[GeomDisk, ...] | Unparsed:
     return tuple(_joined(fields, tree[name], served.get(name, "")) for name, fields in found.items())
 
 
-def _joined(fields: dict[str, str], made: _Made, bus: str) -> GeomDisk:
+def _joined(fields: dict[str, str], made: _Made, bus: str) -> ListedDisk:
     parts = tuple(Part(name, number, size, tuple(made.above.get(name, ()))) for name, (number, size) in made.parts.items())
-    return GeomDisk(
-        fields["Name"], _number(fields, "Mediasize"), _number(fields, "Sectorsize"), _number(fields, "Stripesize"),
-        fields.get("Mode", ""), fields.get("ident", "").strip(), fields.get("lunid", "").strip(), fields.get("descr", "").strip(),
-        fields.get("rotationrate", "").strip(), bus, tuple(sorted(parts, key=lambda part: part.number)),
-        tuple(made.above.get(fields["Name"], ())), tuple(made.labels),
+    name, size_bytes = fields["Name"], _number(fields, "Mediasize")
+    unit, ident = fields.get("lunid", "").strip(), fields.get("ident", "").strip()
+    return ListedDisk(
+        FREEBSD, name, of_geom(unit, ident), bool(size_bytes) and bool(bus or not _BY_CAM.fullmatch(name)), size_bytes, _number(fields, "Sectorsize"),
+        _number(fields, "Stripesize"), fields.get("Mode", ""), ident, fields.get("descr", "").strip(), fields.get("rotationrate", "").strip(), bus,
+        tuple(sorted(parts, key=lambda part: part.number)), tuple(made.above.get(name, ())), tuple(made.labels),
     )  # fmt: skip
 
 

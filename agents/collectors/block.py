@@ -1,17 +1,17 @@
-"""Each SCSI and NVMe disk as sysfs shows it, on FreeBSD as GEOM does: identity, size, sectors, state, who holds it, which bay it says it is in."""
+"""Each SCSI and NVMe disk as sysfs shows it, on FreeBSD as GEOM does, on illumos as diskinfo does: identity, size, sectors, state, who holds it, which bay it says it is in."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from agents.collectors import _disks, _geom
+from agents.collectors import _disks, _listed
 from agents.collectors._designators import Designator, designators
-from agents.collectors._geom import GeomDisk
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, entries, link, whole
 from agents.collectors.base import Capture, Unparsed
-from agents.domain.wwid import normalise, of_geom
+from agents.domain.listed_disks import ListedDisk
+from agents.domain.wwid import normalise
 from agents.host.host import Host
 
 NAME = "block"
@@ -67,16 +67,13 @@ class BlockDisk:
     eh_timeout_seconds: int | None = None
     designators: tuple[Designator, ...] | None = None  # VPD page 0x83, as the kernel read it when it found the disk
     protection_type: int | None = None  # T10 protection information it is formatted with; 0 is none
-    mode: str | None = None  # by GEOM: how many have it open for reading, for writing and for themselves alone, "r1w1e2"; None on Linux
-
-    @property
-    def by_geom(self) -> bool:
-        return self.mode is not None
+    mode: str | None = None  # who has it open, as FreeBSD or illumos shows it: "r1w1e2", "zfs"; None on Linux
+    system: str = ""  # "FreeBSD", "illumos"; "" of Linux
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    if not _geom.is_linux(host):
-        found = _geom.collect(host, NAME)
+    if not _listed.is_linux(host):
+        found = _listed.collect(host, NAME, with_users=True)
         return (found if found.outcome != "nothing" else Capture(NAME, "", "nothing", "", "/sys/block is not there"),)
     disks = _disks.names(host)
     parts = [f"/sys/block:{' '.join(disks)}", *("\n".join(_lines(host, disk)) for disk in disks)]
@@ -111,9 +108,9 @@ _HCTL = re.compile(r"[0-9]+:[0-9]+:[0-9]+:[0-9]+")
 
 def parse(text: str) -> tuple[BlockDisk, ...] | Unparsed:
     """Every disk in `text`, or the first line that made no sense. Never raises."""
-    if _geom.is_geom(text):
-        geom = _geom.parse(text)
-        return geom if isinstance(geom, Unparsed) else tuple(map(_by_geom, geom))
+    if _listed.is_listing(text):
+        listed = _listed.parse(text)
+        return listed if isinstance(listed, Unparsed) else tuple(map(_listed_disk, listed))
     torn = torn_end(text)
     if torn is not None:
         return torn
@@ -163,12 +160,12 @@ def _disk(name: str, attributes: dict[str, str]) -> BlockDisk:
     )
 
 
-def _by_geom(disk: GeomDisk) -> BlockDisk:
+def _listed_disk(disk: ListedDisk) -> BlockDisk:
     """What holds it is not known where its mode is not, and it runs where it is listed as one that is there."""
     return BlockDisk(
         name=disk.name,
         hctl=None,
-        wwid=of_geom(disk.lunid, disk.ident),
+        wwid=disk.wwid,
         serial=disk.ident or None,
         vendor="",
         model=disk.descr or None,
@@ -185,6 +182,7 @@ def _by_geom(disk: GeomDisk) -> BlockDisk:
         folder=f"/{disk.bus}/{disk.name}" if disk.bus else None,
         rotational=None if not disk.rotation.isdecimal() else disk.rotation != "0",
         mode=disk.mode,
+        system=disk.system,
     )
 
 

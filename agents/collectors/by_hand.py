@@ -4,7 +4,7 @@
     ended   nonce, exit_code, at, output    written after it; `output` is the SHA-256 of what it printed
     output  what it printed; its beginning is kept
 
-The folder lies in memory, so a reboot takes it along; on FreeBSD it is cleared at boot (/etc/rc.d/cleanvar). It is only read here.
+The folder lies in memory, so a reboot takes it along; on FreeBSD it is cleared at boot (/etc/rc.d/cleanvar), on illumos it is a tmpfs. It is only read here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agents.host.host import Host
 NAME = "by_hand"
 EVERY_SECONDS = 60
 FOLDER = "/run/slotlight/by-hand"  # workflows/by_hand makes snippets that write there
-OF_FREEBSD = "/var/run/slotlight/by-hand"  # which has no /run; on Linux it is the same folder
+WITHOUT_RUN = "/var/run/slotlight/by-hand"  # of FreeBSD and illumos, which have no /run; on Linux it is the same folder
 MARKS_MAX = 64  # a node is not repaired more often than that between two boots
 FILE_CHARS_MAX = 1024
 OUTPUT_CHARS_MAX = 16 * 1024
@@ -53,7 +53,7 @@ class Mark:
 
 
 def collect(host: Host) -> tuple[Capture, ...]:
-    there = host.list(f"{FOLDER}/*") or host.list(f"{OF_FREEBSD}/*")
+    there = host.list(f"{FOLDER}/*") or host.list(f"{WITHOUT_RUN}/*")
     folders = [path for path in there if NONCE.fullmatch(path.rsplit("/", 1)[1])]
     if not folders:
         return (Capture(NAME, "", "nothing", "", f"nothing was run by hand here: {FOLDER} holds nothing"),)

@@ -1,4 +1,4 @@
-"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment. On FreeBSD the names that GEOM gives.
+"""The names udev gives to disks in /dev/disk/by-id, and the kernel name each leads to at this moment. On FreeBSD the names that GEOM gives, on illumos those in /dev/dsk.
 
 A pool may know its members by other names: of a bay (vdev_id.conf), of a partition, or of a mapped device. Those links are listed as well, so that the
 disk behind them is found. /dev/disk/by-partlabel is left out: two partitions may have one label, and udev then keeps one link for both.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agents.collectors import _geom
+from agents.collectors import _listed
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import link
 from agents.collectors.base import Capture, Unparsed
@@ -22,8 +22,8 @@ OTHERS = ("/dev/disk/by-vdev", "/dev/disk/by-partuuid", "/dev/mapper")
 
 def collect(host: Host) -> tuple[Capture, ...]:
     """A link that leads nowhere has no line: there is no disk behind it."""
-    if not _geom.is_linux(host):
-        found = _geom.collect(host, NAME)
+    if not _listed.is_linux(host):
+        found = _listed.collect(host, NAME)
         return (found if found.outcome != "nothing" else Capture(NAME, "", "nothing", "", f"{ROOT} is not there"),)
     if not host.list(ROOT):
         return (Capture(NAME, "", "nothing", "", f"{ROOT} is not there"),)
@@ -38,8 +38,8 @@ _LINE = re.compile(rf"((?:{'|'.join((ROOT, *OTHERS))})/.+) -> /dev/(.+)")
 
 def parse(text: str) -> tuple[tuple[str, str], ...] | Unparsed:
     """(link, kernel name) of each link, or the first line that made no sense. Never raises."""
-    if _geom.is_geom(text):
-        disks = _geom.parse(text)
+    if _listed.is_listing(text):
+        disks = _listed.parse(text)
         return disks if isinstance(disks, Unparsed) else tuple((f"/dev/{name}", below) for disk in disks for name, below in disk.labels)
     torn = torn_end(text)
     if torn is not None:

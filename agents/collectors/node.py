@@ -4,7 +4,8 @@ The hostid is asked three times, because ZFS takes it from the module's paramete
 calls the machine (DMI) tells later whose power was switched off; only root may read its serial numbers.
 
 FreeBSD has no such files: there `sysctl` says the same. Its boot id are 16 random bytes that stay for one boot (sys/kern/kern_mib.c: sysctl_bootid,
-since FreeBSD 13; `sysctl -x` prints them in hex). kern.boottime is none: a step of the clock moves it. ZFS takes kern.hostid as its hostid.
+since FreeBSD 13; `sysctl -x` prints them in hex). kern.boottime is none: a step of the clock moves it. ZFS takes kern.hostid as its hostid. What
+illumos says of its boot is in `_boot_of_illumos`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agents.collectors import _geom
+from agents.collectors import _boot_of_illumos, _geom
 from agents.collectors._lines import torn_end
 from agents.collectors._sysfs import attribute, binary, whole
 from agents.collectors.base import Capture, Unparsed, decode
+from agents.domain.listed_disks import FREEBSD
 from agents.host.host import Host
 
 NAME = "node"
@@ -36,7 +38,6 @@ STAT = "/proc/stat"  # its line "btime" is when this boot began; an uptime would
 _COMMANDS = (("hostid",), ("zpool", "--version"))
 SYSCTL = ("sysctl", "kern.ostype", "kern.hostname", "kern.osrelease", "kern.hostid")
 BOOT_ID = ("sysctl", "-x", "kern.boot_id")
-FREEBSD = "FreeBSD"
 PREPARES, POWERS = "zfs_prepare_disk", "ZPOOL_AUTO_POWER_ON_SLOT"
 _EXEC_FOLDERS = ("/usr/lib/zfs-linux", "/usr/libexec/zfs", "/usr/lib/zfs", "/usr/local/libexec/zfs")  # ZFSEXECDIR of Debian, of others
 _SETTINGS = ("/etc/environment", "/etc/default/zfs", "/etc/profile.d/*.sh")
@@ -62,7 +63,7 @@ class NodeInfo:
     product_serial: str | None = None
     board_serial: str | None = None
     product_uuid: str | None = None
-    system: str | None = None  # "FreeBSD"; None on Linux, and where it was not asked
+    system: str | None = None  # "FreeBSD", "illumos"; None on Linux, and where it was not asked
     powers: str | None = None  # the file that has `zpool online` and `clear`, given by hand, switch the power of slots on
 
 
@@ -75,7 +76,9 @@ def collect(host: Host) -> tuple[Capture, ...]:
         ran = host.run(argv, TIMEOUT_SECONDS)
         if ran.exit_code == 0:
             lines += [f"{' '.join(argv)}:{line}" for line in decode(ran.stdout).rstrip("\n").split("\n")]
-    if not host.list("/proc/sys/kernel/osrelease"):
+    if of_illumos := _boot_of_illumos.lines(host):
+        lines += of_illumos
+    elif not host.list("/proc/sys/kernel/osrelease"):
         lines += _geom.sysctls(host, SYSCTL, TIMEOUT_SECONDS) + _geom.sysctls(host, BOOT_ID, TIMEOUT_SECONDS)
     if not lines:
         return (Capture(NAME, "", "failed", "", "the node reports neither its name nor its hostid"),)
@@ -102,6 +105,7 @@ def parse(text: str) -> NodeInfo | Unparsed:
     if torn is not None:
         return torn
     fields: dict[str, str] = {}
+    of_illumos: dict[str, str] = {}
     for line in text.rstrip("\n").split("\n"):
         source, _, value = line.partition(":")
         value = value.strip()
@@ -121,6 +125,8 @@ def parse(text: str) -> NodeInfo | Unparsed:
             fields["prepares" if source == PREPARES else "powers"] = value
         elif source.startswith(f"{DMI}/") and source[len(DMI) + 1 :] in _DMI:
             fields[source[len(DMI) + 1 :]] = value
+        elif _boot_of_illumos.take(source, value, of_illumos):
+            continue
         elif source == "sysctl" and (kept := _of_sysctl(value)) is not None:
             fields |= kept
         elif source in _FILES and _FILES[source] != "hostid_spl":
@@ -132,6 +138,8 @@ def parse(text: str) -> NodeInfo | Unparsed:
         fields = {name: value for name, value in fields.items() if name not in ("system", "boot_id_of_sysctl")}
     elif boot_id := fields.pop("boot_id_of_sysctl", ""):
         fields["boot_id"] = boot_id
+    if found := _boot_of_illumos.fields_of(of_illumos):
+        fields |= {"hostname": of_illumos.get("hostname", ""), **found}
     return NodeInfo(**{name: fields.get(name) or None for name in _WORDS}, booted_at=None if booted_at is None else int(booted_at))
 
 

@@ -17,7 +17,7 @@ from agents.collectors._lines import torn_end
 from agents.collectors._power import EXITS, SLEEPS
 from agents.collectors._smart_json import SmartDetails, details
 from agents.collectors.base import ASLEEP, Capture, Unparsed, ask
-from agents.domain.wwid import normalise
+from agents.domain.wwid import device_path, normalise
 from agents.host.host import Host
 
 NAME = "smart"
@@ -43,6 +43,7 @@ class Smart:
     sense: tuple[int, int] | None = None  # of SCSI: additional sense code and qualifier of the verdict
     device: str | None = None  # "/dev/sda", where the report says which device was asked
     silent: str = ""  # why it says nothing of its health: it sleeps, has no SMART, was not reached
+    logical_block_bytes: int | None = None  # by JSON alone
 
     @property
     def is_empty(self) -> bool:
@@ -79,7 +80,7 @@ collect = _disks.every(collect_one, keys)
 
 
 def _ask(host: Host, disk: str, *options: str) -> Capture:
-    return ask(host, NAME, ("smartctl", *options, "-n", "standby", f"/dev/{disk}"), TIMEOUT_SECONDS, key=disk, data_exits=EXITS)
+    return ask(host, NAME, ("smartctl", *options, "-n", "standby", device_path(disk)), TIMEOUT_SECONDS, key=disk, data_exits=EXITS)
 
 
 def parse(text: str) -> Smart | Unparsed:
@@ -134,6 +135,7 @@ def _json(text: str) -> Smart | Unparsed:
         _sense(status),
         _string(device.get("name")) if isinstance(device, dict) else None,
         _silent(document) if not isinstance(passed, bool) else "",
+        block if isinstance(block := document.get("logical_block_size"), int) and not isinstance(block, bool) and block > 0 else None,
     )
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from agents.collectors import _disks, _geom
+from agents.collectors import _disks, _listed
 from agents.collectors.base import Capture, Unparsed, ask
-from agents.domain.wwid import strip_partition
+from agents.domain.wwid import device_path, strip_partition
 from agents.host.host import Host, Region
 
 T = TypeVar("T")
@@ -127,8 +127,9 @@ def others(host: Host, disk: str) -> tuple[str, ...]:
 
 def _size_bytes(host: Host, disk: str, name: str) -> int:
     """A partition whose size cannot be read is looked at."""
-    if not _geom.is_linux(host):
-        return next((part.size_bytes for each in _geom.disks_of(host) for part in each.parts if part.name == name), MEMBER_BYTES_MIN)
+    if not _listed.is_linux(host):
+        found = next((part.size_bytes for each in _listed.disks_of(host) for part in each.parts if part.name == name), None)
+        return MEMBER_BYTES_MIN if found is None else found
     try:
         return 512 * int(host.read(f"/sys/block/{disk}/{name}/size"))
     except (OSError, ValueError):
@@ -138,7 +139,7 @@ def _size_bytes(host: Host, disk: str, name: str) -> int:
 def collect_one(host: Host, name: str) -> Capture:
     """Of a device as `keys` names it, or of a disk."""
     device = _disks.first_partition(host, name) or name
-    return ask(host, NAME, ("zdb", "-l", f"/dev/{device}"), TIMEOUT_SECONDS, key=device, data_exits=EXITS)
+    return ask(host, NAME, ("zdb", "-l", device_path(device)), TIMEOUT_SECONDS, key=device, data_exits=EXITS)
 
 
 def stamp(host: Host, device: str) -> str:

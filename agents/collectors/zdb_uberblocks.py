@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agents.collectors import _disks, _geom, zdb_label
+from agents.collectors import _disks, _listed, zdb_label
 from agents.collectors._sysfs import attribute
 from agents.collectors.base import Capture, Unparsed, ask, decode
-from agents.domain.wwid import normalise, strip_partition
+from agents.domain.listed_disks import device_of
+from agents.domain.wwid import device_path, normalise, strip_partition
 from agents.host.host import Host, Region
 
 NAME = "zdb_uberblocks"
@@ -54,7 +55,7 @@ def keys(host: Host) -> tuple[str, ...]:
 
 def _whose(host: Host, device: str) -> tuple[str, int | None]:
     """The disk by its identity, where it has one, and the partition. A multipath device has both in its uuid."""
-    disk, partition = strip_partition(_geom.device_of(_geom.disks_of(host), f"/dev/{device}") or device)
+    disk, partition = strip_partition(device_of(_listed.disks_of(host), f"/dev/{device}") or device)
     mapped = [_MAPPED.fullmatch(line) for line in attribute(host, f"/sys/block/{disk}/dm/uuid")] if disk.startswith("dm-") else []
     if mapped and mapped[0]:
         return normalise(mapped[0].group(2)) or disk, int(mapped[0].group(1)) if mapped[0].group(1) else None
@@ -68,7 +69,7 @@ disk_of = zdb_label.disk_of
 
 
 def collect_one(host: Host, key: str) -> Capture:
-    return ask(host, NAME, ("zdb", "-lu", f"/dev/{key}"), TIMEOUT_SECONDS, key=key, data_exits=EXITS)
+    return ask(host, NAME, ("zdb", "-lu", device_path(key)), TIMEOUT_SECONDS, key=key, data_exits=EXITS)
 
 
 collect = _disks.every(collect_one, keys)

@@ -31,10 +31,11 @@ KINDS = {
     "nvme": Kind("NVMe model, serial number and namespace", SERIAL),
     "ata": Kind("ATA model and serial number", SERIAL),
     "geom": Kind("serial number, with the name of the logical unit (FreeBSD)", SERIAL),
+    "dsk": Kind("WWN, in the name that illumos gives the disk", STANDARD),
     "t10": Kind("T10 vendor identification", NOT),
     "ser": Kind("model and serial number, bus not known", NOT),
 }
-NAMED_BY = ("naa", "eui", "uuid", "nvme", "ata", "geom")  # what a write may name a disk by
+NAMED_BY = ("naa", "eui", "uuid", "nvme", "ata", "geom", "dsk")  # what a write may name a disk by
 
 _USB = re.compile(r"/(?:usb|umass-sim)[0-9]+/")
 # What a hypervisor or a bridge gives where nobody set a serial number, and what makers left in by mistake.
@@ -66,7 +67,7 @@ def doubt(wwid: str, devices: Sequence[Device]) -> str:
             f"{names} is behind a USB bridge, which may report the same serial number for every disk. Attach the disk to a SATA, SAS or "
             "NVMe port and have the node look again"
         )
-    if scheme(wwid) == "naa":
+    if scheme(wwid) in ("naa", "dsk"):
         return ""
     if len(devices) > 1 and scheme(wwid) == "geom":
         return (

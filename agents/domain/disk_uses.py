@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-from agents.domain.wwid import DISKID
+from agents.domain.wwid import DISKID, DSK
 
 _KINDS = (("CRYPT-", "LUKS"), ("LVM-", "LVM"), ("mpath-", "multipath"))  # how the UUID of a device mapper device begins
 _PARTITION = re.compile(r"part[0-9]+-(?=mpath-)")  # kpartx puts it before the UUID of the map
@@ -106,12 +106,37 @@ _ON_FREEBSD = (
     (r"swap(?: \([a-z0-9-]+\))?", "swap: nothing on it needs saving. `swapinfo` lists it, `swapoff` ends it where memory is enough; take its line out of /etc/fstab."),
     (r"mounted on (.+?)(?: \([a-z0-9-]+\))?", "a mount: `fstat -f {0}` shows who uses it. Save what is in it, stop those, `umount {0}`, and take its line out of /etc/fstab."),
 )  # fmt: skip
-_PATTERNS_ON_FREEBSD = tuple((re.compile(pattern), text) for pattern, text in _ON_FREEBSD)
+NOT_BLANK = "data at its ends"  # of illumos, where no tool says what it is
+_ON_ILLUMOS = (
+    (
+        r"held by what has it open \(COMSTAR\)",
+        "COMSTAR exports it as a logical unit: `stmfadm list-lu -v` shows which, and its `Data File` is this disk. Ask who uses that unit, end it there, then `stmfadm delete-lu LU`.",
+    ),
+    (
+        r"held by what has it open \((.+)\)",
+        "{0} has it open, as `fuser -d {raw}` shows: `zpool status -P`, `swap -l`, `dumpadm`, `metastat` and `stmfadm list-lu -v` show for what. End it there.",
+    ),
+    (r"swap(?: \([a-zA-Z0-9-]+\))?", "swap: nothing on it needs saving. `swap -l` lists it, `swap -d` ends it where memory is enough; take its line out of /etc/vfstab."),
+    (r"mounted on (.+?)(?: \([a-zA-Z0-9-]+\))?", "a mount: `fuser -c {0}` shows who uses it. Save what is in it, stop those, `umount {0}`, and take its line out of /etc/vfstab."),
+    (
+        NOT_BLANK,
+        "a partition table, a label or a file system may be there, of this or another system: `prtvtoc {raw}`, `fstyp {raw}` and `zdb -l {raw}` show some of them. Save what is "
+        "needed, and have its owner wipe it as your site does, or take a disk that was never used.",
+    ),
+)  # fmt: skip
+OTHER_ON_ILLUMOS = (
+    "`fuser -d {raw}`, `prtvtoc {raw}` and `fstyp {raw}` show what uses it. Save what is needed, and end it with the tool that made it."
+)
 OTHER_ON_FREEBSD = (
     "`gpart show`, and `fstyp -u` and `file -s` with {link}, show what is on it. Save what is needed, and end it with the tool that made it; an empty partition table "
     "with `gpart destroy`, which asks for nothing: compare the serial number before."
 )
+_PATTERNS_ON = {
+    DISKID: tuple((re.compile(pattern), text) for pattern, text in _ON_FREEBSD),
+    DSK: tuple((re.compile(pattern), text) for pattern, text in _ON_ILLUMOS),
+}
 _PATTERNS = tuple((re.compile(pattern), text) for pattern, text in _WAYS)
+OTHERS_ON = {DISKID: OTHER_ON_FREEBSD, DSK: OTHER_ON_ILLUMOS}
 OTHER = "`lsblk {link}` shows what uses it. Save what is needed, and end it with the tool that made it."
 DEVICE = "DEVICE is {link}, or its partition {link}-partN as `lsblk {link}` shows it; compare the serial number before."
 
@@ -127,13 +152,13 @@ def mapped_as(holder: str, uuid: str, name: str) -> str:
 
 def way_on(use: str, link: str) -> str:
     """How one use is ended."""
-    freebsd = link.startswith(DISKID)
-    patterns = _PATTERNS_ON_FREEBSD if freebsd else _PATTERNS
+    folder = next((folder for folder in _PATTERNS_ON if link.startswith(folder)), "")
+    patterns, raw = _PATTERNS_ON.get(folder, _PATTERNS), f"{link.replace('/dsk/', '/rdsk/', 1)}p0"
     found = next(((match, text) for pattern, text in patterns if (match := pattern.fullmatch(use))), None)
     if found is None:
-        return (OTHER_ON_FREEBSD if freebsd else OTHER).format(link=link)
+        return OTHERS_ON.get(folder, OTHER).format(link=link, raw=raw)
     match, text = found
-    return text.format(*map(shlex.quote, match.groups()), link=link, map=_map(link))
+    return text.format(*map(shlex.quote, match.groups()), link=link, raw=raw, map=_map(link))
 
 
 def _map(link: str) -> str:

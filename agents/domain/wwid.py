@@ -2,8 +2,9 @@
 
 Canonical forms: `naa:5000c500a65b207b`, `eui:…`, `t10:…`, `uuid:…`; by model and serial number `ata:MODEL:SERIAL` (a SATA disk without a
 WWN), `nvme:VENDOR-SERIAL-MODEL-NSID` (in hex, as the kernel names a namespace without an identifier of its own), `geom:LUN:IDENT` (FreeBSD: the
-name of the logical unit in hex, where it gives one, and the serial number) and, where the bus is not known, `ser:MODEL:SERIAL`. Kernel names, H:C:T:L, paths and slots are no identity and give None. A SAS port address looks exactly like an
-LU name: pass such a value to `suggest_lu`, never to `normalise`. How far each form can be trusted, `disk_identity` says.
+name of the logical unit in hex, where it gives one, and the serial number), `dsk:c0tGUIDd0` (illumos: its name of a disk, made of the name of the
+logical unit) and, where the bus is not known, `ser:MODEL:SERIAL`. Kernel names, H:C:T:L, paths and slots are no identity and give None. A SAS port
+address looks exactly like an LU name: pass such a value to `suggest_lu`, never to `normalise`. How far each form can be trusted, `disk_identity` says.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ _HEX = r"([0-9a-f]{16}|[0-9a-f]{32})"
 DISKID = "/dev/diskid/DISK-"
 _IDENT = r"[A-Za-z0-9][A-Za-z0-9._-]{3,39}"  # g_label.c writes other characters as %XX, and cuts a name at 64
 GEOM = rf"geom:(?:[0-9a-f]{{16}}|[0-9a-f]{{24}}|[0-9a-f]{{32}})?:{_IDENT}"
+DSK = "/dev/dsk/"
+OF_OTHER_SYSTEMS = ("geom", "dsk")  # schemes of FreeBSD and illumos; Linux has no link of theirs
+_VHCI = r"c[0-9]{1,4}t(?:[0-9A-F]{16}|[0-9A-F]{32})d0"  # an LU name, or a port address that looks like one: `of_vhci` knows
+_SLICE = re.compile(r"c[0-9]{1,4}(?:t[0-9A-F]{1,32})?d[0-9]{1,5}([sp][0-9]{1,2})?")
 
 
 def normalise(raw: str) -> str | None:
@@ -32,14 +37,15 @@ def strip_partition(name: str) -> tuple[str, int | None]:
     match = _PARTITION.fullmatch(name)
     if not match:
         return name, None
-    base = match.group("udev") or match.group("digit") or match.group("letter")
-    return base, int(name[len(base) :].lstrip("-part"))  # strips letters, not the word: what is left is digits
+    base = next(filter(None, match.groups()))
+    return base, int(name[len(base) :].lstrip("-parts"))  # strips letters, not the word: what is left is digits
 
 
 def by_id_path(wwid: str) -> str | None:
     """The one link in /dev/disk/by-id that udev makes of this identity and of no other; None where there is no such link.
 
-    On FreeBSD it is the name that GEOM gives the disk by its serial number (sys/geom/label/g_label_disk_ident.c: diskid/DISK-IDENT).
+    On FreeBSD it is the name that GEOM gives the disk by its serial number (sys/geom/label/g_label_disk_ident.c: diskid/DISK-IDENT), on illumos the
+    name by its unit, which `zpool` takes for the whole disk (cmd/zpool/zpool_vdev.c: make_leaf_vdev, is_whole_disk).
 
     An NVMe namespace is named by what sysfs gives as its `wwid`, never by `nvme-MODEL_SERIAL`: that link is shared by all namespaces of a
     controller, and udev moves it to the one that was attached last.
@@ -60,6 +66,37 @@ def of_geom(lunid: str, ident: str) -> str | None:
     return found if re.fullmatch(GEOM, found) else None
 
 
+def of_vhci(name: str, target: str) -> str | None:
+    """illumos' identity of a disk, by its name and where the name leads; None where the name is not made of the name of the logical unit.
+
+    Behind scsi_vhci (MPxIO) the name has the GUID of the unit, elsewhere the address of a port (cmd/devfsadm/disk_link.c: disk_callback_fabric). Its
+    device says which: /scsi_vhci/disk@g5000c500a65b207b.
+    """
+    found = re.fullmatch(rf"/scsi_vhci/(?:disk|ssd|sd)@g({_HEX[1:-1]})", target)
+    named = re.fullmatch(_VHCI, name) and name.partition("t")[2][:-2].lower()
+    return f"dsk:{name}" if found and named == found.group(1) else None
+
+
+def device_path(name: str) -> str:
+    """What a tool that reads a disk is given for a kernel name. On illumos a slice, and of a whole disk p0, which is all of it whatever label it has
+    (cmd/devfsadm/disk_link.c: disk_common)."""
+    found = _SLICE.fullmatch(name)
+    return f"/dev/{name}" if found is None else f"/dev/rdsk/{name}{'' if found.group(1) else 'p0'}"
+
+
+def without_slice(name: str) -> str:
+    """The disk of a slice of illumos, which may be any of it; every other name as it is."""
+    found = _SLICE.fullmatch(name)
+    return name[: found.start(1)] if found and found.group(1) else name
+
+
+def unit_of(wwid: str) -> str:
+    """The name of the logical unit, in hex, within an identity that FreeBSD or illumos gives; "" of any other."""
+    if re.fullmatch(f"dsk:{_VHCI}", wwid):
+        return wwid.partition("t")[2][:-2].lower()
+    return (parts_of_geom(wwid) or ("",))[0]
+
+
 def parts_of_geom(wwid: str) -> tuple[str, str] | None:
     """(name of the logical unit, serial number) of `geom:…`; None of any other identity."""
     if re.fullmatch(GEOM, wwid) is None:
@@ -69,15 +106,15 @@ def parts_of_geom(wwid: str) -> tuple[str, str] | None:
 
 
 def as_other_systems_name(wwid: str) -> str:
-    """What Linux calls a disk that FreeBSD names by its unit too; else the identity itself."""
-    unit, _ = parts_of_geom(wwid) or ("", "")
+    """What Linux calls a disk that FreeBSD or illumos names by its unit too; else the identity itself."""
+    unit = unit_of(wwid)
     return (_naa(unit) if len(unit) in (16, 32) else None) or wwid
 
 
 def is_unit_of(name: str, wwid: str) -> bool:
-    """Whether `name`, a name of a logical unit, is the one within FreeBSD's identity."""
-    parts = parts_of_geom(wwid)
-    return parts is not None and bool(parts[0]) and name.partition(":")[0] in ("naa", "eui") and name.partition(":")[2] == parts[0]
+    """Whether `name`, a name of a logical unit, is the one within FreeBSD's or illumos' identity."""
+    unit, (kind, _, digits) = unit_of(wwid), name.partition(":")
+    return bool(unit) and kind in ("naa", "eui") and digits == unit
 
 
 def scheme(wwid: str) -> str:
@@ -161,7 +198,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = tuple(
         (r"nvme-(.+)_([^_]+)", 0, _serial),
         (r"(?:scsi-)?S[A-Z][^_]*_(.+)_([^_]+)", 0, _serial),
         (r"(ser:[^:]+:[^:]+)", 0, lambda same: same),
-        (rf"({GEOM})", 0, lambda same: same),
+        (rf"({GEOM}|dsk:{_VHCI})", 0, lambda same: same),
         (r"c[0-9]+t" + _HEX + r"d[0-9]+(?:[sp][0-9]+)?", re.IGNORECASE, _naa),  # illumos device
         (r"id1,[a-z]+@n" + _HEX + r"(?:/[a-z]+)?", re.IGNORECASE, _naa),  # illumos devid
     )
@@ -176,10 +213,12 @@ _LINKS = tuple(
         (r"nvme:([0-9a-f]{4}-[0-9a-f]{2,40}-[0-9a-f]{2,80}-[0-9a-f]{8})", "/dev/disk/by-id/nvme-nvme.{}"),
         (r"ata:([A-Za-z0-9#+.=@_-]{1,60}):([A-Za-z0-9#+.=@-]{1,60})", "/dev/disk/by-id/ata-{}_{}"),
         (rf"geom:[0-9a-f]{{0,32}}:({_IDENT})", DISKID + "{}"),
+        (rf"dsk:({_VHCI})", DSK + "{}"),
     )
 )
 
-# `-partN` after any udev name; `pN` after a kernel name that ends in a digit; `N` after sd, vd, xvd, hd and a letter.
+# `-partN` after any udev name; `pN` after a kernel name that ends in a digit; `N` after sd, vd, xvd, hd and a letter; `sN` after a name of illumos.
 _PARTITION = re.compile(
     r"(?P<udev>.+)-part[0-9]{1,4}|(?P<digit>(?:.*/)?[a-z]+[0-9]+(?:n[0-9]+)?)p[0-9]{1,4}|(?P<letter>(?:.*/)?(?:sd|hd|vd|xvd)[a-z]+)[0-9]{1,4}"
+    r"|(?P<dsk>(?:.*/)?c[0-9]{1,4}(?:t[0-9A-F]{1,32})?d[0-9]{1,5})s[0-9]{1,2}"
 )

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
-from agents.collectors import block, mounts, multipath, zdb_label
-from agents.collectors._geom import FREE
+from agents.collectors import block, mounts, multipath, smart, zdb_label
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.block import RUNNING, BlockDisk, BlockPartition
 from agents.collectors.multipath import MultipathMap
 from agents.domain.disk_identity import doubt
-from agents.domain.disk_uses import mapped_as, way_on
+from agents.domain.disk_uses import NOT_BLANK, mapped_as, way_on
+from agents.domain.listed_disks import FREE, ILLUMOS
 from agents.domain.multipath_maps import map_of, path_of, paths_up, states
+from agents.domain.wwid import device_path, without_slice
 from agents.host.host import Host
 from agents.operations._tree import PoolTree, understood
 from agents.operations.base import NONE, UNKNOWN, Unread, known
 
 BLKID_TIMEOUT_SECONDS = 20.0
-AT_OPENING = "refused when it is opened"  # GEOM does not list it; it opens a write-protected disk for nobody who writes (sys/geom/geom_disk.c: g_disk_access)
+# Neither GEOM nor diskinfo lists it. GEOM opens a write-protected disk for nobody who writes (sys/geom/geom_disk.c: g_disk_access); on illumos zpool
+# writes a label first, and ends where that cannot be written (lib/libzfs/common/libzfs_pool.c: zpool_label_disk).
+AT_OPENING = "refused when it is opened"
 NO_FILE_SYSTEM = "filesystem not recognized"  # of fstyp, with exit code 1 (usr.sbin/fstyp/fstyp.c: main)
 NO_MAGIC = ("data", "empty")  # of `file`, for what no pattern of it names
 _TYPE, _USAGE = re.compile(r'\bTYPE="([^"]*)"'), re.compile(r'\bUSAGE="([^"]*)"')  # PTTYPE is a partition table, which is no content
@@ -71,7 +74,7 @@ def find(host: Host, wwid: str, uuid: str = "") -> Candidate:
         name = host.link(by_id).rsplit("/", 1)[1]
     except OSError as error:
         raise Unread(f"{by_id} leads nowhere on this node") from error
-    disks = understood(block.collect(host)[0], block.parse, "the block devices")
+    disks = _with_blocks(host, understood(block.collect(host)[0], block.parse, "the block devices"), wwid)
     paths = tuple(disk for disk in disks if disk.wwid == wwid)
     if uuid:
         return Candidate(wwid, by_id, paths, _map(host, by_id, name, wwid, paths))
@@ -87,6 +90,19 @@ def find(host: Host, wwid: str, uuid: str = "") -> Candidate:
     if why := doubt(wwid, paths):
         raise Unread(why)
     return Candidate(wwid, by_id, paths)
+
+
+def _with_blocks(host: Host, disks: tuple[BlockDisk, ...], wwid: str) -> tuple[BlockDisk, ...]:
+    """Of illumos the disk meant has its block size by smartctl: nothing else there shows that of a disk without a label."""
+    return tuple(
+        replace(disk, logical_block_bytes=_block_bytes(host, disk)) if disk.system == ILLUMOS and disk.wwid == wwid else disk
+        for disk in disks
+    )
+
+
+def _block_bytes(host: Host, disk: BlockDisk) -> int | None:
+    parsed = smart.parse(smart.collect_one(host, disk.name).text)
+    return None if isinstance(parsed, Unparsed) or parsed.serial != disk.serial else parsed.logical_block_bytes
 
 
 def _map(host: Host, by_id: str, name: str, wwid: str, paths: tuple[BlockDisk, ...]) -> MultipathMap:
@@ -109,7 +125,7 @@ def facts(host: Host, candidate: Candidate, pools: Iterable[PoolTree]) -> dict[s
         "disk.paths": str(len(candidate.paths)),
         **{f"disk.{name}": same(candidate, name) for name in ("serial", "model", "size_bytes", "logical_block_bytes", "state")},
         "disk.vendor": _vendor(candidate),
-        "disk.read_only": AT_OPENING if _by_geom(candidate) else same(candidate, "read_only"),
+        "disk.read_only": AT_OPENING if _system(candidate) else same(candidate, "read_only"),
         **_of_the_map(candidate),
         "disk.bay": known(lambda: bay(host, candidate)),
         "disk.holders": known(lambda: holders(host, candidate)),
@@ -159,10 +175,10 @@ def same(candidate: Candidate, field: str) -> str:
 
 
 def _vendor(candidate: Candidate) -> str:
-    """An NVMe disk has no field for it in sysfs, and GEOM none of any: the model begins with the maker."""
+    """An NVMe disk has no field for it in sysfs, and FreeBSD and illumos have none of any: the model begins with the maker."""
     return (
         NONE
-        if _by_geom(candidate) or all(disk.hctl is None and disk.name.startswith("nvme") for disk in candidate.paths)
+        if _system(candidate) or all(disk.hctl is None and disk.name.startswith("nvme") for disk in candidate.paths)
         else same(candidate, "vendor")
     )
 
@@ -200,9 +216,9 @@ def holders(host: Host, candidate: Candidate) -> str:
     parts: Iterator[Any] = (part for disk in candidate.paths for part in (disk, *disk.partitions))
     for part in parts:
         if part.holders is None:
-            raise Unread(f"{'GEOM' if _by_geom(candidate) else 'sysfs'} does not show what holds {part.name}")
+            raise Unread(f"{_system(candidate) or 'sysfs'} does not show what holds {part.name}")
         held.update(part.holders)
-    held |= {opened(disk) for disk in candidate.paths if disk.by_geom and disk.mode != FREE}
+    held |= {opened(disk) for disk in candidate.paths if disk.system and disk.mode not in FREE}
     if candidate.map is not None:
         held.discard(candidate.map.dm)
         held.update(_above(candidate.map))
@@ -210,12 +226,13 @@ def holders(host: Host, candidate: Candidate) -> str:
 
 
 def opened(disk: BlockDisk) -> str:
-    """Of a disk that GEOM shows as open: by what, it does not list."""
+    """Of a disk that FreeBSD or illumos shows as open. By what, GEOM does not list."""
     return f"what has it open ({disk.mode})"
 
 
-def _by_geom(candidate: Candidate) -> bool:
-    return any(disk.by_geom for disk in candidate.paths)
+def _system(candidate: Candidate) -> str:
+    """ "" of Linux."""
+    return next((disk.system for disk in candidate.paths), "")
 
 
 def _above(one: MultipathMap) -> Iterator[str]:
@@ -243,8 +260,8 @@ def used(host: Host, candidate: Candidate) -> str:
     parsed = understood(mounts.collect(host)[0], mounts.parse, "the mounts")
     if parsed.swaps is None:
         raise Unread("the node does not show where it swaps")
-    used = [f"mounted on {point}" for device, point, _ in parsed.mounts if _device(host, device) in candidate.devices]
-    used += ["swap" for device in parsed.swaps if _device(host, device) in candidate.devices]
+    used = [f"mounted on {point}" for device, point, _ in parsed.mounts if without_slice(_device(host, device)) in candidate.devices]
+    used += ["swap" for device in parsed.swaps if without_slice(_device(host, device)) in candidate.devices]
     return ", ".join(sorted(used)) or NONE
 
 
@@ -274,7 +291,7 @@ def _can_be_member(part: BlockPartition) -> bool:
 
 
 def _labels_on(host: Host, name: str) -> tuple[zdb_label.Label, ...]:
-    capture = ask(host, zdb_label.NAME, ("zdb", "-l", f"/dev/{name}"), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
+    capture = ask(host, zdb_label.NAME, ("zdb", "-l", device_path(name)), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
     if capture.outcome != "data":
         raise Unread(capture.reason)
     parsed = zdb_label.parse(capture.text)
@@ -296,7 +313,9 @@ def _label_text(label: zdb_label.Label) -> str:
 def _contents(host: Host, candidate: Candidate) -> str:
     """File systems and the like, as blkid finds them; empty partitions are no content, and a partition table is one on a map alone."""
     found: set[str] = set()
-    if _by_geom(candidate):
+    if _system(candidate) == ILLUMOS:
+        return _at_the_ends(host, candidate)
+    if _system(candidate):
         return ", ".join(sorted({what for name in candidate.read for what in _found_on_freebsd(host, name)})) or NONE
     for name in candidate.read:
         capture = ask(host, "blkid", ("blkid", "-p", f"/dev/{name}"), BLKID_TIMEOUT_SECONDS, data_exits=(0, 2))
@@ -308,6 +327,38 @@ def _contents(host: Host, candidate: Candidate) -> str:
         if candidate.map is not None and name == candidate.map.dm:
             found.update(f"{kind} partition table" for kind in _TABLE.findall(capture.text))
     return ", ".join(sorted(found)) or NONE
+
+
+ENDS_TIMEOUT_SECONDS = 60.0
+ENDS = (
+    "ends_of_disk"  # of slotlight-collect: `dd` and `od -A d -t x1` of the first 4 MiB and from 4 MiB before the last whole MiB to the end
+)
+_MIB = 1 << 20
+_NOUGHT = ["0000000", *["00"] * 16]
+
+
+def at_the_ends(name: str, size_bytes: int) -> tuple[str, ...]:
+    """The question, with the MiB in front of the second part."""
+    return (ENDS, name, str(max(size_bytes // _MIB - 4, 0)))
+
+
+def _at_the_ends(host: Host, candidate: Candidate) -> str:
+    """NONE where both ends of the disk hold nothing but zeros: tables, labels, signatures of file systems and RAID stand there. No tool of illumos
+    knows the signatures of other systems, so what holds anything counts as in use."""
+    (disk,) = candidate.paths
+    if disk.size_bytes is None:
+        raise Unread(f"the size of {disk.name} is not known")
+    argv = at_the_ends(disk.name, disk.size_bytes)
+    capture = ask(host, ENDS, argv, ENDS_TIMEOUT_SECONDS)
+    if capture.outcome != "data":
+        raise Unread(capture.reason)
+    rows = [line.split() for line in capture.text.splitlines()]
+    if any(byte != "00" for row in rows for byte in row[1:]):
+        return NOT_BLANK
+    ends = [str(4 * _MIB), str(disk.size_bytes - int(argv[2]) * _MIB)]
+    if rows != [row for end in ends for row in (_NOUGHT, ["*"], [end])]:
+        raise Unread(f"the ends of {disk.name} were not read whole")
+    return NONE
 
 
 def _found_on_freebsd(host: Host, name: str) -> Iterator[str]:

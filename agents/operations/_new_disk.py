@@ -14,7 +14,7 @@ from agents.collectors import block, node
 from agents.collectors.base import Capture
 from agents.domain.disk_uses import ways_on
 from agents.domain.multipath_maps import path_of, states, uuid_of
-from agents.domain.wwid import DISKID
+from agents.domain.wwid import DISKID, DSK
 from agents.host.host import Host
 from agents.operations import _candidate, _member, _released, _tree
 from agents.operations._candidate import Candidate
@@ -66,7 +66,9 @@ def path(params: Mapping[str, str]) -> str:
 
 
 def data_path(params: Mapping[str, str], number: str = "1") -> str:
-    """Where its data will be: partition 1, or the map itself, or FreeBSD's disk."""
+    """Where its data will be: partition 1, or the map itself, or FreeBSD's disk, or slice 0 of illumos."""
+    if path(params).startswith(DSK):
+        return f"{path(params)}s0"
     return path(params) if MAP in params or path(params).startswith(DISKID) else f"{path(params)}-part{number}"
 
 

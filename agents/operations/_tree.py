@@ -15,6 +15,7 @@ from agents.collectors import zdb_label, zpool_status, zpool_status_guid
 from agents.collectors.base import Capture, Unparsed, ask
 from agents.collectors.zdb_label import Label
 from agents.collectors.zpool_status import Pool, Scan, Vdev
+from agents.domain.wwid import device_path
 from agents.host.host import Host
 from agents.operations.base import Unread
 
@@ -139,7 +140,13 @@ def label_on(host: Host, pool: PoolTree, leaf: Member) -> Label | None:
         device = host.link(leaf.name)
     except OSError:
         return None
-    capture = ask(host, zdb_label.NAME, ("zdb", "-l", device), zdb_label.TIMEOUT_SECONDS, data_exits=zdb_label.EXITS)
+    capture = ask(
+        host,
+        zdb_label.NAME,
+        ("zdb", "-l", device_path(device.removeprefix("/dev/"))),
+        zdb_label.TIMEOUT_SECONDS,
+        data_exits=zdb_label.EXITS,
+    )
     labels = value_of(capture, zdb_label.parse)
     if isinstance(labels, Unparsed) or len(labels.labels) != 1:
         return None

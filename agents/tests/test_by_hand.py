@@ -7,7 +7,7 @@ import pytest
 
 from agents.collectors import by_hand, node
 from agents.collectors.base import Unparsed
-from agents.collectors.by_hand import FOLDER, OF_FREEBSD, Mark, collect, parse
+from agents.collectors.by_hand import FOLDER, WITHOUT_RUN, Mark, collect, parse
 from agents.operations import OPERATIONS, zpool_replace
 from agents.tests import rig
 from agents.tests.fuzz import FOLDER as CAPTURES
@@ -22,8 +22,8 @@ class Folder:
         self.files = files
 
     def list(self, pattern):
-        assert pattern in (f"{FOLDER}/*", f"{OF_FREEBSD}/*")
-        return () if pattern == f"{OF_FREEBSD}/*" else tuple(sorted({path.rsplit("/", 1)[0] for path in self.files}))
+        assert pattern in (f"{FOLDER}/*", f"{WITHOUT_RUN}/*")
+        return () if pattern == f"{WITHOUT_RUN}/*" else tuple(sorted({path.rsplit("/", 1)[0] for path in self.files}))
 
     def read(self, path):
         if path not in self.files:

@@ -6,6 +6,7 @@ from agents.collectors import _geom, block, disk_links, mounts, node
 from agents.collectors.base import Unparsed
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import way_on, ways_on
+from agents.domain.listed_disks import device_of
 from agents.domain.wwid import as_other_systems_name, by_id_path, is_unit_of, normalise, of_geom, parts_of_geom
 
 LISTED = """\
@@ -102,7 +103,7 @@ def test_a_name_is_one_of_a_disk_or_of_a_partition():
     assert links["/dev/gptid/8b3f4a6c"] == "da0p2"
     assert links["/dev/diskid/DISK-WD-WCC4E0000001"] == "da1"
     found = _geom.parse(text())
-    assert [_geom.device_of(found, path) for path in ("/dev/gptid/8b3f4a6c", "/dev/da0p1", "/dev/gone", "da0")] == [
+    assert [device_of(found, path) for path in ("/dev/gptid/8b3f4a6c", "/dev/da0p1", "/dev/gone", "da0")] == [
         "da0p2",
         "da0p1",
         "",

@@ -49,6 +49,17 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "scbus9 on mpr9 bus 9:",
         ),
     },
+    "No illumos runs in the lab. After its source: diskinfo.c, ls.c, disk_link.c, fuser.c, prtvtoc.c, swap.c, stmfadm.c, main.c and fork.c of its kernel.": {
+        "illumos.py": (
+            "(devid: ')scsi-9([9-9a-f]{9})-part9'",
+            "LU Name: 9F9 Data File : /dev/rdsk/",
+            "a twin's disks hold no bytes",
+            "dr-x--x--x 9 root root 9",
+            "rpool/ROOT/omnios / zfs rw,devices,setuid,nonbmand,exec,xattr,atime,dev=9 9 swap /var/run tmpfs xattr,dev=9 9",
+            "swapfile dev swaplo blocks free /dev/zvol/dsk/rpool/swap 9,9 9 9 9",
+            "unrecognized command '",
+        ),
+    },
     "No scene of the lab lost a log before an import. After OpenZFS's source: zpool_import_props in lib/libzfs/libzfs_pool.c at 2.1.16 and 2.4.4.": {
         "importer.py": ("The devices below are missing or corrupted, use '-m' to import the pool anyway:", "UNAVAIL cannot open"),
     },

@@ -16,7 +16,7 @@ from agents.operations import partition_copy, proxmox_boot_init
 from agents.operations._partitions import NO_TABLE
 from agents.operations.locate_led import ABSENT, ANY
 from agents.operations.zpool_import_fenced import FENCE_SECONDS_MAX, STILL_SECONDS
-from workflows.by_hand.freebsd import GIVEN
+from workflows.by_hand.systems import SYSTEMS
 
 Lines = tuple[str, ...]
 
@@ -30,7 +30,7 @@ def lines(operation: str, params: Mapping[str, str], argv: Sequence[str]) -> Lin
 
 def can_be_given(operation: str, system: str = "") -> bool:
     """Whether a person can carry it out, on `system` ("" is Linux); the agent alone does the others, or nobody does them from here."""
-    return _WRITTEN.get(operation) is not _none and (not system or operation in GIVEN)
+    return _WRITTEN.get(operation) is not _none and (not system or (system in SYSTEMS and operation in SYSTEMS[system].given))
 
 
 def in_words(operation: str, argv: Sequence[str]) -> str:

@@ -9,29 +9,15 @@ A kernel name (da3) is found from the serial number in that moment and serves on
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
+from agents.domain.listed_disks import FREEBSD
 from agents.domain.wwid import DISKID, by_id_path, parts_of_geom
+from agents.zfs_releases import ZPOOL_ALONE
 from workflows.by_hand.disk import Disk
-
-# zpool alone: what else a person would give differs there, and so do imports, which look in /dev/disk/by-id.
-GIVEN = frozenset(
-    (
-        *(
-            "zpool_replace",
-            "zpool_replace_serving",
-            "zpool_attach",
-            "zpool_detach",
-            "zpool_detach_new_half",
-            "zpool_offline",
-            "zpool_online",
-        ),
-        *("zpool_bring_back", "zpool_clear", "zpool_scrub", "zpool_scrub_pause", "zpool_scrub_stop", "zpool_resilver", "zpool_remove"),
-        *("zpool_export_readonly", "zpool_export_unused"),
-    )
-)
-WRITTEN, READ = "written", "read"  # whether the command names the disk
+from workflows.by_hand.system import READ, WRITTEN, System
 
 IDENTITY = [
     "hostid_here() { printf '%08x\\n' \"$(sysctl -n kern.hostid 2>/dev/null)\" 2>/dev/null; }",
@@ -87,19 +73,13 @@ DISK = [
 DIGEST = 'digest=$(sha256 -q <"$mark/output" 2>/dev/null)'
 
 
-def why_not(operation: str, argv: Sequence[str]) -> str:
-    """Why no person is shown this command on FreeBSD, and what to do; "" where one is."""
-    if operation in GIVEN and not any("/dev/" in word and not word.startswith(DISKID) for word in argv):
-        return ""
-    return (
-        f"{operation} is not given by hand on FreeBSD from here: its command or what it rests on is another one there, and no snippet could compare it. A rehearsal of the "
-        "runbook shows what is done and in which order; give each step as your site gives commands there."
-    )
-
-
 def line(disk: Disk, pool_guid: str, argv: Sequence[str]) -> str:
     """The call that compares one disk: name, unit name, serial number, partition, label, pool, and whether the command names it."""
     whole = str(by_id_path(disk.wwid))
     unit, ident = parts_of_geom(disk.wwid) or ("", "")
     words = (disk.path, unit, ident, disk.path[len(whole) :], disk.label)
     return f"  disk {' '.join(shlex.quote(word) for word in words)} {pool_guid} {WRITTEN if disk.path in argv else READ}"
+
+
+# zpool alone: what else a person would give differs there, and so do imports, which look in /dev/disk/by-id.
+SYSTEM = System(FREEBSD, ZPOOL_ALONE, re.compile(rf"{DISKID}\S{{1,80}}"), IDENTITY, DISK, DIGEST, line)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.collectors.node import FREEBSD
 from agents.domain.multipath_maps import path_of
-from agents.domain.wwid import by_id_path, scheme
+from agents.domain.wwid import OF_OTHER_SYSTEMS, by_id_path, scheme
 from agents.operations._new_disks import numbered
-from workflows.by_hand import freebsd
 from workflows.by_hand.disk import ANY, NONE, Disk
+from workflows.by_hand.systems import SYSTEMS
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, Unknown, derived, known, lookup, need
 
 IN_PLAN = "by_hand"  # the part of a plan that makes it one to be carried out by hand
@@ -32,7 +31,7 @@ _OF_PARTITIONS = ("partition_copy", "zpool_replace_partition", "proxmox_boot_ini
 class Grounds:
     """`imported`: whether the pool is in use on this host when the command is given. `members`: (vdev guid, its state, or ANY).
 
-    `system`: FREEBSD, or "" of Linux. The snippet is made for it, and asks for nothing that would have to be guessed in a shell.
+    `system`: one of SYSTEMS, or "" of Linux. The snippet is made for it, and asks for nothing that would have to be guessed in a shell.
     """
 
     hostid: str
@@ -60,7 +59,9 @@ class Grounds:
         if not isinstance(kept, Mapping):
             return None
         members = tuple((guid, state) for guid, state in kept["members"])
-        disks, system = tuple(Disk(*each) for each in kept["disks"]), FREEBSD if kept.get("system") == FREEBSD else ""
+        disks, system = tuple(Disk(*each) for each in kept["disks"]), kept.get("system", "")
+        if system and system not in SYSTEMS:
+            return None
         return cls(kept["hostid"], kept["boot_id"], kept["imported"] == "yes", members, disks, system)
 
 
@@ -73,8 +74,8 @@ def of(facts: FleetFacts, node_name: str, plan: Mapping[str, Any]) -> Known[Grou
             return Unknown(f"The {what} of {node.node} is not known: {value.reason}")
         if pattern.fullmatch(value) is None:
             return Unknown(f"The {what} of {node.node} is {value!r}, which cannot be compared.")
-    system = FREEBSD if known(node.system) and node.system == FREEBSD else ""
-    if system and (why := freebsd.why_not(str(plan.get("operation", "")), plan.get("argv", ()))):
+    system = node.system if known(node.system) and node.system in SYSTEMS else ""
+    if system and (why := SYSTEMS[system].why_not(str(plan.get("operation", "")), plan.get("argv", ()))):
         return Unknown(why)
     pre, params = plan.get("preconditions", {}), plan.get("params", {})
     members = tuple(_members(pre, params))
@@ -123,11 +124,11 @@ def _disks_of_member(node: NodeFacts, pool_guid: str, guid: str) -> Iterator[Dis
             continue
         for _, leaf in lookup.pool_leaves(pool):
             if known(leaf.guid) and str(leaf.guid) == guid and known(leaf.wwid) and leaf.wwid in seen and (path := by_id_path(leaf.wwid)):
-                yield Disk(path + _partition_on_freebsd(seen[leaf.wwid], guid), leaf.wwid, guid)
+                yield Disk(path + _partition(seen[leaf.wwid], guid), leaf.wwid, guid)
 
 
-def _partition_on_freebsd(disk: DiskFacts, guid: str) -> str:
-    """Which partition of the disk carries the label, "p2"; "" where the disk itself does, and on Linux, where the first one is looked at too."""
+def _partition(disk: DiskFacts, guid: str) -> str:
+    """Which partition of the disk carries the label, "p2", "s0"; "" where the disk itself does, and on Linux, where the first one is looked at too."""
     found = [one.partition for one in disk.labels if str(one.guid) == guid] if known(disk.labels) else []
-    name = next((path.name for path in disk.paths if found and found[0].startswith(f"{path.name}p")), "")
-    return found[0][len(name) :] if name and scheme(str(disk.wwid)) == "geom" else ""
+    name = next((path.name for path in disk.paths if found and found[0].startswith((f"{path.name}p", f"{path.name}s"))), "")
+    return found[0][len(name) :] if name and scheme(str(disk.wwid)) in OF_OTHER_SYSTEMS else ""

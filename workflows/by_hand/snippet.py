@@ -16,17 +16,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.collectors.by_hand import FOLDER, OF_FREEBSD
-from agents.collectors.node import FREEBSD
+from agents.collectors.by_hand import FOLDER, WITHOUT_RUN
+from agents.domain.listed_disks import ILLUMOS
 from agents.domain.multipath_maps import LINK
-from agents.domain.wwid import DISKID
 from agents.host.host import PATH
-from workflows.by_hand import commands, freebsd
+from workflows.by_hand import commands
 from workflows.by_hand.disk import ANY, NONE, Disk
 from workflows.by_hand.grounds import Grounds
+from workflows.by_hand.systems import SYSTEMS
 from workflows.engine.plans import argv_problems
 
 NONCE = re.compile("[0-9a-f]{32}")
+_BY_ID = re.compile(r"/dev/disk/by-id/.{1,250}")
 LINE_CHARS_MAX = 4000  # a terminal takes 4095 in a line
 SECONDS, CLOCK_SECONDS = 900, 120  # how long after its showing it runs, and how far the node's clock may be behind the portal's
 DIFFERS, BEGUN_BEFORE, NOT_RECORDED = 3, 4, 5
@@ -46,7 +47,8 @@ class Paths:
     boot_id: str = "/proc/sys/kernel/random/boot_id"
     hostid: str = "/etc/hostid"
     block: str = "/sys/class/block"
-    marks_on_freebsd: str = OF_FREEBSD
+    marks_without_run: str = WITHOUT_RUN
+    rdsk: str = "/dev/rdsk"
 
 
 def make(plan: Mapping[str, Any], nonce: str, until: int, paths: Paths = Paths()) -> str:  # noqa: B008
@@ -79,7 +81,7 @@ def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
     """Nothing but printable ASCII is ever put into it: a control character could do on a terminal what is not visible."""
     for problem in argv_problems(plan["argv"]):
         raise CannotMake(problem)
-    if grounds.system and (why := freebsd.why_not(plan["operation"], plan["argv"])):
+    if grounds.system and (why := SYSTEMS[grounds.system].why_not(plan["operation"], plan["argv"])):
         raise CannotMake(why)
     texts = [
         *plan["argv"],
@@ -95,18 +97,21 @@ def _refuse_odd(plan: Mapping[str, Any], grounds: Grounds) -> None:
                 f"{text!r} holds a character that a terminal or its shell may take for something else. It is not shown as a command."
             )
     for disk in grounds.disks:
-        if not disk.path.startswith(DISKID if grounds.system == FREEBSD else "/dev/disk/by-id/"):
+        if not (SYSTEMS[grounds.system].disks if grounds.system else _BY_ID).fullmatch(disk.path):
             raise CannotMake(f"{disk.path} may be another disk by now. Report this as a fault of the portal.")
 
 
 def _head(nonce: str, until: int, paths: Paths, system: str) -> Iterator[str]:
-    yield f"env -i PATH={shlex.quote(paths.path)} LC_ALL=C TZ=UTC HOME=/ {paths.shell} <<'END_{nonce}'"
+    first = f"{SYSTEMS[system].folders}:" if system and SYSTEMS[system].folders else ""
+    yield f"env -i PATH={shlex.quote(first + paths.path)} LC_ALL=C TZ=UTC HOME=/ {paths.shell} <<'END_{nonce}'"
     yield f"nonce={nonce}"
     yield f"since={int(until) - SECONDS - CLOCK_SECONDS}"
     yield f"until={int(until)}"
-    yield f"marks={shlex.quote(paths.marks_on_freebsd if system == FREEBSD else paths.marks)}"
+    yield f"marks={shlex.quote(paths.marks_without_run if system else paths.marks)}"
     yield 'mark="$marks/$nonce"'
-    if system == FREEBSD:
+    if system == ILLUMOS:
+        yield f"rdsk={shlex.quote(paths.rdsk)}"
+    if system:
         return
     yield f"boot_id_file={shlex.quote(paths.boot_id)}"
     yield f"hostid_file={shlex.quote(paths.hostid)}"
@@ -219,8 +224,8 @@ _MAP = [  # its UUID is compared by `disk`; here what it leads to
 
 def _means(system: str) -> list[str]:
     """The functions that read and compare, as the system of the plan has them."""
-    if system == FREEBSD:
-        return [*_NOTES, *freebsd.IDENTITY, *_POOL, *freebsd.DISK, *_LABEL]
+    if system:
+        return [*_NOTES, *SYSTEMS[system].identity, *_POOL, *SYSTEMS[system].disk, *_LABEL]
     return [*_NOTES, *_HOSTID, *_POOL, *_DISK, *_LABEL]
 
 
@@ -236,9 +241,11 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
     params = plan["params"]
     pool, guid = shlex.quote(params["pool"]), shlex.quote(params["pool_guid"])
     yield "checks() {"
+    if grounds.system:
+        yield f"  note {shlex.quote(f'made from the source of {grounds.system}, and tried nowhere on it')}"
     yield '  same user "$(id -u)" 0'
     yield f'  same hostid "$(hostid_here)" {shlex.quote(grounds.hostid)}'
-    boot_id = "boot_id_here" if grounds.system == FREEBSD else 'cat "$boot_id_file" 2>/dev/null'
+    boot_id = "boot_id_here" if grounds.system else 'cat "$boot_id_file" 2>/dev/null'
     yield f'  same "boot id" "$({boot_id})" {shlex.quote(grounds.boot_id)}'
     yield "  now=$(date +%s)"
     yield '  if [ "$now" -le "$until" ] 2>/dev/null; then :; else differs "time: this snippet has run out, or the clock does not answer"; fi'
@@ -250,8 +257,8 @@ def _checks(plan: Mapping[str, Any], grounds: Grounds) -> Iterator[str]:
         yield f"  not_imported {guid}"
     for member, state in grounds.members:
         yield f"  member {pool} {shlex.quote(member)} {shlex.quote(state)}"
-    if grounds.system == FREEBSD:
-        yield from (freebsd.line(disk, guid, plan["argv"]) for disk in grounds.disks)
+    if grounds.system:
+        yield from (SYSTEMS[grounds.system].line(disk, guid, plan["argv"]) for disk in grounds.disks)
         yield "}"
         return
     yield from (_disk(disk, guid) for disk in grounds.disks)
@@ -272,7 +279,7 @@ def _command(body: commands.Lines) -> Iterator[str]:
 
 
 def _main(plan: Mapping[str, Any], grounds: Grounds) -> tuple[str, ...]:
-    digest = freebsd.DIGEST if grounds.system == FREEBSD else 'digest=$(sha256sum <"$mark/output" 2>/dev/null)'
+    digest = SYSTEMS[grounds.system].digest if grounds.system else 'digest=$(sha256sum <"$mark/output" 2>/dev/null)'
     text = shlex.quote(commands.in_words(plan["operation"], plan["argv"]))
     who = f"{shlex.quote(grounds.hostid)} {shlex.quote(grounds.boot_id)}"
     return tuple(

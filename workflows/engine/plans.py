@@ -11,6 +11,7 @@ from agents.portal.wire import canonical
 # A kernel name may be another disk by now; no write command may carry one.
 _KERNEL_NAME = re.compile(
     r"(?:^|/)(?:sd[a-z]{1,8}|nvme[0-9]{1,8}n[0-9]{1,8}|dm-[0-9]{1,8})(?:p?[0-9]{1,8})?$"
+    r"|(?:^|/)c[0-9]{1,4}(?:t[0-9]{1,5})?d[0-9]{1,5}(?:[sp][0-9]{1,2})?$"  # of illumos, without a WWN
     r"|(?:^|/dev/)(?:a?da|nda|nvd|mfid|mfisyspd|vtbd)[0-9]{1,4}(?:[ps][0-9]{1,4}[a-h]?)?$"  # of FreeBSD
 )
 _HCTL = re.compile(r"^\[?[0-9]+:[0-9]+:[0-9]+:[0-9]+\]?$")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agents.collectors.enclosure import PORTS
 from agents.collectors.light_tools import PROGRAMS, READ_BACK
-from agents.domain.wwid import DISKID, by_id_path, normalise, strip_partition
+from agents.domain.wwid import DISKID, DSK, by_id_path, normalise, strip_partition
 from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
@@ -169,7 +169,7 @@ def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
     base, _ = strip_partition(path)
     kernel, links, others = here.places_by_name
     found = [kernel.get(base.rsplit("/", 1)[-1])]
-    if base.startswith(("/dev/disk/", DISKID)):
+    if base.startswith(("/dev/disk/", DISKID, DSK)):
         found.append(links.get(base))
     if path.startswith("/dev/"):  # a by-vdev name may be that of a disk or of its partition; what is mapped onto it has a name of its own
         found += [others.get(base), others.get(path)]

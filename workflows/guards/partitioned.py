@@ -6,14 +6,15 @@ and has the way by hand.
 
 from collections.abc import Iterable
 
-from agents.domain.wwid import by_id_path, strip_partition
+from agents.domain.wwid import by_id_path, strip_partition, without_slice
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import DiskFacts, FleetFacts, VdevFacts, known, need
-from workflows.guards.subject import Target, the_target
+from workflows.guards.subject import Target, name_of, the_target
 from workflows.situations import _partitions
 from workflows.situations._partitions import OF_A_MEMBER, WHOLE
 
 SERVING = ("ONLINE", "DEGRADED")
+OF_ILLUMOS = (0, 8)  # the slices that illumos' ZFS makes of a whole disk; 8 is reserved, and there on each
 
 
 @guard
@@ -32,12 +33,17 @@ def what_gets_a_mirror_has_its_disk_alone(facts: FleetFacts, params: Params) -> 
 
 
 def _alone(target: Target, params: Params, verb: str) -> Verdict:
-    own = _partitions.partition(target.leaf) or _partitions.by_devid(target.leaf)
+    own = _partitions.partition(target.leaf) or _partitions.by_devid(target.leaf) or _slice(target.leaf)
     if own is not None:
         return refuse(f"{_beside(target, own[1], verb)} {_way(target, own[1], params, verb)}")
     disks = target.node.disks
     if not known(disks):
         return unknown(f"Whether {target.leaf.guid} shares its disk with other partitions is not known: {disks.reason}")
+    if unread := next((disk for leaf in target.top.leaves() for disk in _of(leaf, target, disks) if _table_was_not_read(disk)), None):
+        return unknown(
+            f"Whether {name_of(unread)} is shared with other slices is not known: no table of it was read that has slice 8, as ZFS makes it on a whole disk. "
+            f"`prtvtoc /dev/rdsk/{unread.names[0]}s0` shows its slices."
+        )
     for disk in _of(target.leaf, target, disks):
         if others := _others(disk):
             number = _number(disk, target, target.leaf)
@@ -76,7 +82,7 @@ def _beside(target: Target, number: int | None, verb: str) -> str:
     part = f"partition {number}" if number else "a partition"
     if verb == "attach":
         return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk is not its mirror."
-    no_runbook = _partitions.is_bsd(target.leaf) or number == OF_A_MEMBER
+    no_runbook = _partitions.is_bsd(target.leaf) or number == OF_A_MEMBER or _slice(target.leaf) is not None
     take = "" if no_runbook else " Take replace-boot-member, which copies the partition table and replaces the partition."
     return f"{target.leaf.guid} is {part} of its disk, and what boots the system, swap or another pool may be on the others: a whole disk does not take its place.{take}"
 
@@ -94,15 +100,35 @@ def _label(disk: DiskFacts, target: Target, leaf: VdevFacts) -> str:
 
 def _others(disk: DiskFacts) -> tuple[str, ...]:
     """Partitions that ZFS does not make of a whole disk."""
-    return tuple(dict.fromkeys(name for path in disk.paths for name in path.partitions if strip_partition(name)[1] not in WHOLE))
+    names = dict.fromkeys(name for path in disk.paths for name in path.partitions)
+    return tuple(name for name in names if strip_partition(name)[1] not in (OF_ILLUMOS if _is_slice(name) else WHOLE))
+
+
+def _is_slice(name: str) -> bool:
+    return without_slice(name) != name
+
+
+def _slice(leaf: VdevFacts) -> tuple[str, int] | None:
+    """The disk and number of a slice of illumos that is not the one of a whole disk."""
+    name = (leaf.was or leaf.name).rsplit("/", 1)[-1]
+    base, number = strip_partition(name)
+    return (base, number) if _is_slice(name) and number else None
+
+
+def _table_was_not_read(disk: DiskFacts) -> bool:
+    """Of illumos, where each disk has the same names whatever slices its table has."""
+    numbers = {strip_partition(name)[1] for path in disk.paths for name in path.partitions}
+    return any(_is_slice(f"{path.name}s0") for path in disk.paths) and OF_ILLUMOS[1] not in numbers
 
 
 def _number(disk: DiskFacts, target: Target, leaf: VdevFacts) -> int | None:
-    named = _partitions.partition(leaf) or _partitions.by_devid(leaf)
+    named = _partitions.partition(leaf) or _partitions.by_devid(leaf) or _slice(leaf)
     return named[1] if named else strip_partition(_label(disk, target, leaf))[1]
 
 
 def _way(target: Target, number: int | None, params: Params, verb: str) -> str:
+    if any(_is_slice(name.rsplit("/", 1)[-1]) for leaf in target.top.leaves() for name in (leaf.was or "", leaf.name)):
+        return "How the table and the boot loader of such a disk are copied on illumos was not read; do it as your site does."
     return _partitions.way_by_hand(
         target.pool.name,
         str(target.leaf.guid),

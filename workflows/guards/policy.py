@@ -1,9 +1,11 @@
 """Does the node's own policy file let the order run? Asked before anybody plans, confirms and approves what the node would then refuse."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
+from agents.domain.listed_disks import FREEBSD, ILLUMOS
 from agents.operations.base import needs_approval
 from agents.orders.policy import Policy
 from workflows.by_hand.commands import can_be_given
@@ -11,7 +13,7 @@ from workflows.engine.core import Guard, Params, Verdict, guard, ok, refuse, unk
 from workflows.facts import FleetFacts, NodeFacts, known, lookup, need
 from workflows.facts.read.policies import OLDER
 
-ORDERED_ON_FREEBSD = ("set_tunable",)
+ORDERED_ON: Mapping[str, tuple[str, ...]] = {FREEBSD: ("set_tunable",), ILLUMOS: ()}
 REHEARSE = "Rehearsed from its situation, this runbook shows every command."
 
 
@@ -29,8 +31,11 @@ def allowed(*operations: ModuleType) -> Guard:
         given = all(can_be_given(one.NAME, system) for one in operations)
         if node.brought:
             return replace(refuse(f"{node.node} has no agent, so no order is made out to it. {REHEARSE}"), by_hand=given)
-        if system and any(one.NAME not in ORDERED_ON_FREEBSD for one in operations):
-            why = f"{node.node} runs {node.system}, where a tunable alone is ordered: what the others rest on there was read in its source, and tried nowhere."
+        if system and any(one.NAME not in ORDERED_ON.get(system, ()) for one in operations):
+            ordered = (
+                "a tunable alone is ordered: what the others rest" if ORDERED_ON.get(system) else "nothing is ordered: what orders rest"
+            )
+            why = f"{node.node} runs {node.system}, where {ordered} on there was read in its source, and tried nowhere."
             return replace(refuse(f"{why} {REHEARSE}"), by_hand=given)
         if node.policy == OLDER and any(needs_approval(one.EFFECT, destructive=False) for one in operations):
             return refuse(f"{node.node}: {OLDER.reason} Update the agent first (run the install line again on the node), then begin here.")

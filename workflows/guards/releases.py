@@ -41,7 +41,7 @@ def released(*operations: ModuleType) -> Guard:
             if judged.outcome != "pass":
                 return replace(
                     refuse(f"{node.node} is not given this order. {judged.reason} {REHEARSE}"),
-                    by_hand=judged.by_hand and can_be_given(operation.NAME),
+                    by_hand=judged.by_hand and can_be_given(operation.NAME, node.system if known(node.system) else ""),
                 )
         return ok(f"{node.node}: {judged.reason}")
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeVar
 
-from agents.domain.wwid import is_unit_of, parts_of_geom, scheme
+from agents.domain.wwid import as_other_systems_name, is_unit_of, parts_of_geom, scheme
 from workflows.engine.core import Params
 from workflows.facts import DiskFacts, FleetFacts, Known, NodeFacts, PoolFacts, Unknown, VdevFacts, derived, known, lookup, need, title
 
@@ -87,16 +87,23 @@ def sharing_nodes(facts: FleetFacts, node: str, wwids: frozenset[str]) -> Known[
 def _may_be(disk: DiskFacts, wwids: frozenset[str], sizes: list[Known[int] | None]) -> bool:
     """A disk without a WWID may be any disk of its size; virtual media of a management controller are distinguished by the size."""
     if known(disk.wwid):
-        return disk.wwid in wwids or any(_one_of_freebsd(disk, wwid) for wwid in wwids)
+        return disk.wwid in wwids or any(_one_named_otherwise(disk, wwid) for wwid in wwids)
     return not known(disk.size_bytes) or any(size is None or not known(size) or size == disk.size_bytes for size in sizes)
 
 
-def _one_of_freebsd(disk: DiskFacts, wwid: str) -> bool:
-    """Whether a disk that FreeBSD names may be one that another system names otherwise: by the name of its logical unit, or by its serial number."""
+def _one_named_otherwise(disk: DiskFacts, wwid: str) -> bool:
+    """Whether a disk that FreeBSD or illumos names may be one that another system names otherwise: by the name of its logical unit, or by its serial
+    number."""
+    if (
+        as_other_systems_name(str(disk.wwid)) == as_other_systems_name(wwid)
+        or is_unit_of(wwid, str(disk.wwid))
+        or is_unit_of(str(disk.wwid), wwid)
+    ):
+        return True
     for one, other in ((str(disk.wwid), wwid), (wwid, str(disk.wwid))):
         if (parts := parts_of_geom(one)) and scheme(other) != "geom":
             serial = disk.serial if one == wwid else other.rpartition(":")[2]
-            return is_unit_of(other, one) or serial == parts[1]
+            return serial == parts[1]
     return False
 
 

@@ -22,7 +22,7 @@ from agents.collectors.block import BlockDisk
 from agents.collectors.enclosure import PORTS, port_above
 from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.node import NodeInfo
-from agents.domain.wwid import by_id_path, scheme
+from agents.domain.wwid import OF_OTHER_SYSTEMS, by_id_path, scheme
 from twin import build, model
 from twin.drive_logs import READ_BYTES
 from twin.partitioning import ESP
@@ -140,7 +140,7 @@ def _disks(made: Rebuilt, facts: NodeFacts, sources: Sources, block: tuple[Block
     devices = {device.name: device for device in block}
     swaps, fats = _swaps(sources), _fats(sources)
     for disk in facts.disks if known(facts.disks) else ():
-        if not known(disk.wwid) or by_id_path(disk.wwid) is None or scheme(disk.wwid) == "geom":  # a twin has Linux's names
+        if not known(disk.wwid) or by_id_path(disk.wwid) is None or scheme(disk.wwid) in OF_OTHER_SYSTEMS:  # a twin has Linux's names
             made.gaps.append(_left_out(disk))
             continue
         twin = _disk(disk, [devices[name] for name in disk.names], swaps, fats)

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from agents.collectors import _geom
-from agents.domain.wwid import strip_partition
+from agents.collectors import _listed
+from agents.domain.listed_disks import device_of
+from agents.domain.wwid import device_path, strip_partition
 from agents.host.host import Agrees, Ran, Region
 from agents.host.running_commands import IMPORT
 
@@ -33,7 +34,7 @@ ENDS: Mapping[str, str] = {  # how a question ended -> what a collector is given
 }
 UNREAD: Mapping[str, str] = {"late": "the kernel did not answer in time", "no-time": "the time for the whole collection was over"}
 NOT_ASKED = "not asked by slotlight-collect"
-FREEBSD = "FreeBSD"  # as `uname -s` says it: there a name of a disk is no link, and GEOM says what it is a name of
+WITHOUT_LINKS = ("FreeBSD", "SunOS")  # as `uname -s` says it: there the system's own tools say what a path is a name of
 ASLEEP_BY_HDPARM = "Device is in STANDBY mode, by hdparm -C; smartctl is not installed\n"
 _ABOUT = ("host", "hostid", "boot_id", "system", "uid", "began", "ended")
 _NUMBER = re.compile(r"[0-9]{1,12}")
@@ -206,7 +207,7 @@ class RecordedHost:
 
     def seen_awake(self, disk: str) -> bool:
         """Whether it answered SMART, so that it need not be asked again."""
-        asked = self._is.asked.get(("smartctl", "-j", "-x", "-n", "standby", f"/dev/{disk}"))
+        asked = self._is.asked.get(("smartctl", "-j", "-x", "-n", "standby", device_path(disk)))
         return asked is not None and asked.exit_code is not None and disk not in self._is.asleep
 
     def left_behind(self) -> tuple[tuple[str, ...], ...]:
@@ -215,7 +216,7 @@ class RecordedHost:
 
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         asked = self._is.asked.get(tuple(argv))
-        if argv[0] == "smartctl" and (asked is None or asked.end == "no-tool") and argv[-1].removeprefix("/dev/") in self._is.asleep:
+        if argv[0] == "smartctl" and (asked is None or asked.end == "no-tool") and argv[-1] in map(device_path, self._is.asleep):
             return Ran(tuple(argv), 2, ASLEEP_BY_HDPARM.encode(), b"", 0.0)
         if asked is None:
             return Ran(tuple(argv), None, b"", b"", 0.0, NOT_ASKED)
@@ -258,7 +259,7 @@ class RecordedHost:
         self._collected(path)
         if path in self._is.links:
             return self._is.links[path]
-        if self._is.about["system"] == FREEBSD and (device := _geom.device_of(_geom.disks_of(self), path)):
+        if self._is.about["system"] in WITHOUT_LINKS and (device := device_of(_listed.disks_of(self), path)):
             return f"/dev/{device}"
         name = path.removeprefix("/dev/")
         if (

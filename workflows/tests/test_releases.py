@@ -7,6 +7,7 @@ import pytest
 from agents.operations import (
     OPERATIONS,
     set_tunable,
+    zpool_clear,
     zpool_import_dry_run,
     zpool_import_readonly,
     zpool_import_txg,
@@ -117,6 +118,13 @@ def of_freebsd() -> bool:
     return verdicts[0].by_hand and not verdicts[1].by_hand
 
 
+def of_illumos() -> bool:
+    node = replace(incident.NODE, system="illumos", policy=NOT_REPORTED)
+    verdicts = [allowed(operation)(fleet(node), incident.PARAMS) for operation in (zpool_replace, zpool_clear, set_tunable)]
+    assert all(verdict.outcome == "refuse" for verdict in verdicts)
+    return [verdict.by_hand for verdict in verdicts] == [True, False, False]
+
+
 ASKED = {
     "the node's policy file does not let it run": lambda: of_policy(OBSERVES),
     "a release that was not read": lambda: of_ruling("zpool_replace", "2.5.0-1", "2.5.0-1") and of_ruling("zpool_replace", "0.6.4-1", "0.6.4-1"),
@@ -126,6 +134,7 @@ ASKED = {
     "tools and kernel module of one minor, and the operation changed": lambda: of_ruling("zpool_clear", "2.2.3-1", "2.2.4-1"),
     "an agent that is too old": lambda: of_policy(OLDER),
     "the node runs FreeBSD, and the command is not that of a tunable": of_freebsd,
+    "the node runs illumos": of_illumos,
     "the node reports no boot id": of_no_boot_id,
 }  # fmt: skip
 

@@ -83,7 +83,7 @@ class FreeBSDNode:
         return node
 
     def paths(self, shell: str = "sh") -> Paths:
-        return Paths(f"{self.folder}/bin:{os.defpath}:/usr/bin:/bin", shell, marks_on_freebsd=str(self.folder / "run"))
+        return Paths(f"{self.folder}/bin:{os.defpath}:/usr/bin:/bin", shell, marks_without_run=str(self.folder / "run"))
 
     def run(self, snippet: str, pasted_into: tuple[str, ...] = ("sh",)) -> subprocess.CompletedProcess[str]:
         """As somebody pastes it. Whether /dev/diskid has the name is asked of a file that stands for it."""

@@ -12,14 +12,14 @@ from agents.collectors import disk_links as disk_links_source
 from agents.collectors import lsscsi as lsscsi_source
 from agents.collectors import mounts as mounts_source
 from agents.collectors import smart as smart_source
-from agents.collectors._geom import FREE
 from agents.collectors.block import BlockDisk
 from agents.collectors.lsscsi import ScsiDevice
 from agents.collectors.multipath import MultipathMap
 from agents.collectors.zdb_label import MEMBER_BYTES_MIN
 from agents.domain.disk_identity import doubt
 from agents.domain.disk_uses import mapped_as
-from agents.domain.wwid import DISKID
+from agents.domain.listed_disks import FREE, FREEBSD, ILLUMOS
+from agents.domain.wwid import DISKID, DSK, without_slice
 from agents.operations._candidate import opened
 from workflows.facts.model import BayFacts, DiskFacts, HealthFacts, LabelFacts, PathFacts
 from workflows.facts.read.bays import bay_of, read_bays
@@ -36,8 +36,13 @@ from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 T = TypeVar("T")
 BY_ID = "/dev/disk/by-id/"
-WHOLE = (BY_ID, DISKID)
-NO_NAME_ON_FREEBSD = "GEOM gives it no serial number by which /dev/diskid could name it: one of 4 to 40 letters, digits, dots and dashes. Behind a RAID controller, have it pass the disk through."
+WHOLE = (BY_ID, DISKID, DSK)
+NO_NAME = {
+    "": "The device gives no WWID.",
+    FREEBSD: "GEOM gives it no serial number by which /dev/diskid could name it: one of 4 to 40 letters, digits, dots and dashes. Behind a RAID controller, have it pass the disk through.",
+    ILLUMOS: "illumos' name of it is not made of the name of the logical unit, so no command could name it for certain. Behind scsi_vhci it is: put the disk on an HBA whose "
+    'driver has MPxIO on (`mpxio-disable="no"` in its .conf below /kernel/drv; `stmsboot -L` lists both names).',
+}
 BY_UUID, MAPPER = f"{BY_ID}dm-uuid-", "/dev/mapper/"
 
 
@@ -99,10 +104,10 @@ def by_disk(devices: Iterable[BlockDisk]) -> dict[str, list[BlockDisk]]:
 def label_names(device: BlockDisk, labels: Mapping[str, Read]) -> tuple[str, ...]:
     """Where labels of a device are read: its first partition when it has one, and wherever else it was looked for, LUKS containers on it too.
 
-    FreeBSD's ZFS makes no partition of its own, so there it is the disk, and each partition that can be a member.
+    FreeBSD's ZFS makes no partition of its own, so there it is the disk, and each partition that can be a member. illumos' makes slice 0.
     """
-    first = next((p.name for p in device.partitions if p.number == 1), device.name)
-    if device.by_geom:
+    first = next((p.name for p in device.partitions if p.number == (0 if device.system == ILLUMOS else 1)), device.name)
+    if device.system == FREEBSD:
         large = (p.name for p in device.partitions if (p.size_bytes or 0) >= MEMBER_BYTES_MIN)
         return tuple(dict.fromkeys((device.name, *large, *(p.name for p in device.partitions if p.name in labels))))
     others = (
@@ -121,13 +126,13 @@ def _disk(sources: Sources, key: str) -> DiskFacts:
     linked = bay_of(about.bays, (d.name for d in devices), (d.slot_link for d in devices if d.slot_link))
     witnesses = witnesses_of(linked, about.places, addresses_of(devices))
     return DiskFacts(
-        wwid=one.wwid or Unknown(NO_NAME_ON_FREEBSD if one.by_geom else "The device gives no WWID."),
+        wwid=one.wwid or Unknown(NO_NAME[one.system]),
         serial=_same(devices, lambda device: device.serial, "serial number"),
         vendor=one.vendor or "",
         model=one.model or "",
         firmware=one.rev or "",
         size_bytes=_same(devices, lambda device: device.size_bytes, "size"),
-        logical_block_bytes=_same(devices, lambda device: device.logical_block_bytes, "logical block size"),
+        logical_block_bytes=_block_bytes(sources, devices),
         physical_block_bytes=_same(devices, lambda device: device.physical_block_bytes, "physical block size"),
         paths=tuple(_path(about, device, above) for device in devices),
         labels=_labels(places),
@@ -212,13 +217,13 @@ def _labels(places: Mapping[str, Read | None]) -> Known[tuple[LabelFacts, ...]]:
 def _in_use(
     about: Around, devices: list[BlockDisk], above: Known[MultipathMap | None], places: Known[tuple[LabelFacts, ...]]
 ) -> Known[tuple[str, ...]]:
-    """What GEOM shows as open says nothing more of a disk that carries a label: a pool may have it."""
+    """What FreeBSD or illumos shows as open says nothing more of a disk that carries a label: a pool may have it."""
     if not known(about.use):
         return about.use
     found: list[str] = []
     for device in devices:
         holders = need(holders_above(above, need(_holders(device))))
-        if device.by_geom and device.mode != FREE and places == ():
+        if device.system and device.mode not in FREE and places == ():
             holders = (*holders, opened(device))
         found += [f"held by {_named(about, holder)}" for holder in holders]
         found += [use for name in (device.name, *(p.name for p in device.partitions)) for use in about.use.get(name, ())]
@@ -272,6 +277,15 @@ def _same(devices: list[BlockDisk], of: Callable[[BlockDisk], T | None], what: s
     return Unknown(f"The paths of {devices[0].name} disagree about its {what}." if values else f"{devices[0].name} gives no {what}.")
 
 
+def _block_bytes(sources: Sources, devices: list[BlockDisk]) -> Known[int]:
+    """On illumos by smartctl, where its report is about this disk."""
+    found = _same(devices, lambda device: device.logical_block_bytes, "logical block size")
+    if devices[0].system != ILLUMOS:
+        return found
+    smart = sources.read(smart_source, devices[0].name)
+    return (smart.logical_block_bytes or found) if known(smart) and is_about(smart, devices[0]) else found
+
+
 def read_links(sources: Sources) -> dict[str, tuple[str, ...]]:
     """Links by kernel name; without the source no disk has a stable name, and a guard says so."""
     reading = sources.read(disk_links_source)
@@ -295,7 +309,7 @@ def _use(sources: Sources) -> Known[dict[str, tuple[str, ...]]]:
     use: dict[str, tuple[str, ...]] = {}
     uses = [(device, f"mounted on {place}") for device, place, _ in parsed.mounts] + [(device, "swap") for device in parsed.swaps]
     for device, what in uses:
-        name = names.get(device, device.rsplit("/", 1)[-1])
+        name = without_slice(names.get(device, device.rsplit("/", 1)[-1]))
         if device.startswith("/dev/"):
             use[name] = (*use.get(name, ()), f"{what} ({name})")
     return use

@@ -192,6 +192,22 @@ OF_FREEBSD = {
 }
 
 
+OF_ILLUMOS = {
+    "diskinfo -Hcp",
+    "ls -l /dev/rdsk",
+    "ls -dE /proc/0 /proc/3",
+    'fuser -d "/dev/rdsk/${disk}p0"',
+    'prtvtoc -h "/dev/rdsk/${disk}s0"',
+    "stmfadm list-lu -v",
+    "swap -l",
+    "uname -o",
+    "uname -n",
+    "uname -v",
+    "zonename",
+    'ends_of_disk "$1"',
+}
+
+
 def test_it_changes_nothing_and_asks_only_what_reads():
     """Each command of the script, in its only forms, by eye and by this list."""
     words = [line.split() for line in stage.SCRIPT.read_text().splitlines()]
@@ -213,9 +229,20 @@ def test_it_changes_nothing_and_asks_only_what_reads():
         "ledctl",
         '"$tool"',
         *OF_FREEBSD,
+        *(form.split()[0] for form in OF_ILLUMOS),
     }
     forms = {line[2]: " ".join(line[3:]) for line in words if line[:1] == ["ask"] and len(line) > 2 and line[2] in OF_FREEBSD}
     assert forms == OF_FREEBSD, "each of them reads in this form"
+    tools = {form.split()[0] for form in OF_ILLUMOS}
+    of_illumos = {
+        " ".join(line[at:]).split(" $(")[0].split(' "$(')[0]
+        for line in words
+        for at, word in enumerate(line)
+        if word in tools and line[at - 2 : at - 1] == ["ask"]
+    }
+    assert of_illumos == OF_ILLUMOS, "each of them reads in this form"
+    ends = stage.SCRIPT.read_text().partition("ends_of_disk() {")[2].partition("\n}\n")[0]
+    assert (ends.count("dd if="), "of=" in ends) == (2, False), "what dd reads goes to od"
     by_name = {" ".join(line[3:]) for line in words if line[:1] == ["ask"] and '"$tool"' in line}
     assert by_name == {"list", '"$number" display', "/call/eall/sall show all J nolog"}
     assert "ask 30 ledctl --list-slots" in stage.SCRIPT.read_text()
