@@ -35,13 +35,43 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It counts devices and shows no error; `sas_counters`, which shows the counters of each link, and `lsscsi -i -g -s` are read.",
     ),
     (
-        r"DEVICE +OFFSET +TYPE +UUID|offset +type$",
+        r"DEVICE +OFFSET +TYPE +UUID|offset +type$|0x[0-9a-f]{1,16} +\S{2,24} +\[\w{2,12}\]",
         "`wipefs`",
         "It shows marks of file systems; `blkid`, `lsblk -f` and `zdb -l DEVICE` are read.",
     ),
     (r"=> +[0-9]+ +[0-9]+ +\S+ +(?:GPT|MBR)", "`gpart show`", "It shows partitions; `geom disk list` and `zdb -l DEVICE` are read."),
-    (r"Disk /dev/\S+: [0-9.,]+ [KMGT]i?B", "`fdisk -l`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
-    (r"Number +Start .*End .*Size", "`parted` or `sgdisk`", "It shows partitions; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN` is read."),
+    (
+        r"Disk /dev/[^:]{1,80}: [0-9.,]+ ?(?:[KMGT]i?B|cylinders|sectors)|Unpartitioned space /dev/|\s*Device +Boot +Start|label: (?:gpt|dos)$|# partition table of |Disklabel type: "
+        r"|GPT fdisk \(gdisk\) version|Partition table scan:|Caution: (?:invalid|INVALID) |Number +Start .*End .*Size|Model: .{1,80} \((?:scsi|ide|nvme|virtblk|md|dm|sd/mmc|file|unknown)\)$"
+        r"|Partition Table: (?:gpt|msdos|loop|unknown|mac|bsd|sun)$|BYT;$|Error: /dev/\S+: unrecogni[sz]ed disk label|\*{3,} +CAUTION: GPT|/dev/[^:]{1,80} : start= ",
+        "a partition table, of `fdisk`, `sfdisk`, `gdisk` or `parted`",
+        "It shows partitions and no health; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN`, `zdb -l DEVICE` and `smartctl -x DEVICE` are read.",
+    ),
+    (
+        r"/dev/[^:]{1,80}: [0-9]{1,4} bytes? w(?:as|ere) erased at offset 0x",
+        "`wipefs` that erased marks of file systems",
+        "`zdb -l DEVICE` shows which labels of ZFS are left, and `zpool status -P -p` whether the disk was a member; both are read.",
+    ),
+    (
+        r"/sys/(?:devices|bus)/pci\S{1,200} \((?:AHCI|SCSI|VMD|Dell SSD|NPEM|AMD|SATA)\)$|slot: +\S{1,120} +led state: ",
+        "`ledctl`",
+        "It lists controllers and lights and no health; `lsscsi -i -g -s`, `sg_ses -p es DEVICE` and `smartctl -x DEVICE` are read.",
+    ),
+    (
+        r"\s*(?:Device [Ii]dentification|Supported VPD pages|Unit serial number|Block (?:limits|device characteristics)|ATA information|Extended inquiry data|Mode page policy|Power condition|Logical block provisioning)[^:]{0,40} VPD page:|VPD INQUIRY: |(?:standard|Standard) INQUIRY:|Read Capacity results:|READ CAPACITY \([0-9]{2}\)",
+        "`sg_vpd`, `sg_inq` or `sg_readcap`",
+        "It says which disk it is and no health; `smartctl -x DEVICE` and `lsscsi -i -g -s` are read.",
+    ),
+    (
+        r"\S{1,120}: [0-9]{1,15} [0-9]{1,15} (?:linear|striped|mirror|raid|crypt|thin|thin-pool|snapshot|snapshot-origin|multipath|cache|error|zero|delay|verity|integrity|writecache)\b",
+        "`dmsetup`",
+        "It is no pool; `multipath -ll`, `lvs -a`, `lsblk` and `smartctl -x DEVICE` are read.",
+    ),
+    (
+        r"\*?\*?\\?\*? Group superset |\*{3} (?:Group superset|Active Set|Set)|--> (?:Active )?(?:Subset|Superset)|\[dev +[0-9]+, +[0-9]+\] /dev/|AFA[0-9]> |Driver Parameters:$|Disk Array Controller Information:$",
+        "the list of an old RAID",
+        "It is not judged; `smartctl -x DEVICE` of each disk behind it and `zpool status -P -p` are read.",
+    ),
     (
         r"top - [0-9:]{8} up|procs -+memory",
         "`top` or `vmstat`",
