@@ -108,7 +108,7 @@ def _of(sensor: Sensor, where: Where) -> Iterator[Situation]:
         slug, f"{slug}:{where.node}:ipmi:{sensor.name}", where.node, severity,
         f"{sensor.name}: {words}",
         f"The machine's BMC reports of its sensor {sensor.name}: {words}. "
-        + (f"Which disk sits there the sensor does not say: find it by its serial number, and ask it (smartctl -x) and the pool (`zpool status -P -p`) before anything is taken out."
+        + ("Which disk sits there the sensor does not say: find it by its serial number, and ask it (smartctl -x) and the pool (`zpool status -P -p`) before anything is taken out."
            if drive else "Look at the part at the machine, and at `ipmitool sel elist` for when it began. No disk is at fault for it."),
         where.evidence(sensor.line),
         subject={"node": where.node, "sensor": sensor.name, "text": words}, sure=False,

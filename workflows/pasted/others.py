@@ -170,7 +170,7 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
     (r"\s*MEGARC MegaRAID Configuration Utility", "`megarc`", "`MegaCli64 -PDList -aALL` shows the same of newer controllers and is read."),
     (r"/dev/\S+: \w+, \"[^\"]{1,80}\", ", "`dmraid -r`", "RAID of the BIOS is not judged; `zpool status -P -p` and `lsblk` are read."),
     (
-        r"Encl +Status *$|Fan +Status +State +Step|PowerSupply +Status +State",
+        r"Encl +(?:Status|Controllers) *$|Fan +Status(?: +State +Step| *$)|PowerSupply +Status +State",
         "an enclosure of `tw_cli`",
         "It is not judged; `tw_cli /c0 show` is read.",
     ),
@@ -210,6 +210,31 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         r"(?:#?crash> ?bt\b|PID: [0-9]{1,9} +TASK: [0-9a-f]{8,16} +CPU: )",
         "the stack of a thread, as `crash` shows it",
         "It shows where a thread waits and not for which disk; `dmesg`, `zpool status -P -p` and `cat /proc/spl/kstat/zfs/POOL/state` are read.",
+    ),
+    (
+        r" {0,8}(?:\[ *[0-9]{1,9}\.[0-9]{1,9}\] {1,2})?(?:\[<[0-9a-f]{1,16}>\] )?(?:\? )?[A-Za-z_]\w{1,80}(?:\.[\w.]{1,40})?\+0x[0-9a-f]{1,8}/0x[0-9a-f]{1,8}(?: \[\w{1,40}(?: [0-9a-f]{1,40})?\])?$",
+        "the stack of a thread without the line above it that says why it was printed",
+        "`dmesg`, `zpool status -P -p` and `cat /proc/spl/kstat/zfs/POOL/state` are read, which show whether ZFS waits for a disk.",
+    ),
+    (
+        r" {2,12}tty +(?:[a-z]{1,6}[0-9]{1,4} +){1,12}(?:cpu)?$|\s{0,8}(?:tin +tout +)?KB/t +tps +MB/s",
+        "`iostat` of FreeBSD without -x",
+        "It shows how much each disk does and not how long it takes; `iostat -x -w 5 -c 3` and `zpool iostat -v -l 5 2` are read.",
+    ),
+    (
+        r" {0,8}(?:dT: [0-9.]{1,8}s +w: |L\(q\) +ops/s )",
+        "`gstat`",
+        "It shows one moment; `iostat -x -w 5 -c 3` and `zpool iostat -v -l 5 2` are read.",
+    ),
+    (
+        r" {0,8}(?:test unit ready(?: cdb)?: |Completed [0-9]{1,9} Test Unit Ready commands|Decode response as sense data|Fixed format, current; Sense key)",
+        "`sg_turs` or `sg_requests`",
+        "It says whether a disk answers, and why not; `smartctl -x DEVICE` and `dmesg` are read.",
+    ),
+    (
+        r"(?:.{0,60}\{'sbName': |sbName=|mdState=|rdevStatus\.[0-9]{1,2}=)",
+        "the state of an Unraid array (`mdcmd status`)",
+        "DISK_OK is well, DISK_DSBL a disk that it gave up; `smartctl -x DEVICE` of that disk, `dmesg` and `zpool status -P -p` are read.",
     ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),

@@ -57,7 +57,7 @@ def parse(lines: Sequence[str]) -> Tests | Unparsed:
     device = device or next((found.group() for line in lines if (found := _DEVICE.search(line[:300]))), "")
     failures = tuple(line.strip() for line in lines if _FAILED.match(line[:400]) or _OF_FIO.match(line[:200]))
     blocks, line = _blocks(lines)
-    return Tests(device.rsplit("/", 1)[-1], blocks, failures, line)
+    return Tests(device.rsplit("/", 1)[-1].rstrip(":.,"), blocks, failures, line)
 
 
 def _blocks(lines: Sequence[str]) -> tuple[str, str]:
