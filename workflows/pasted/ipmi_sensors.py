@@ -81,7 +81,7 @@ _BAD_WORDS: tuple[tuple[re.Pattern[str], Severity], ...] = (  # of discrete sens
 _DRIVE = re.compile(r"(?i)\b(?:drive|disk|HDD|SSD|NVMe|bay|slot) ?#?[0-9]{0,3}\b|HDD[0-9]|drive slot|backplane")
 _HEAT = re.compile(r"(?i)temp")
 _PART = re.compile(
-    r"(?i)fan|cool|tach|temp|volt|vcore|vcc|vbat|power|psu|\bps ?[0-9]|pwr|supply|batter|cable|chassis|intrusion|[0-9.]+ ?v\b|planar|dimm|memory|cpu|pch|airflow"
+    r"(?i)fan|cool|tach|temp|volt|vcore|vcc|vbat|power|psu|\bps ?[0-9]|pwr|supply|batter|cable|chassis|intrusion|\b[0-9.]{1,6} ?v\b|planar|dimm|memory|cpu|pch|airflow"
 )
 
 
@@ -117,7 +117,7 @@ def _of(sensor: Sensor, where: Where) -> Iterator[Situation]:
 
 def notes(value: Sensors) -> tuple[str, ...]:
     return (
-        f"{plural(len(value.sensors), 'sensor')} of the machine were read. A sensor that is ok says nothing of how a disk is: smartctl -x and `zpool status -P -p` do.",
+        f"{plural(len(value.sensors), 'sensor')} of the machine {'was' if len(value.sensors) == 1 else 'were'} read. A sensor that is ok says nothing of how a disk is: smartctl -x and `zpool status -P -p` do.",
     )
 
 
