@@ -80,9 +80,6 @@ _BAD_WORDS: tuple[tuple[re.Pattern[str], Severity], ...] = (  # of discrete sens
 )  # fmt: skip
 _DRIVE = re.compile(r"(?i)\b(?:drive|disk|HDD|SSD|NVMe|bay|slot) ?#?[0-9]{0,3}\b|HDD[0-9]|drive slot|backplane")
 _HEAT = re.compile(r"(?i)temp")
-_PART = re.compile(
-    r"(?i)fan|cool|tach|temp|volt|vcore|vcc|vbat|power|psu|\bps ?[0-9]|pwr|supply|batter|cable|chassis|intrusion|\b[0-9.]{1,6} ?v\b|planar|dimm|memory|cpu|pch|airflow"
-)
 
 
 def situations(value: Sensors, where: Where) -> tuple[Situation, ...]:
@@ -102,7 +99,7 @@ def _of(sensor: Sensor, where: Where) -> Iterator[Situation]:
     if severity is None:
         return
     drive = _DRIVE.search(sensor.name) is not None or sensor.kind == "Drive Slot"
-    slug = ("disk-hot" if _HEAT.search(sensor.name) else "disk-failing") if drive else "enclosure-fault" if _PART.search(f"{sensor.name} {sensor.kind}") else "unexplained"  # fmt: skip
+    slug = ("disk-hot" if _HEAT.search(sensor.name) else "disk-failing") if drive else "enclosure-fault"
     words = f"{sensor.words}{f' ({sensor.state})' if sensor.state and sensor.state != 'ok' else ''}"
     yield Situation(
         slug, f"{slug}:{where.node}:ipmi:{sensor.name}", where.node, severity,
@@ -121,7 +118,8 @@ def notes(value: Sensors) -> tuple[str, ...]:
     )
 
 
-_FIRST = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in _FORMS)
+_HEADING = r"ID {1,6}\| Name {1,60}\| Type"
+_FIRST = f"{_HEADING}|" + "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in _FORMS)
 READER = Reader(
     name="ipmi_sensors",
     first=_FIRST,
