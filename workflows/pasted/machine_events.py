@@ -40,9 +40,9 @@ _DELL = re.compile(
 _READYNAS = re.compile(
     r"(?:.{0,80}?: )?(?P<sentence>(?:Disk in channel [0-9]{1,2} .{0,40}changed state from|Volume \S{1,60} health changed from|Detected (?:increasing|high) [a-z ]{3,60}count: ).{1,200})"
 )
-_RECORD = re.compile(r"Record: {1,12}[0-9]{1,6}$")
-_SEVERITY = re.compile(r"Severity: {1,12}(?P<severity>\S{2,20})")
-_DESCRIPTION = re.compile(r"Description: {1,12}(?P<sentence>\S.{3,400})")
+_RECORD = re.compile(r"Record: {1,12}[0-9]{1,6}$|Severity {1,12}: (?:Critical|Non-Critical|Ok|Warning)$")
+_SEVERITY = re.compile(r"Severity {0,12}: {1,12}(?P<severity>\S{2,20})")
+_DESCRIPTION = re.compile(r"Description {0,12}: {1,12}(?P<sentence>\S.{3,400})")
 _FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT, _DRIVE, _DELL, _READYNAS)
 _OF_HP = re.compile(r"^Drive Array ?- ?")  # what HP calls all that its controllers report, and no array
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
@@ -108,7 +108,7 @@ READER = Reader(
     first=_FIRST,
     tools=("ipmitool", "racadm"),
     asks=lambda tool, rest: "sel" in rest or "getsel" in rest or "lclog" in rest,
-    goes_on=rf"{_FIRST}|(?:Date/Time|Source|Severity|Description): |-{{20,}}$|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
+    goes_on=rf"{_FIRST}|(?:Date/Time|Date and Time|Source|Severity|Description|ID|Category) {0, 12}: |-{{20,}}$|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
     open_ended=True,
     inside=frozenset(("notices", "alerts", "zed_mail")),
     parse=parse,

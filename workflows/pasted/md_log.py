@@ -32,11 +32,11 @@ _NOW = "`cat /proc/mdstat` shows how it is now, and whether a pool misses the sa
 
 def situations(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
     """Each disk and each array once, by the gravest of its lines."""
-    told = [line[:500] for line in lines if "md" in line]
-    given_up = {strip_partition(failed["disk"])[0]: line for line in told if (failed := _FAILED.search(line))}
+    of_md = [line[:500] for line in lines if "md" in line]
+    given_up = {strip_partition(failed["disk"])[0]: line for line in of_md if (failed := _FAILED.search(line))}
     together = len(given_up) >= TOGETHER_MIN
     found: dict[str, Situation] = {}
-    for line in told:
+    for line in of_md:
         for one in _of_line(line, where):
             before = found.get(one.key)
             if not (together and one.slug == "disk-failing") and (before is None or (before.severity != "act" and one.severity == "act")):

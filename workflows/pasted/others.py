@@ -276,6 +276,11 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`mdadm --examine-badblocks`",
         "md keeps a list of blocks that it could not read or write; `smartctl -x DEVICE`, which says whether the disk has them, and `cat /proc/mdstat` are read.",
     ),
+    (
+        r"(?:nvme-pci-|drivetemp-scsi-|coretemp-isa-|k10temp-pci-)[0-9a-f-]{1,12}$",
+        "`sensors`",
+        "`smartctl -x DEVICE` shows the temperature of each disk and the limits that it names, and is read.",
+    ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),

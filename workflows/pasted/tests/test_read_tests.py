@@ -25,7 +25,7 @@ Finished
 HDPARM = """# hdparm -t /dev/sdq
 
 /dev/sdq:
- Timing buffered disk reads: {said}
+ Timing buffered disk reads: {printed}
 """
 DD = """dd: error reading '/dev/sdq': Input/output error
 2048+0 records in
@@ -53,8 +53,8 @@ def found(text):
         (BADBLOCKS.format(count=0), []),
         (DDRESCUE.format(bytes=4096, areas=2, errors=31), [("disk-failing", "watch", "")]),
         (DDRESCUE.format(bytes=0, areas=0, errors=0), []),
-        (HDPARM.format(said="512 MB in  3.01 seconds = 170.32 MB/sec"), []),
-        (HDPARM.format(said="read() failed: Input/output error"), [("disk-errors", "watch", "sdq")]),
+        (HDPARM.format(printed="512 MB in  3.01 seconds = 170.32 MB/sec"), []),
+        (HDPARM.format(printed="read() failed: Input/output error"), [("disk-errors", "watch", "sdq")]),
         (DD, [("disk-errors", "watch", "sdq")]),
         (FIO, [("disk-errors", "watch", "sdq")]),
     ],
