@@ -64,7 +64,7 @@ _BEGINS = (
 # How a monitor or a machine begins a line of its own; with a kind that is known and a word of storage behind it, it is taken for one
 _SEVERITY_WORD = r"(?:CRITICAL|WARNING|ERROR|ALERT|ALARM|PROBLEM|FAILURE|FAULT|Critical|Warning|Error|Alert|Alarm|Problem|Failure|Fault)"
 _SHAPED = (
-    rf"(?:[^\x00-\x7f]{{1,3}} ?)?(?:P[1-5] ?\| ?\S|{_SEVERITY_WORD}(?: ?[:|(\[]|\t| {{2}}| +\w{{1,12}} +[0-9]{{4}}[/-][0-9]{{2}}[/-][0-9]{{2}} )|FQX[A-Z0-9]{{5,12}}: |EVENT \(.{{1,40}}\): |Event: (?!Unraid|[A-Z]{2,12} -> )\S"
+    rf"(?:[^\x00-\x7f]{{1,3}} ?)?(?:P[1-5] ?\| ?\S|{_SEVERITY_WORD}(?: ?[:|(\[]|\t| {{2}}| +\w{{1,12}} +[0-9]{{4}}[/-][0-9]{{2}}[/-][0-9]{{2}} )|FQX[A-Z0-9]{{5,12}}: |EVENT \(.{{1,40}}\): |Event: (?!Unraid|[A-Z]{{2,12}} -> )\S"
     r"|\[(?:Storage & Snapshots|Hardware Status|Storage Manager|Disk|Datadog|SMARTD?|RAID)\] ?\S|[0-9]{4} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} [A-Z]|Subject: Raid System Event|Event (?:Device|Type): \S"
     r"|(?:The )?(?:Physical |Logical |Hard |Virtual )?(?:[Dd]is[ck]|[Dd]rive|HDD|SSD) [#(\[]?[0-9][\w:.\])]{0,12} .{0,90}\b(?:is|has been|has|was) (?:severely |now )?(?:faulted|failed|degraded|damaged|deactivated|removed|missing|offline|disabled|predict)\w*\b)"
 )
@@ -183,7 +183,7 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!]) +")
-_ADVICE = re.compile(r"(?i)\b(?:if|please|may|might|possible|should|recommend|run)\b")
+_ADVICE = re.compile(r"(?i)\b(?:if|please|may|might|can|could|would|possible|should|otherwise|do not|recommend|run)\b")
 
 
 def _of_other(text: str, slug: str) -> tuple[str, Severity, str] | None:
@@ -236,6 +236,7 @@ _OF_A_NAS_ALONE = re.compile(
     r"(?i)has (?:degraded|crashed)|\([0-9]{1,2}/[0-9]{1,2} |has been (?:removed|deactivated|plugged)|entered"
 )  # in words of no person
 _NAMES_A_NAS = re.compile(r"Synology|DiskStation|RackStation|\bDSM\b|QNAP|\bQTS\b|Storage Manager|TrueNAS|ReadyNAS|Asustor|TerraMaster")
+_IS_OF_SMART = re.compile(r"(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$")
 _IS_SHAPED, _IS_BEGUN_ELSE = re.compile(_SHAPED), re.compile(rf"{_BEGINS}|{_SALUTATION}")
 _OF_PERSON = re.compile(r"(?i)\b(?:I|I'm|I've|my|mine|we|our|you|your|me)\b|\?\s*$")
 _IS_FIELD_ALONE = re.compile(
@@ -251,9 +252,13 @@ def _is_sure(lines: Sequence[str], i: int) -> bool:
     """Whether a line with which people's own mails begin, too, is a monitor's, by what stands below it; every other beginning is."""
     line, below = lines[i], lines[i + 1 : i + 1 + LOOKED_AT]
     if _IS_SHAPED.match(line) and not _IS_BEGUN_ELSE.match(line):
-        return of_any(line) and _OF_STORAGE.search(line) is not None and _OF_PERSON.search(line) is None
+        return _OF_PERSON.search(line) is None and any(
+            of_any(each) and _OF_STORAGE.search(each) and not _ADVICE.search(each) for each in _SENTENCE_END.split(line)
+        )
     if _IS_SALUTATION.match(line):
         return any(_IS_OF_NAS.match(each) and of_any(each) for each in below)
+    if _IS_OF_SMART.match(line) and (_OF_PERSON.search(line) or re.search(r"\b(?:when|if|that|as)\b", line)):
+        return False
     if _IS_PROBLEM.match(line):
         return any(map(_OF_ZABBIX.match, below))
     if _IS_FIELD_ALONE.match(line):

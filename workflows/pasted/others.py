@@ -281,6 +281,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`sensors`",
         "`smartctl -x DEVICE` shows the temperature of each disk and the limits that it names, and is read.",
     ),
+    (
+        r"(?:mp[rs][0-9]{1,2} )?Adapter:$|\s{0,10}Board Name: ",
+        "`mprutil` or `mpsutil`",
+        "It shows the HBA and its firmware; `camcontrol devlist`, `sesutil map` and `dmesg` are read.",
+    ),
+    (
+        r"(?:PCI|USB) \[[\w-]{2,20}\] \S.{0,120}\b(?:Bus|controller|Controller|Adapter|SATA|SAS|NVMe|RAID)\b|[├└│ ]{1,8}scsi [0-9]{1,3}:[0-9]{1,3}:[0-9]{1,3}:[0-9]{1,3} \S",
+        "`lsdrv`",
+        "It lists disks and what is on them; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN`, `cat /proc/mdstat` and `smartctl -x DEVICE` are read.",
+    ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),
