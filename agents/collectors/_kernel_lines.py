@@ -344,7 +344,7 @@ _EXPECTED = re.compile(
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
     r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
     r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f].*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
-    r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
+    r"|nvme\d+: resetting controller$|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"
     r"|ata\d+(?:\.\d+)?: (?:READ LOG DMA EXT failed, trying PIO|Read log (?:0x[0-9a-f]{2} )?page 0x[0-9a-f]{2} failed, Emask )"  # libata asks for logs that not every disk has
     r"|mpt\dsas\S*: High IOPs queues : (?:dis|en)abled$"

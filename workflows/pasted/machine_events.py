@@ -40,10 +40,13 @@ _DELL = re.compile(
 _READYNAS = re.compile(
     r"(?:.{0,80}?: )?(?P<sentence>(?:Disk in channel [0-9]{1,2} .{0,40}changed state from|Volume \S{1,60} health changed from|Detected (?:increasing|high) [a-z ]{3,60}count: ).{1,200})"
 )
+_TERMINAL = re.compile(
+    r"(?:.{0,60}?\bEVT#[0-9]{1,9}-T[0-9]{1,12}: {1,4}[0-9]{1,5}=)(?P<sentence>[A-Z].{5,300})"
+)  # the firmware's own log of MegaRAID
 _RECORD = re.compile(r"Record: {1,12}[0-9]{1,6}$|Severity {1,12}: (?:Critical|Non-Critical|Ok|Warning)$")
 _SEVERITY = re.compile(r"Severity {0,12}: {1,12}(?P<severity>\S{2,20})")
 _DESCRIPTION = re.compile(r"Description {0,12}: {1,12}(?P<sentence>\S.{3,400})")
-_FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT, _DRIVE, _DELL, _READYNAS)
+_FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT, _DRIVE, _DELL, _READYNAS, _TERMINAL)
 _OF_HP = re.compile(r"^Drive Array ?- ?")  # what HP calls all that its controllers report, and no array
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
 _FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists

@@ -17,6 +17,7 @@ _FAILED = re.compile(r"md/\w{1,12}:(?P<array>\w{1,20}): Disk failure on (?P<disk
 _READ = re.compile(
     r"md/\w{1,12}:(?P<array>\w{1,20}): read error (?P<what>(?:not correctable|NOT corrected|corrected|on)[^()]{0,60}(?:\([^()]{0,80})?)"
 )
+_UNRAID = re.compile(r"md: disk(?P<disk>\d{1,2}) (?P<what>read|write) error, sector=\d")  # of Unraid, whose own driver is called md
 _ON = re.compile(r"\bon (?P<disk>[a-z][\w!-]{1,40})")
 _LEFT_OUT = re.compile(r"md: kicking (?:non-fresh|faulty) (?P<disk>[\w!/-]{2,40}?) from array")
 _ACTIVE = re.compile(
@@ -66,6 +67,12 @@ def _of_line(line: str, where: Where) -> Iterator[Situation]:
         yield _of_disk(
             "disk-errors", "watch", disk, f"{disk}: a read of {read['array']} failed on it",
             "Ask the disk itself, smartctl -x: another copy served the read, or none did.", line, where,
+        )  # fmt: skip
+    elif slot := _UNRAID.search(line):
+        name = f"disk{slot['disk']} of the Unraid array"
+        yield _of_disk(
+            "disk-errors", "watch", name, f"{name}: a {slot['what']} failed on it",
+            "The number is of the array's slot and no kernel name: find the disk by its serial number on Unraid's page, and ask it, smartctl -x.", line, where,
         )  # fmt: skip
     elif left := _LEFT_OUT.search(line):
         disk = strip_partition(left["disk"])[0]

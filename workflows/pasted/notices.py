@@ -37,7 +37,7 @@ class Notices:
 _Kind = tuple[re.Pattern[str], str, Severity, str]
 KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave, in which words
     (re.compile(r"EmailTest|test (?:message|notification|alert|mail)|[Tt]his is a test"), "", "info", ""),
-    (re.compile(r"(?i)(?:RaidSet|Raid Set|Volume|logical device|unit)\b.{0,40} degraded|degraded unit|RAID (?:disk failure|insufficient)|RAID array .{1,80}(?:insufficient|needs attention)|RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage )?pool .{1,60}(?:degraded|has degraded)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
+    (re.compile(r"(?i)(?:RaidSet|Raid Set|Volume|logical device|unit)\b.{0,40} degraded|degraded unit|failed disks? ?= ?[1-9]|RAID (?:disk failure|insufficient)|RAID array .{1,80}(?:insufficient|needs attention)|RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage )?pool .{1,60}(?:degraded|has degraded)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
     (re.compile(r"(?i)(?:storage )?pool .{1,60}(?:crashed|inactive|not active|failed)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
     (re.compile(r"(?i)SmartFailure|SMART (?:device |critical )?warning|Smart(?:Device|Critical)Warning|has SMART warning|NVMe critical warning|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
      "disk-failing", "act", "its own record says that it fails or will fail"),
@@ -57,7 +57,7 @@ _BEGINS = (
     r"|(?:NAS-Name|Nom du NAS|Nombre (?:del )?NAS|Nome (?:do |del )?NAS|NAS-naam|Nazwa NAS|Имя NAS|NAS ?名[称稱前]?) ?[:：] ?\S"
     r"|\s{0,40}\"string\": \"Completed: [a-z ]{2,40}failure\"|\*\*(?:Firing|Resolved)\*\*|[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): \S|Problem (?:started|has been resolved) at [0-9]|Trigger: \S"
     r"|[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert) ?[:=] ?[A-Z]\w{3,80}$|[ >*]{0,8}(?:[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$"
-    r"|.{1,120} (?:raised|changed) to (?:CRITICAL|WARNING)\b"
+    r"|.{1,120} (?:(?:raised|changed) to (?:CRITICAL|WARNING)\b|is (?:CRITICAL|WARNING): )"
     r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), [`*_]?[\w-]{1,60}[._][\w./-]{0,80}[`*_]?(?:,| \()"
     r"|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
 )
@@ -240,7 +240,7 @@ _IS_OF_SMART = re.compile(r"(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL
 _IS_SHAPED, _IS_BEGUN_ELSE = re.compile(_SHAPED), re.compile(rf"{_BEGINS}|{_SALUTATION}")
 _OF_PERSON = re.compile(r"(?i)\b(?:I|I'm|I've|my|mine|we|our|you|your|me)\b|\?\s*$")
 _IS_FIELD_ALONE = re.compile(
-    r"[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert|[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$|.{1,120} (?:raised|changed) to (?:CRITICAL|WARNING)\b"
+    r"[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert|[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$|.{1,120} (?:(?:raised|changed) to (?:CRITICAL|WARNING)\b|is (?:CRITICAL|WARNING): )"
 )
 _OF_STORAGE = re.compile(
     r"(?i)\b(?:disks?|drives?|smart|raid|md[0-9]|nvme\w*|sd[a-z]{1,2}|zpool|zfs\w*|pools?|volumes?|arrays?|hdd|ssd|HostRaid\w*|Smart\w*)\b|_sector|SMART"

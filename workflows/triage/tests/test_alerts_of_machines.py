@@ -38,6 +38,9 @@ TEXTS = {
     "Zabbix": ("Problem started at 04:05:06 on 2024.02.03\nProblem name: SMART [sdq sat]: Attribute Current_Pending_Sector raw value is 9\nHost: nas\nSeverity: Warning\n", [("disk-errors", "watch")]),
     "two matters": ("Dear user,\nDisk 7 on NAS has failed (or bad blocks). Please replace it.\nVolume 1 is in degraded mode.\n", [("disk-failing", "act"), ("vdev-degraded", "act")]),
     "Japanese": ("お客様各位、\nNAS 上のドライブ 7 に I/O エラーが発生しましたが、現在は正常に動作しています。\n", [("disk-errors", "watch")]),
+    "Unraid, in the log": ("Mar  5 02:11:30 nas kernel: md: disk7 read error, sector=81920\n", [("disk-errors", "watch")]),
+    "firmware of MegaRAID": ("C0:EVT#12044-T20: 96=Predictive failure: PD 07(e0x20/s7)\n", [("disk-failing", "act")]),
+    "Netdata": ("mdstat_disks on nas is CRITICAL: md.disks md7, failed disks = 1\n", [("vdev-degraded", "act")]),
     "quoted": ('The NAS wrote "Device: /dev/sdq [SAT], 9 Currently unreadable (pending) sectors." this night.\n', [("disk-failing", "watch")]),
 }  # fmt: skip
 
