@@ -204,7 +204,7 @@ PATTERNS = {
         r"(?P<xhci>xhci_hcd) [\w:.]{4,20}: (?:xHCI host (?:controller )?not responding.*|HC died.*|xHCI host not responding.*|WARNING: Host Controller Error.*|Abort failed to stop command ring.*|Host halt failed.*)"
         r"|(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
         r"(?:FAULT|IOC Fault|lockup|Host (?:adapter|bus) (?:reset|dead)|outstanding cmd: |failed \d+ commands|reset (?:logical|physical|device) +failed|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
-        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed|executing (?:hw )?bus reset|abort device command|bus reset eh|: wait '[^']{1,60}' timeout).*"
+        r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed|executing (?:hw )?bus reset|abort device command|bus reset eh|Controller reset type is|Init cmd return status FAILED|Failed from megasas_init_fw|Failed to transition controller to ready|: wait '[^']{1,60}' timeout).*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
@@ -344,7 +344,7 @@ _EXPECTED = re.compile(
     r"|icp: (?:module|loading)|Checking MMP activity|pool '.+' activity check|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
     r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
     r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f].*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
-    r"|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
+    r"|nvme\d+: resetting controller$|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"
     r"|ata\d+(?:\.\d+)?: (?:READ LOG DMA EXT failed, trying PIO|Read log (?:0x[0-9a-f]{2} )?page 0x[0-9a-f]{2} failed, Emask )"  # libata asks for logs that not every disk has
     r"|mpt\dsas\S*: High IOPs queues : (?:dis|en)abled$"

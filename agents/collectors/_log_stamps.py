@@ -24,7 +24,7 @@ MINUTE = re.compile(rf"\[{_MONTH} {{0,2}}(?P<day>\d{{1,2}}) (?P<h>\d{{2}}):(?P<m
 SINCE = re.compile(r"\[ {0,4}\+(?P<s>\d{1,8})\.(?P<f>\d{6})\] (?P<rest>.*)")
 _DATED = (
     re.compile(rf"(?:[a-z]{{3,8}} {{0,5}}: ?[a-z]{{3,8}} {{0,5}}: ?)?\[{_DAY} {_MONTH} {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"),  # dmesg -T
-    re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?P<rest>.*)"),  # syslog, journald
+    re.compile(rf"(?:<\d{{1,3}}>)?(?:{_DAY},? )?{_MONTH} {{1,2}}(?P<day>\d{{1,2}}) (?:(?P<year>\d{{4}}) )?{_CLOCK} (?: {{1,6}}(?=kernel: ))?(?P<rest>.*)"),  # syslog, journald; some take the host's name out
     re.compile(
         rf"(?:<\d{{1,3}}>\d? ?)?(?:{_DAY} )?(?P<year>\d{{4}})[-/](?P<mm>\d{{2}})[-/](?P<day>\d{{2}})[T -]{_CLOCK}"
         r"(?: ?(?:Z|[+-]\d{2}:?\d{2}|[A-Z]{3,5}))? {1,8}(?P<rest>\S.*)"
@@ -38,6 +38,7 @@ _FOREIGN_DMESG = re.compile(
     rf"\[[^\W\d_]{{1,6}}\.?,? (?:{_MONTH}|[^\W\d_]{{2,6}}\.?) {{1,2}}(?P<day>\d{{1,2}}) {_CLOCK} (?P<year>\d{{4}})\] (?P<rest>.*)"
 )
 _LEVEL = re.compile(r"<[0-7]>(?=\D)(.*)")  # of a console whose kernel prints no times
+_WALL = re.compile(r"kernel:(?=[\[A-Z])(.*)")
 _UNIX = re.compile(r"(?P<seconds>\d{10})\.(?P<f>\d{6}) (?P<rest>\S+ kernel: .*)")  # journald -o short-unix
 # The host and the program. What is not the kernel, ZFS's own daemons, a driver of illumos ("[ID 107833 kern.warning]") or systemd about the units that
 # import pools is "".
@@ -89,6 +90,7 @@ class Stamped:
 
 def stamped(line: str) -> Stamped | None:
     """The parts of a line that begins with a time; None for any other."""
+    line = line[1:] if line.startswith(" kernel:") else line  # as syslogd writes to all terminals
     return _stamped(line) if line[:1].isalnum() or line[:1] in ("<", "[") else None
 
 
@@ -109,6 +111,10 @@ def _stamped(line: str) -> Stamped | None:
     found = _LEVEL.fullmatch(line)
     if found:
         return Stamped(0, "", found.group(1))
+    found = _WALL.fullmatch(line)
+    if found:
+        again = _BOOT.fullmatch(found.group(1))
+        return _stamped(found.group(1)) if again else Stamped(0, "", found.group(1))
     found = _UNIX.fullmatch(line)
     if found:
         return _of(line, found, int(found.group("seconds")) * SECOND + int(found.group("f")))

@@ -227,7 +227,8 @@ def begins(line: str) -> bool:
         return JOURNAL.match(line[:LINE_MAX]) is not None
     one = stamped(line)
     if one is None:
-        return not line.startswith((" ", "\t")) and classify(line) is not None
+        bare = line[1:] if line.startswith(" ") else line  # journalctl -o cat and some editors leave one blank before it
+        return not bare.startswith((" ", "\t")) and classify(bare) is not None
     return one.ours and (
         line.lstrip("<0123456789>").startswith("[") or " kernel" in line[:120] or classify(one.message) is not None or counts(one.message)
     )

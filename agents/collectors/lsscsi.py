@@ -64,6 +64,7 @@ _FORMS = (
 _NO_NVME = "NVMe module may not be loaded"  # -v says so among the devices
 _HOST = re.compile(r"\[([0-9]{1,6})\] +(\S(?:.*[^ \n])?) *")
 _FOLDER = re.compile(r" +dir: \S+ +\[(/.*)\] *")
+_REST_OF_FOLDER = re.compile(r" *(?:dir: \S+|\[/sys/\S+|[0-9a-z:/]{1,80}\]) *")  # where mail wrapped it
 _ATTRIBUTES = re.compile(r" +\w+=\S*(?: +\w+=\S*)* *")
 
 
@@ -91,6 +92,8 @@ def _more(device: ScsiDevice, line: str) -> ScsiDevice | None:
     folder = _FOLDER.fullmatch(line)
     if folder:
         return replace(device, folder=folder.group(1))
+    if _REST_OF_FOLDER.fullmatch(line):
+        return device
     if _ATTRIBUTES.fullmatch(line):
         pairs = (word.partition("=") for word in line.split())
         return replace(device, attributes=device.attributes + tuple((name, value) for name, _, value in pairs))

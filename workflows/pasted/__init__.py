@@ -38,11 +38,13 @@ from workflows.pasted import (
     hwraid,
     iostat_errors,
     iostat_text,
+    ipmi_sensors,
     lsblk,
     lsscsi_states,
     lvm,
     machine_events,
     md,
+    md_log,
     mdb_written,
     megacli,
     megasasctl,
@@ -58,6 +60,7 @@ from workflows.pasted import (
     others,
     pool_properties,
     racadm,
+    read_tests,
     redfish,
     sas_ircu,
     sas_tree,
@@ -141,8 +144,10 @@ READERS: Mapping[str, Reader] = {
         racadm,
         redfish,
         machine_events,
-        notices,
+        ipmi_sensors,
+        read_tests,
         checks,
+        notices,
         scan_progress,
         scan_stats,
         dedup_table,
@@ -157,7 +162,7 @@ READERS: Mapping[str, Reader] = {
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
-    "kernel_log": lambda value, lines, where: smartd.of_log(lines, where),
+    "kernel_log": lambda value, lines, where: (*smartd.of_log(lines, where), *md_log.situations(lines, where)),
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
     "dbgmsg": lambda value, lines, where: failed_loads.situations(value, where),
     "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),
@@ -250,12 +255,17 @@ def situations(outputs: Iterable[ReadOutput], node: str, facts: NodeFacts | None
     """What these outputs of one node say of trouble. The same thing told twice counts once, in the graver words, else in those of the output that
     shows more of it; what the other says besides is kept with it.
     """
+    return once(
+        situation for each in outputs for situation in each.reader.situations(each.value, Where(node, each.reader.name, each.digest, facts))
+    )
+
+
+def once(situations: Iterable[Situation]) -> tuple[Situation, ...]:
+    """Each key once, in the graver words."""
     found: dict[str, Situation] = {}
-    for each in outputs:
-        where = Where(node, each.reader.name, each.digest, facts)
-        for situation in each.reader.situations(each.value, where):
-            before = found.get(situation.key)
-            found[situation.key] = situation if before is None else _graver(before, situation)
+    for situation in situations:
+        before = found.get(situation.key)
+        found[situation.key] = situation if before is None else _graver(before, situation)
     return tuple(found.values())
 
 
@@ -284,6 +294,7 @@ __all__ = [
     "links",
     "names_a_tool",
     "of_agents",
+    "once",
     "sights",
     "situations",
     "unreadable",

@@ -37,7 +37,7 @@ _SECTORS = (
     r"(?:fehlerhafte|defekte|beschädigte)n? (?:Sektoren|Blöcke)|Lesefehler|Schreibfehler|E/A-Fehler|secteurs? (?:défectueu|illisible)|erreurs? (?:de lecture|d'E/S)"
     r"|sector(?:es)? (?:defectuos|dañad)|errores de (?:lectura|E/S)|error de (?:lectura|E/S)|settor[ei] (?:danneggiat|difettos)|error[ei] di (?:lettura|I/O)"
     r"|slechte sectoren|leesfout|setores? (?:defeituos|danificad)|erros? de leitura|uszkodzon\w{1,4} sektor|błąd odczytu|(?:повреждённ|поврежденн|сбойн)\w{0,4} сектор|ошибк\w{1,3} чтения"
-    r"|坏扇区|壞軌|坏道|不良セクタ"
+    r"|坏扇区|壞軌|坏道|不良セクタ|I/O ?エラー"
 )
 _DENIES = re.compile(r"(?i)\b(?:nicht|kein\w{0,2}|n'est pas|ne .{1,40} pas|aucune?|nunca|jamais|nessun\w?|niet|geen|не|нет|brak)\b")
 OTHER_LANGUAGES: tuple[Kind, ...] = (
@@ -55,9 +55,9 @@ MACHINES: tuple[Kind, ...] = (
     (_of(r"predictive failure|PD predictive|SMART (?:status|health|trip).{0,30}(?:fail|not ok|bad|trip)|FailurePredicted|imminent"), "disk-failing", "act", "its own record says that it fails or will fail"),
     (_of(r"(?:VD|virtual (?:disk|drive)|logical drive|array).{0,60}(?:degraded|interim recovery|critical)|In Critical Array|to (?:PARTIALLY )?DEGRADED"), "vdev-degraded", "act", "an array or a pool is degraded"),
     (_of(r"(?:VD|virtual (?:disk|drive)|logical drive|array).{0,60}(?:offline|failed)|In Failed Array"), "pool-down", "act", "an array, volume or pool is down"),
-    (_of(r"Drive Fault|Device failed|to FAILED|Storage Enclosure Device Failure|(?:PD|drive|disk).{0,60}(?:is (?:now )?FAILED|fault type|too many medium errors)|SMART.{0,60}FAIL(?:ED|ING)|test result is not passed"), "disk-failing", "act", "a disk has failed"),
-    (_of(r"Command timeout on PD|\bPD .{0,100}\breset \(Type"), "disk-hangs", "watch", "the controller waited for a disk and reset it"),
-    (_of(r"Sense key: {0,3}3\b|medium errors?|media errors?|Sense: {0,2}[0-9a-f]{1,2}/11/"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
+    (_of(r"[Ff]ault detected on (?:drive|disk)|Drive Fault|asserted fault state|Device failed|to:? FAILED|Storage Enclosure Device Failure|(?:PD|drive|disk).{0,60}(?:is (?:now )?FAILED|fault type|too many medium errors)|SMART.{0,60}FAIL(?:ED|ING)|test result is not passed"), "disk-failing", "act", "a disk has failed"),
+    (_of(r"Drive timeout|Command timeout on PD|\bPD .{0,100}\breset \(Type"), "disk-hangs", "watch", "the controller waited for a disk and reset it"),
+    (_of(r"Drive ECC error|[Rr]eallocated sector count|Sense key: {0,3}3\b|medium errors?|media errors?|Sense: {0,2}[0-9a-f]{1,2}/11/"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
     (_of(r"(?:PD|drive|disk).{0,60}(?:removed|missing|not present)|Removed: PD|to (?:OFFLINE|MISSING)"), "disk-missing", "watch", "a disk is away"),
     (_of(r"SAS error counts|link errors?|PHY.{0,40}(?:error|lost)"), "link-crc", "watch", "transfers to a disk came damaged, or its link failed"),
     (_of(r"(?:power supply|PSU|fan|enclosure|EMM|temperature sensor).{0,60}(?:fail|lost|critical|not ok|non-recoverable)"), "enclosure-fault", "watch", "a part of the machine or of a shelf failed"),

@@ -64,8 +64,21 @@ _OTHERS: tuple[_Other, ...] = (  # the sentence, the situation, how grave and in
      lambda f: ("act" if f.group(3).lower() in ("critical", "unrecoverable") else "watch", f"{f.group(2)} of the enclosure {f.group(1)} is {f.group(3)}"), "See `sg_ses -p es` of that enclosure, its fans, power supplies and sensors."),
     (re.compile(r"([0-9]{1,12}) uncorrectable errors reported for (\S{1,80}) \((\S{1,60})\)"), "disk-failing", lambda f: ("watch", f"{f.group(2)} (serial {f.group(3)}) counts {f.group(1)} errors that it could not correct"), "Ask the disk itself: smartctl -x."),
     (re.compile(r"(\S{1,80}) \((\S{1,60})\) failed a SMART self-?test"), "disk-failing", lambda f: ("act", f"{f.group(1)} (serial {f.group(2)}) failed a self-test"), "Ask the disk itself: smartctl -x. See that its vdev has redundancy left, and plan its replacement."),
+    (re.compile(r"(\S{1,80}) \((\S{1,60})\) has a high erase cycle count"), "disk-worn", lambda f: ("watch", f"{f.group(1)} (serial {f.group(2)}) is worn: its blocks were erased often"), "Plan its replacement: smartctl -x shows how much of its life is left."),
+    (re.compile(r"([0-9]{1,3})% of lifetime left on SATA DOM (\S{1,40})"), "disk-worn", lambda f: ("act" if int(f.group(1)) < 10 else "watch", f"the SATA DOM {f.group(2).rstrip('.')} is worn: {f.group(1)} % of its life is left"), "It holds the system: plan its replacement."),
+    (re.compile(r"Disk (\S{1,80}) \(with serial: (\S{1,60})\) critical temperature threshold is ([0-9]{1,3}) degrees celsius and the current temp is ([0-9]{1,3})"), "disk-hot",
+     lambda f: ("act" if int(f.group(4)) >= int(f.group(3)) else "watch", f"{f.group(1)} (serial {f.group(2)}) is at {f.group(4)} C, its limit is {f.group(3)} C"), "Look at the airflow of its bay and at the fans."),
+    (re.compile(r"Sensor (\S.{0,60}?) is (below|above) (recommended|critical) value: (.{1,80})"), "enclosure-fault", lambda f: ("act" if f.group(3) == "critical" else "watch", f"the sensor {f.group(1)} is {f.group(2)} its {f.group(3)} value: {f.group(4)}"), "Look at the part at the machine, and at `ipmitool sdr elist`."),
+    (re.compile(r"(PS[U0-9]\S{0,20}|Power Supply.{0,30}?) is (\S{1,30}) showing: ([^.]{1,160})"), "enclosure-fault", lambda f: ("act", f"{f.group(1)} is {f.group(2)}: {f.group(3)}"), "Look at the power supply and its cord; `ipmitool sdr elist` shows how it is now."),
+    (re.compile(r"JBOF: \"(.{1,80}?)\" \(.{1,80}?\) (\S.{0,80}?) is (critical|noncritical): (.{1,80})"), "enclosure-fault", lambda f: ("act" if f.group(3) == "critical" else "watch", f"{f.group(2)} of the JBOF {f.group(1)} is {f.group(3)}: {f.group(4)}"), "Look at the part at the shelf."),
+    (re.compile(r"Sensor: '(?:Drive|Disk)(.{1,80}?)' had an 'Assertion Event' \(((?i:drive fault|.{0,40}fail).{0,60})\)"), "disk-failing", lambda f: ("act", f"the drive of the sensor{f.group(1)} failed: {f.group(2)}"), "Find it by its serial number and ask it: smartctl -x. A number of a bay may be another disk's today."),
+    (re.compile(r"Sensor: '(.{1,80}?)' had an 'Assertion Event' \((.{0,60}(?i:fail|lost|fault|critical|non-recoverable|redundancy|over).{0,60})\)"), "enclosure-fault", lambda f: ("act", f"{f.group(1)}: {f.group(2)}"), "Look at the part at the machine; `ipmitool sdr elist` shows how it is now."),
+    (re.compile(r"([0-9]{1,9}) total uncorrected errors detected for (\S.{0,60}?)\.?$"), "kernel-errors", lambda f: ("act", f"{f.group(1)} errors of memory that could not be corrected, of {f.group(2).rstrip('.')}"), "Memory that fails damages data before ZFS sees it: change the module, and scrub then."),
+    (re.compile(r"Disk\(s\): (\S.{0,300}?) are formatted with Data Integrity Feature"), "unexplained", lambda f: ("watch", f"{f.group(1)} are formatted with protection information (DIF)"), "`sg_readcap -l` shows it; TrueNAS does not support it, and formatting anew destroys what is on them."),
     (re.compile(r"(\S{1,80}) \((\S{1,60})\) is reporting a low spare block reserve"), "disk-failing", lambda f: ("act", f"{f.group(1)} (serial {f.group(2)}) runs out of spare blocks"), "See that its vdev has redundancy left, then replace it in place."),
 )  # fmt: skip
+_KERNEL_NAME = re.compile(r"(?:sd[a-z]{1,3}|nvme[0-9]|a?da[0-9]|nvd[0-9]|pmem[0-9])")
+_BEGUN = "|".join(form.pattern for form, *_ in _OTHERS)
 _NEUTRAL = re.compile(
     r"(?:New (?:ZFS version|feature)|ZFS version|.{0,80}[Nn]ew feature flags|[Ss]crub (?:of|for|on) pool .{1,140} (?:started|finished|is finished)|[Rr]esilver(?:ing)? (?:of|for|on) pool .{1,140} (?:started|finished)"
     r"|Enclosure \(.{1,160}\) is healthy|The volume .{1,140} status is HEALTHY|This is a test alert|.{0,200}[Uu]pdate)"
@@ -201,7 +214,7 @@ def _situation(slug: str, title: str, severity: Severity, text: str, alert: Aler
     gate = slug in ("pool-suspended", "pool-down")
     return Situation(
         slug, f"{slug}:{where.node}:{about.get('pool') or title}", where.node, severity,
-        title[0].upper() + title[1:] if "pool" not in about else title,
+        title if "pool" in about or _KERNEL_NAME.match(title) else title[0].upper() + title[1:],
         text, where.evidence(*alert.lines[:4]), subject={"node": where.node} | about, sure=slug != "unexplained", gate=gate,
     )  # fmt: skip
 
@@ -221,9 +234,11 @@ READER = Reader(
     name="alerts",
     first=r"\[?\{.{0,1000}?\"formatted\": ?\"| {1,40}\"formatted\": ?\"| {1,40}\"message\": ?\"(?:Pool|The volume|Device: /dev/|Space usage for pool) | {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?: ?$| {0,8}(?:The following|These) alerts? ha(?:s|ve) been (?:cleared|gone):"
     r"|[ >\"“]{0,12}(?:[*•-] {1,4})?(?:(?:CRITICAL|WARNING|ERROR|ALERT)[:,]? {1,4})?(?:[*•-] {1,4})?(?:(?:(?:The )?(?:[Pp]ool|volume) [\"'`]{0,2}[A-Za-z\[][\w.:\[\]-]{0,120}[\"'`]{0,2}(?: \(ZFS\))?|Boot [Pp]ool),? (?:state|status) is [A-Z]{4,12}(?::|\.?[\"”]?$)"
-    r"|(?:Space usage for pool|The capacity for the volume) [\"']|Scrub for pool [\"'].{1,120} is paused|Enclosure \(.{1,160}\): Element )",
+    r"|(?:Space usage for pool|The capacity for the volume) [\"']|Scrub for pool [\"'].{1,120} is paused|Enclosure \(.{1,160}\): Element )"
+    rf"|[ >\"“]{{0,12}}(?:[*•-] {{1,4}})?(?:{_BEGUN})",
     goes_on=r" {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?:| {0,8}(?:The following|These) |\s*[*•-] | {0,12}(?:CRITICAL|WARNING|ERROR|ALERT|NOTICE|INFO)\b"
-    r"|(?:The )?(?:Pool|pool|volume|Boot [Pp]ool) \S+ |Space usage|The capacity|Device: /dev/|Disk \S|Scrub |Enclosure \(",
+    r"|(?:The )?(?:Pool|pool|volume|Boot [Pp]ool) \S+ |Space usage|The capacity|Device: /dev/|Disk \S|Scrub |Enclosure \(|Current alerts?"
+    rf"|[ >\"“]{{0,12}}(?:[*•-] {{1,4}})?(?:{_BEGUN})",
     parse=parse,
     situations=situations,
     notes=notes,

@@ -164,10 +164,22 @@ def notes(value: Controller) -> tuple[str, ...]:
     return (*of_drives, *_volumes.notes(value.volumes, value.parts))
 
 
+_OF_CONTROLLER = re.compile(r" *Controller (?:Status|Model) +: ")
+
+
+def _is_sure(lines: Sequence[str], i: int) -> bool:
+    """Whether a heading that other tools print, too, is of arcconf, by what stands below it."""
+    head, below = lines[i].strip(), lines[i + 1 : i + 7]
+    if head.startswith("Controller information"):
+        return any(map(_OF_CONTROLLER.match, below))
+    return not head.startswith("Device #") or any("Device is a" in line for line in below[:2])
+
+
 READER = Reader(
     name="arcconf",
-    first=r"Controllers [Ff]ound: [0-9]+|(?:Physical Device|Logical [Dd](?:evice|rive)) information$| *Device #[0-9]+$| *Logical [Dd](?:evice|rive) number [0-9]+$",
-    confirm=lambda lines, i: not lines[i].strip().startswith("Device #") or any("Device is a" in line for line in lines[i + 1 : i + 3]),
+    first=r"Controllers [Ff]ound: [0-9]+|(?:Controller|Physical Device|Logical [Dd](?:evice|rive)) information$| *Device #[0-9]+$| *Logical [Dd](?:evice|rive) number [0-9]+$",
+    confirm=_is_sure,
+    inside=frozenset(("sas_ircu",)),
     tools=("arcconf",),
     asks=lambda tool, rest: any(word.lower() in ("getconfig", "getstatus") for word in rest),
     goes_on=r" |-{5,}|Controller|Logical |Physical |Device |Command completed|Connector |MaxCache |Array |Segment |Group |No |[A-Z][\w /.()#-]{2,60} +: ",

@@ -120,7 +120,7 @@ def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
 
 _NAME = re.compile(r"%?[a-z]{1,8}(?:_await|-sz|q-sz|qu-sz|/s)|await|svctm|%(?:util|[rwdf]rqm)|f_await")  # of a column, sysstat's iostat.c
 _OTHER = re.compile(
-    r"[-= ]*errors| *(?:extended device statistics|avg-cpu:|Linux |_x86_64_ |_aarch64_ |FreeBSD |SunOS |cpu$|us sy|tty +)|[0-9]{2}[/.-][0-9]{2}[/.-][0-9]{2,4} [0-9]|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ "
+    r"[^A-Za-z0-9]{1,80}$|[-= ]*errors| *(?:extended device statistics|avg-cpu:|Linux |_x86_64_ |_aarch64_ |FreeBSD |SunOS |cpu$|us sy|tty +)|[0-9]{2}[/.-][0-9]{2}[/.-][0-9]{2,4} [0-9]|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ "
 )
 
 

@@ -29,11 +29,29 @@ _DDN = re.compile(r"[# ]{0,4}Error (?:ID|Code) = [0-9]{1,6} : (?P<sentence>\S.{1
 _MANAGEMENT = re.compile(
     r"\s{0,8}(?:[0-9]{1,6} {1,4}(?:Critical|Caution|Repaired|Informational) .{0,60})?(?:LOG|CRITICAL|CAUTION|REPAIRED|INFORMATIONAL): {1,4}(?P<sentence>(?:Internal Storage Enclosure|Drive Array|Smart Storage|Power Supply|System Fan)\b.{1,400})"
 )
-_FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT)
+# OpenManage's sentences of a machine's event log, also without what stands before them (Messages Reference Guide, drive events)
+_DRIVE = re.compile(
+    r"(?:.{0,120}?(?:\||: ) {0,4})?(?P<sentence>Drive [0-9]{1,3} (?:de-?)?(?:asserted fault state|(?:drive presence|predictive failure|hot spare|consistency check in progress|in critical array|in failed array|rebuild in progress|rebuild aborted) was (?:de-?)?asserted)\.?)$"
+)
+# Dell's lifecycle log and alert mails: the id of a message, and its sentence (Event and Error Message Reference Guide)
+_DELL = re.compile(
+    r"(?:.{0,80}?[\s|,:(])?(?:PDR|VDR|STOR|BAT|CTL|ENC|PSU|FAN|TMP|SSD|HWC|RDU|CBL)[0-9]{1,5}[\s|,:)-]{1,6}(?P<sentence>[A-Z][^|]{5,400})"
+)
+_READYNAS = re.compile(
+    r"(?:.{0,80}?: )?(?P<sentence>(?:Disk in channel [0-9]{1,2} .{0,40}changed state from|Volume \S{1,60} health changed from|Detected (?:increasing|high) [a-z ]{3,60}count: ).{1,200})"
+)
+_TERMINAL = re.compile(
+    r"(?:.{0,60}?\bEVT#[0-9]{1,9}-T[0-9]{1,12}: {1,4}[0-9]{1,5}=)(?P<sentence>[A-Z].{5,300})"
+)  # the firmware's own log of MegaRAID
+_RECORD = re.compile(r"Record: {1,12}[0-9]{1,6}$|Severity {1,12}: (?:Critical|Non-Critical|Ok|Warning)$")
+_SEVERITY = re.compile(r"Severity {0,12}: {1,12}(?P<severity>\S{2,20})")
+_DESCRIPTION = re.compile(r"Description {0,12}: {1,12}(?P<sentence>\S.{3,400})")
+_FORMS = (_OPENMANAGE, _INSIGHT, _EVENT, _MONITOR, _DDN, _MANAGEMENT, _DRIVE, _DELL, _READYNAS, _TERMINAL)
+_OF_HP = re.compile(r"^Drive Array ?- ?")  # what HP calls all that its controllers report, and no array
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
 _FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists
 _QUIET = re.compile(
-    r"(?i)returned to normal|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|Sense: {0,2}5/|power state change"
+    r"(?i)returned to normal|de-?asserted|operating normally|\bis (?:now )?(?:online|ready)\b|from (?:FAILED|OFFLINE|MISSING|Degraded) to |drive presence was asserted|hot spare was asserted|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|Sense: {0,2}5/|power state change"
 )
 
 
@@ -44,8 +62,15 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
 
 
 def _events(lines: Sequence[str]) -> Iterator[Notice]:
+    severity = ""
+    of_records = any(map(_RECORD.match, lines))
     for line in lines:
-        if sel := _SEL.match(line[:400]):
+        if of_records and (graded := _SEVERITY.match(line[:80])):
+            severity = graded["severity"].lower()
+        elif of_records and (described := _DESCRIPTION.match(line[:500])):
+            quiet = severity in ("ok", "normal", "informational") or _QUIET.search(described["sentence"]) is not None
+            yield Notice(described["sentence"].strip(), _fields(quiet), line.strip())
+        elif sel := _SEL.match(line[:400]):
             yield _of_sensor(sel["sensor"], sel["event"], sel["way"], line)
         elif found := next((match for form in _FORMS if (match := form.match(line[:900]))), None):
             yield _of_words(found.group("sentence").strip(), line)
@@ -63,7 +88,8 @@ def _of_words(sentence: str, line: str) -> Notice:
     if status:
         what = "" if status["status"] == _FINE else "logical drive failed: " if _OF_LOGICAL.search(sentence) else "drive is FAILED: "
         return Notice(f"{what}{sentence}", _fields(not what), line.strip())
-    return Notice(sentence, _fields(_QUIET.search(sentence) is not None), line.strip())
+    own = _OF_HP.sub("", sentence)
+    return Notice(own, _fields(_QUIET.search(own) is not None), line.strip())
 
 
 def _fields(quiet: bool) -> tuple[tuple[str, str], ...]:
@@ -79,13 +105,13 @@ def notes(value: Notices) -> tuple[str, ...]:
     )
 
 
-_FIRST = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in (_SEL, *_FORMS))
+_FIRST = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in (_SEL, *_FORMS, _RECORD))
 READER = Reader(
     name="machine_events",
     first=_FIRST,
-    tools=("ipmitool",),
-    asks=lambda tool, rest: "sel" in rest,
-    goes_on=rf"{_FIRST}|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
+    tools=("ipmitool", "racadm"),
+    asks=lambda tool, rest: "sel" in rest or "getsel" in rest or "lclog" in rest,
+    goes_on=rf"{_FIRST}|(?:Date/Time|Date and Time|Source|Severity|Description|ID|Category) {0, 12}: |-{{20,}}$|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
     open_ended=True,
     inside=frozenset(("notices", "alerts", "zed_mail")),
     parse=parse,

@@ -53,7 +53,7 @@ _EVENT = re.compile(
     r"(?:.{0,80}mdadm(?:\[[0-9]{1,9}\])?: )?(?:An? )?(\w{3,30}) event (?:had been )?detected on md device (/dev/\S{1,80}?)\.?(?:, component device (/dev/\S{1,80}))?$"
 )
 _KNOWN = re.compile(
-    r"Personalities :|unused devices:|This is an automatically generated mail|running on |Faithfully yours|P\.S\. The /proc/mdstat|It could be related to component"
+    r"[^A-Za-z0-9]{1,120}$|Personalities :|unused devices:|This is an automatically generated mail|running on |Faithfully yours|P\.S\. The /proc/mdstat|It could be related to component"
     r"|bitmap: |\[[=>.]{5,40}\]|resync=|(?:recovery|resync|check|reshape) *=|Number +Major|[0-9]+ blocks|[A-Z][\w ]{2,30} : |/etc/cron|\S{1,120}:$"
 )
 _LOST = ("Fail", "FailSpare", "DegradedArray", "DeviceDisappeared")
@@ -80,7 +80,7 @@ def parse(lines: Sequence[str]) -> Arrays | Unparsed:
 
 
 _REST = re.compile(  # how the rest of a line begins that a mail program has cut; no line of these outputs begins so itself
-    r"(?:\[(?:raid|linear|multipath)[0-9]{0,2}\]|level [0-9]|algorithm [0-9]|finish=|speed=|\[[0-9]{1,4}/[0-9]{1,4}\] \[[U_]+\]|\[[U_]{1,400}\]$|(?:[a-z][\w!/-]{1,39}\[[0-9]{1,4}\](?:\([A-Z]\)){0,3} ?)+$)"
+    r"(?:\[(?:raid|linear|multipath)[0-9]{0,2}\]|[0-9]{1,6}[kK] chunk|level [0-9]|algorithm [0-9]|finish=|speed=|\[[0-9]{1,4}/[0-9]{1,4}\] \[[U_]+\]|\[[U_]{1,400}\]$|(?:[a-z][\w!/-]{1,39}\[[0-9]{1,4}\](?:\([A-Z]\)){0,3} ?)+$)"
 )
 
 

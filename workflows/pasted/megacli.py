@@ -55,7 +55,19 @@ _EMPTY = re.compile(
 )
 
 
+_KEYS = "Enclosure Device ID|Slot Number|Device Id|WWN|Media Error Count|Other Error Count|Predictive Failure Count|PD Type|Raw Size|Coerced Size|Firmware state|Inquiry Data|Drive Temperature"
+_JOINED = re.compile(rf"(?<=\S) (?=(?:{_KEYS}) ?:)")
+_REMARK = re.compile(r" {2,200}(?:#|---).*$")
+
+
+def _each_alone(lines: Sequence[str]) -> Iterator[str]:
+    """One field a line: some list a drive in one line, by xargs, and some write a remark behind a field."""
+    for line in lines:
+        yield from _JOINED.split(_REMARK.sub("", line)) if ":" in line else (line,)
+
+
 def parse(lines: Sequence[str]) -> Drives | Unparsed:
+    lines = tuple(_each_alone(lines))
     each = list(sections(lines, _BEGINS))
     drives = tuple(drive for section in each if section.title.startswith("Enclosure") and (drive := _drive(section)).slot is not None)
     drives = drives or tuple(_by_counts(lines))

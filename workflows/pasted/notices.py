@@ -37,12 +37,12 @@ class Notices:
 _Kind = tuple[re.Pattern[str], str, Severity, str]
 KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave, in which words
     (re.compile(r"EmailTest|test (?:message|notification|alert|mail)|[Tt]his is a test"), "", "info", ""),
-    (re.compile(r"(?i)RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage )?pool .{1,60}(?:degraded|has degraded)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
+    (re.compile(r"(?i)(?:RaidSet|Raid Set|Volume|logical device|unit)\b.{0,40} degraded|degraded unit|failed disks? ?= ?[1-9]|RAID (?:disk failure|insufficient)|RAID array .{1,80}(?:insufficient|needs attention)|RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage )?pool .{1,60}(?:degraded|has degraded)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
     (re.compile(r"(?i)(?:storage )?pool .{1,60}(?:crashed|inactive|not active|failed)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
-    (re.compile(r"(?i)SmartFailure|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
+    (re.compile(r"(?i)SmartFailure|SMART (?:device |critical )?warning|Smart(?:Device|Critical)Warning|has SMART warning|NVMe critical warning|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
      "disk-failing", "act", "its own record says that it fails or will fail"),
-    (re.compile(r"(?i)fault detected on|[Dd]etected a failed disk|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
-    (re.compile(r"(?i)medium error|bad (?:block|sector)|uncorrect|unrecovered|read error|reallocat|pending sector|media error|I/O error|read/write error"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
+    (re.compile(r"(?i)fault detected on|(?:disk|drive) .{0,80}(?:severely damaged|been deactivated|been disabled|is faulted)|[Dd]etected a failed disk|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
+    (re.compile(r"(?i)medium error|bad (?:block|sector)|uncorrect|unrecovered|read error|reallocat|pending[ _]sector|media error|MediaErrors|I/O error|read/write error|array (?:has errors|health report \[FAIL\])"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
     (re.compile(r"(?i)(?:plugged|unplugged|pulled) out|unplugged|(?:disk|drive) .{0,80}(?:removed|missing|lost|disconnected|not (?:found|detected|responding))|device (?:is )?(?:gone|missing)"), "disk-missing", "watch", "a disk is away"),
     (re.compile(r"(?i)(?:disk|drive|hdd|ssd|temperature).{0,80}(?:overheat|too hot|temperature|exceed|high)|Temperature(?:High|Critical)"), "disk-hot", "watch", "a disk is too hot"),
     (re.compile(r"(?i)wear|lifespan|life (?:left|remaining)|endurance|spare (?:blocks?|capacity)"), "disk-worn", "watch", "an SSD is worn"),
@@ -56,13 +56,24 @@ _BEGINS = (
     r"|SeqNumber {1,12}= [0-9]|Message ID {1,12}= [A-Z]{3}[0-9]{1,5}|Event: Unraid |System Host Name: \S"
     r"|(?:NAS-Name|Nom du NAS|Nombre (?:del )?NAS|Nome (?:do |del )?NAS|NAS-naam|Nazwa NAS|Имя NAS|NAS ?名[称稱前]?) ?[:：] ?\S"
     r"|\s{0,40}\"string\": \"Completed: [a-z ]{2,40}failure\"|\*\*(?:Firing|Resolved)\*\*|[ >]{0,8}(?:Subject: )?(?:Problem|PROBLEM|Resolved|RESOLVED|OK): \S|Problem (?:started|has been resolved) at [0-9]|Trigger: \S"
+    r"|[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert) ?[:=] ?[A-Z]\w{3,80}$|[ >*]{0,8}(?:[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$"
+    r"|.{1,120} (?:(?:raised|changed) to (?:CRITICAL|WARNING)\b|is (?:CRITICAL|WARNING): )"
     r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), [`*_]?[\w-]{1,60}[._][\w./-]{0,80}[`*_]?(?:,| \()"
     r"|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
 )
+# How a monitor or a machine begins a line of its own; with a kind that is known and a word of storage behind it, it is taken for one
+_SEVERITY_WORD = r"(?:CRITICAL|WARNING|ERROR|ALERT|ALARM|PROBLEM|FAILURE|FAULT|Critical|Warning|Error|Alert|Alarm|Problem|Failure|Fault)"
+_SHAPED = (
+    rf"(?:[^\x00-\x7f]{{1,3}} ?)?(?:P[1-5] ?\| ?\S|{_SEVERITY_WORD}(?: ?[:|(\[]|\t| {{2}}| +\w{{1,12}} +[0-9]{{4}}[/-][0-9]{{2}}[/-][0-9]{{2}} )|FQX[A-Z0-9]{{5,12}}: |EVENT \(.{{1,40}}\): |Event: (?!Unraid|[A-Z]{{2,12}} -> )\S"
+    r"|\[(?:Storage & Snapshots|Hardware Status|Storage Manager|Disk|Datadog|SMARTD?|RAID)\] ?\S|[0-9]{4} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} [A-Z]|Subject: Raid System Event|Event (?:Device|Type): \S"
+    r"|(?:The )?(?:Physical |Logical |Hard |Virtual )?(?:[Dd]is[ck]|[Dd]rive|HDD|SSD) [#(\[]?[0-9][\w:.\])]{0,12} .{0,90}\b(?:is|has been|has|was) (?:severely |now )?(?:faulted|failed|degraded|damaged|deactivated|removed|missing|offline|disabled|predict)\w*\b)"
+)
 # With these words mails of a NAS begin, and say below which disk or pool they are about; the sentence may stand there alone, too
+_JSON_ALERT = r"\{.{0,600}?\"alertname\": ?\""
 _SALUTATION = r"(?:Dear|Sehr geehrte[rs]?|Cher|Chère|Estimado|Estimada|Gentile|Beste|Geachte|Prezado|Caro|Szanowny|Уважаемый|尊敬的|親愛的|亲爱的) ?.{1,60}[,.:，：、!]$"
-_OF_NAS = rf"(?i:(?:the |der |die |das |le |la |el |il |het |de |o |a )?(?:{TOPICS}) ?['\"]?[A-Z]?[0-9]{{1,3}}\b.{{0,160}}(?:on|auf|sur|en|de|su|op|em|na|на|at) \S|\S{{1,60}} ?上的(?:{TOPICS}))"
+_OF_NAS = rf"(?i:(?:the |der |die |das |le |la |el |il |het |de |o |a )?(?:{TOPICS}) ?['\"]?[A-Z]?[0-9]{{1,3}}\b.{{0,160}}(?:on|auf|sur|en|de|su|op|em|na|на|at) \S|\S{{1,60}} ?上[的の](?:{TOPICS}))"
 _NEW = re.compile(
+    rf"{_SHAPED}|"
     r"(?:SeqNumber {1,12}= |\[(?:Warning|Error|Information|Info)\]|NAS Name: |Event: Unraid |[ >]{0,8}(?:Subject: )?(?:Scrutiny SMART error|\[(?:FIRING|RESOLVED):))"
 )
 _FIELD = re.compile(r"[ >*-]{0,8}([^\W\d_][\w /'-]{1,30}?) {0,12}[:=：] {0,4}(\S.{0,400})$")
@@ -77,6 +88,14 @@ _SENTENCES = (
         "failure type",
         "warning",
         "problem name",
+        "notification type",
+        "alert",
+        "alert_name",
+        "service",
+        "event",
+        "additional info",
+        "output",
+        "details",
         "trigger",
         "operational data",
     ),
@@ -84,7 +103,7 @@ _SENTENCES = (
 )
 OF_MACHINE = "of a machine"  # a field of what a machine's own event log says: its words come before those of monitors
 _OVER = re.compile(
-    r"\[RESOLVED:|\[(?:Information|Info)\]|^(?:Subject: )?(?:Resolved|RESOLVED|OK): |\*\*Resolved\*\*|Problem has been resolved| recovered, "
+    r"\[RESOLVED:|\[(?:Information|Info)\]|^(?:Subject: )?(?:Resolved|RESOLVED|OK): |\*\*Resolved\*\*|Problem has been resolved| recovered, |\bRECOVERY\b|\"status\": ?\"resolved\"|returned to normal|turned good|(?:is )?operating normally|-> OK\b"
 )
 _QUIET_SEVERITY = (
     "informational",
@@ -105,13 +124,20 @@ _PLACE = re.compile(
 )
 
 
+_IS_JSON = re.compile(r"\s{0,8}\{.{0,600}?\"alertname\"")  # what Alertmanager sends to others
+_JSON_PAIR = re.compile(r"\"(\w{1,30})\": ?\"([^\"]{1,300})\"")
+
+
 def parse(lines: Sequence[str]) -> Notices | Unparsed:
     """Every notice, in their order; Unparsed where no line says anything."""
     found: list[tuple[list[str], dict[str, str]]] = []
     for line in filter(str.strip, lines):
-        if not found or (_NEW.match(line) and found[-1][0]):
+        greeted = found and len(found[-1][0]) == 1 and _IS_SALUTATION.match(found[-1][0][0])
+        if not found or (_NEW.match(line) and found[-1][0] and not greeted):
             found.append(([], {}))
         texts, fields = found[-1]
+        for name, value in _JSON_PAIR.findall(line[:4000]) if _IS_JSON.match(line) else ():
+            fields.setdefault(name.lower(), value)
         field = _FIELD.match(line[:500])
         if field and not _NEW.match(line):
             fields.setdefault(field.group(1).strip().lower(), field.group(2).strip())
@@ -146,10 +172,27 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
     machines = of_sentence(notice.sentence)
     found = (machines or own) if notice.field(OF_MACHINE) else (own or machines)
     kind = found[1:] if found else None
+    if kind is None and _IS_SHAPED.match(notice.line) and not _OF_STORAGE.search(notice.sentence):
+        return  # another matter of that machine
     if kind is None:
         yield _situation("unexplained", "watch", "a notice whose words are not known here", notice, where)
     elif kind[0]:
         yield _situation(*kind, notice, where)
+        if (other := _of_other(notice.sentence, kind[0])) is not None:
+            yield _situation(*other, notice, where)
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!]) +")
+_ADVICE = re.compile(r"(?i)\b(?:if|please|may|might|can|could|would|possible|should|otherwise|do not|recommend|run)\b")
+
+
+def _of_other(text: str, slug: str) -> tuple[str, Severity, str] | None:
+    """A mail may say of a disk and of its array: the matter of the other kind, by a sentence that reports and does not advise."""
+    for sentence in _SENTENCE_END.split(text):
+        found = None if _ADVICE.search(sentence) else next((kind for kind in KINDS if kind[0].search(sentence)), None)
+        if found and found[1] and found[2] == "act" and (found[1] in NO_DISK) != (slug in NO_DISK):
+            return found[1], found[2], found[3]
+    return None
 
 
 NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
@@ -193,16 +236,35 @@ _OF_A_NAS_ALONE = re.compile(
     r"(?i)has (?:degraded|crashed)|\([0-9]{1,2}/[0-9]{1,2} |has been (?:removed|deactivated|plugged)|entered"
 )  # in words of no person
 _NAMES_A_NAS = re.compile(r"Synology|DiskStation|RackStation|\bDSM\b|QNAP|\bQTS\b|Storage Manager|TrueNAS|ReadyNAS|Asustor|TerraMaster")
+_IS_OF_SMART = re.compile(r"(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$")
+_IS_SHAPED, _IS_BEGUN_ELSE = re.compile(_SHAPED), re.compile(rf"{_BEGINS}|{_SALUTATION}")
+_OF_PERSON = re.compile(r"(?i)\b(?:I|I'm|I've|my|mine|we|our|you|your|me)\b|\?\s*$")
+_IS_FIELD_ALONE = re.compile(
+    r"[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert|[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$|.{1,120} (?:(?:raised|changed) to (?:CRITICAL|WARNING)\b|is (?:CRITICAL|WARNING): )"
+)
+_OF_STORAGE = re.compile(
+    r"(?i)\b(?:disks?|drives?|smart|raid|md[0-9]|nvme\w*|sd[a-z]{1,2}|zpool|zfs\w*|pools?|volumes?|arrays?|hdd|ssd|HostRaid\w*|Smart\w*)\b|_sector|SMART"
+)
 LOOKED_AT = 8  # lines below a salutation or a problem's name
 
 
 def _is_sure(lines: Sequence[str], i: int) -> bool:
     """Whether a line with which people's own mails begin, too, is a monitor's, by what stands below it; every other beginning is."""
     line, below = lines[i], lines[i + 1 : i + 1 + LOOKED_AT]
+    if _IS_SHAPED.match(line) and not _IS_BEGUN_ELSE.match(line):
+        return _OF_PERSON.search(line) is None and any(
+            of_any(each) and _OF_STORAGE.search(each) and not _ADVICE.search(each) for each in _SENTENCE_END.split(line)
+        )
     if _IS_SALUTATION.match(line):
         return any(_IS_OF_NAS.match(each) and of_any(each) for each in below)
+    if _IS_OF_SMART.match(line) and (_OF_PERSON.search(line) or re.search(r"\b(?:when|if|that|as)\b", line)):
+        return False
     if _IS_PROBLEM.match(line):
         return any(map(_OF_ZABBIX.match, below))
+    if _IS_FIELD_ALONE.match(line):
+        if any("RECOVERY" in each for each in (line, *below)):
+            return any(map(_OF_STORAGE.search, (line, *below)))
+        return any(map(of_any, (line, *below))) and any(map(_OF_STORAGE.search, (line, *below)))
     if _IS_OF_NAS.match(line) and not _IS_BEGUN.match(line):
         around = lines[max(0, i - LOOKED_AT) : i + LOOKED_AT]
         return of_any(line) and (_OF_A_NAS_ALONE.search(line) is not None or of_language(line) or any(map(_NAMES_A_NAS.search, around)))
@@ -216,10 +278,24 @@ def of_any(sentence: str) -> bool:
 
 READER = Reader(
     name="notices",
-    first=rf"{_BEGINS}|{_SALUTATION}|{_OF_NAS}",
+    first=rf"{_BEGINS}|{_SALUTATION}|{_OF_NAS}|{_SHAPED}|{_JSON_ALERT}",
     confirm=_is_sure,
-    goes_on=rf"{_BEGINS}|{_OF_NAS}|[ >*-]{{0,8}}[^\W\d_][\w /'-]{{1,30}}? {{0,12}}[:=：] {{0,4}}\S|Labels:|Annotations:|Disk [0-9]",
-    inside=frozenset(("smartd", "alerts", "kernel_log", "zed_mail", "smart", "checks", "machine_events")),
+    goes_on=rf"{_BEGINS}|{_SHAPED}|{_OF_NAS}|[ >*-]{{0,8}}[^\W\d_][\w /'-]{{1,30}}? {{0,12}}[:=：] {{0,4}}\S|Labels:|Annotations:|Disk [0-9]",
+    inside=frozenset(
+        (
+            "smartd",
+            "alerts",
+            "kernel_log",
+            "fmadm",
+            "storcli",
+            "megacli",
+            "systemctl_status",
+            "zed_mail",
+            "smart",
+            "checks",
+            "machine_events",
+        )
+    ),
     parse=parse,
     situations=situations,
     silent=lambda value: True,

@@ -173,7 +173,7 @@ def notes(value: Controller) -> tuple[str, ...]:
 
 READER = Reader(
     name="ssacli",
-    first=r"(?:HPE? |Dynamic )?Smart (?:Array|HBA|RAID) .{0,60} in |MSA[0-9]{3,4} .{0,40} in \S| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
+    first=r"FIRMWARE UPGRADE REQUIRED: |(?:HPE? |Dynamic )?Smart (?:Array|HBA|RAID) .{0,60} in |MSA[0-9]{3,4} .{0,40} in \S| *physicaldrive \S+(?: \(|$)|(?:HPE|HP) .{0,60} in Slot [0-9]",
     tools=("ssacli", "hpssacli", "hpacucli"),
     asks=lambda tool, rest: "show" in rest,
     goes_on=r" |\S.{0,80}? at Port \w{1,4}, Box [0-9]|[Aa]rray |HBA Drives|logicaldrive |physicaldrive |[Uu]nassigned|Internal |External |Port |SEP |Enclosure |Expander |Smart |HPE? |[A-Z][\w/ ().?-]{2,50}: ",

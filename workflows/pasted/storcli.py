@@ -89,6 +89,7 @@ class _Found:
 
     drives: dict[str, Drive] = field(default_factory=dict)
     volumes: list[tuple[str, str, str]] = field(default_factory=list)
+    groups: list[tuple[str, str, str]] = field(default_factory=list)  # of the topology: (drive group, state, line)
     status: tuple[str, str] | None = None
     failed: str = ""
     answered: bool = False  # it ran, whatever it was asked for
@@ -118,6 +119,7 @@ def parse(lines: Sequence[str]) -> Controller | Unparsed:
     else:
         for line in lines:
             _take(line.strip(), found)
+        found.volumes = found.volumes or found.groups
     if not (found.drives or found.volumes or found.status or found.failed or found.parts or found.answered):
         return refused("storcli", first)
     return Controller(
@@ -136,6 +138,8 @@ def _take(line: str, found: _Found) -> None:
         enclosure, slot, _, state, status = row.groups()
         state = status if found.has_status else state
         found.keep(found.drive(None if enclosure in (None, "-") else enclosure, slot), line, state=state, model=_model(line))
+    elif member := _TOPOLOGY.match(f"{line} "):
+        _of_topology(member, line, found)
     elif volume:
         found.volumes.append((volume.group(1), volume.group(3), line))
     elif part := _PART.match(line):
@@ -153,6 +157,24 @@ def _take(line: str, found: _Found) -> None:
         found.failed = line
     elif equals and name == "Description" and found.failed:
         found.failed = value
+
+
+# of `/c0 show`: drive group, array, row, enclosure and slot, id, what it is and how it is
+_TOPOLOGY = re.compile(
+    r" *([0-9]{1,3}) +([0-9]{1,3}|-) +([0-9]{1,3}|-) +(?:([0-9]{0,4}):([0-9]{1,3})|-) +(?:[0-9]{1,5}|-) +(RAID[0-9]{1,2}|DRIVE) +([A-Za-z]{2,6}) "
+)
+
+
+def _of_topology(member: re.Match[str], line: str, found: _Found) -> None:
+    """A drive that is not there has no place but its row; a group stands for its volume where the volumes were not pasted."""
+    group, array, row, enclosure, slot, what, state = member.groups()
+    if what != "DRIVE":
+        found.groups += [(group, state, line)] if array == "-" else []
+        return
+    missing = f"row {row} of drive group {group}"
+    drive = found.drive(enclosure or None, slot) if slot else found.drives.setdefault(missing, Drive(missing))
+    if drive.state is None:
+        found.keep(drive, line, state=state)
 
 
 def _part(model: str, state: str, line: str) -> Part:

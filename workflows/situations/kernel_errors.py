@@ -78,10 +78,15 @@ def _holds_at_boot(log: Log, why: str, event: KernelEvent) -> bool:
     Where the pools were read, these say which disk is not there any more.
     """
     return why in ("medium", "hardware", "unready", "locked", "protection", "optical") or (
-        event.kind in ("io-error", "buffer-error") and not log.node.pools_read
+        (
+            event.kind in ("io-error", "buffer-error", "path-down", "path-none")
+            or (event.kind == "ata-gone" and _NO_MORE.search(event.line) is not None)
+        )
+        and not log.node.pools_read
     )
 
 
+_NO_MORE = re.compile(r"qc timeout|disabled|disable device|failed to (?:IDENTIFY|set xfermode)")
 _WAITS = re.compile(r"edium not present|standby state|not accessible|becoming ready|nitializing command required|in progress")
 
 

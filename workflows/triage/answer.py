@@ -268,7 +268,9 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
             reads.append(_take(name, piece, nodes, taken))
     fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
-    found = detect_all(fleet, chain(_of_pasted(nodes, fleet), on_two(fleet, {node: own.pasted for node, own in nodes.items()}, reads)))
+    found = detect_all(
+        fleet, chain(pasted.once(_of_pasted(nodes, fleet)), on_two(fleet, {node: own.pasted for node, own in nodes.items()}, reads))
+    )
     sources = _sources_by_node(reads)
     captures = {node: _captures(own) for node, own in nodes.items()}
     return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines, captures)

@@ -329,7 +329,7 @@ _BEGINNING = re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ |\s*\{")
 # Of file systems that no pool is: what they print is not judged here, and a disk below them need not be well
 _OF_OTHERS = re.compile(
     r"(?:\bBTRFS:? (?:error|critical|warning)|\bEXT[234]-fs (?:error|warning)|\bJBD2: .{0,80}(?:[Ee]rror|[Aa]bort)|\bXFS \([^)]{1,60}\): .{0,120}(?:[Ee]rror|[Cc]orrupt|[Ss]hut)"
-    r"|\bBTRFS.{0,80} errs: wr [0-9]|\bmd/raid\S{0,60}: (?:Disk failure|Operation continuing|read error)|\b(?:F2FS|FAT)-fs .{0,80}[Ee]rror)"
+    r"|\bBTRFS.{0,80} errs: wr [0-9]|\b(?:F2FS|FAT)-fs .{0,80}[Ee]rror)"
 )
 
 

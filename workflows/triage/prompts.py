@@ -29,7 +29,9 @@ _BEFORE = re.compile(
 _NOT_ENDS = "#$%>\u276f\u279c\u03bb\u00bb"
 _FORMS = (
     re.compile(rf"\[?[A-Za-z0-9._-]{{1,40}}[@\u327f]({_HOST})[^{_NOT_ENDS}]{{0,200}}[{_NOT_ENDS}]{{1,2}} ?(.*)"),  # root@oss01:~#
-    re.compile(rf"(?!(?:ba|z|k|c|tc|da|fi)?sh[-0-9.]*[#%$])({_HOST})(?::\S{{0,100}}|~\S{{0,100}})? ?[#%] ?(.*)"),  # oss01# , oss01:~ #
+    re.compile(
+        rf"(?!https?:|(?:ba|z|k|c|tc|da|fi)?sh[-0-9.]*[#%$])({_HOST})(?::\S{{0,100}}|~\S{{0,100}})? ?[#%] ?(.*)"
+    ),  # oss01# , oss01:~ #
     re.compile(rf"({_HOST}):\S{{1,100}} [a-z][a-z0-9._-]{{0,30}}\$(?: (.*)|$)"),  # mini:~ kim$ , as macOS has it
     re.compile(r"()(?:ba|z|k|c|tc|da)?sh(?:-[0-9.]{1,8})?[#$%] ?(.*)"),  # bash-5.2#
     re.compile(r"()(?:PS )?[A-Za-z]:\\[^>]{0,200}> ?(.*)"),
