@@ -223,7 +223,7 @@ READER = Reader(
     r"|[ >\"“]{0,12}(?:[*•-] {1,4})?(?:(?:CRITICAL|WARNING|ERROR|ALERT)[:,]? {1,4})?(?:[*•-] {1,4})?(?:(?:(?:The )?(?:[Pp]ool|volume) [\"'`]{0,2}[A-Za-z\[][\w.:\[\]-]{0,120}[\"'`]{0,2}(?: \(ZFS\))?|Boot [Pp]ool),? (?:state|status) is [A-Z]{4,12}(?::|\.?[\"”]?$)"
     r"|(?:Space usage for pool|The capacity for the volume) [\"']|Scrub for pool [\"'].{1,120} is paused|Enclosure \(.{1,160}\): Element )",
     goes_on=r" {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?:| {0,8}(?:The following|These) |\s*[*•-] | {0,12}(?:CRITICAL|WARNING|ERROR|ALERT|NOTICE|INFO)\b"
-    r"|(?:The )?(?:Pool|pool|volume|Boot [Pp]ool) \S+ |Space usage|The capacity|Device: /dev/|Disk \S|Scrub |Enclosure \(",
+    r"| {0,12}Disk \S.{0,160} is [A-Z]{4,12}\b|(?:The )?(?:Pool|pool|volume|Boot [Pp]ool) \S+ |Space usage|The capacity|Device: /dev/|Scrub |Enclosure \(",
     parse=parse,
     situations=situations,
     notes=notes,
