@@ -66,7 +66,7 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
     first = _first_of(lost)
     cures = way if several or first is not lost.leaf else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
     if len(marked := _marked(lost.top)) > 1:
-        most = ", which counts the most errors" if first.counted else ""
+        most = ", which counts the most errors" if all(_weight(leaf) < _weight(first) for leaf in marked if leaf is not first) else ""
         others = ", ".join(leaf.short for leaf in marked if leaf is not first)
         cures = (
             _cures.wait(
@@ -85,7 +85,11 @@ def _marked(top: VdevFacts) -> tuple[VdevFacts, ...]:
 
 def _first_of(lost: Lost) -> VdevFacts:
     """Which of the marked leaves of its vdev is seen to first: the one that counts the most errors, the first of equals."""
-    return max(_marked(lost.top) or (lost.leaf,), key=lambda leaf: sum(map(_about, leaf.figures)))
+    return max(_marked(lost.top) or (lost.leaf,), key=_weight)
+
+
+def _weight(leaf: VdevFacts) -> float:
+    return sum(map(_about, leaf.figures))
 
 
 def _about(figure: str) -> float:
