@@ -13,9 +13,7 @@ from workflows.situations import _words
 
 DAY_US = 24 * 3600 * SECOND
 BOOTING_US = 60 * SECOND  # drivers reset their adapters and disks while they start
-OF_NO_START = frozenset(  # pools are imported in that minute, and what ZFS prints then comes of no driver's start
-    ("panic", "kernel-fault", "suspended", "multihost-suspended", "hung-io", "zio-error", "checksum", "vdev-problem", "pool-io-failure", "zed-fault")
-)
+OF_NO_START = frozenset(("panic", "kernel-fault", "suspended", "multihost-suspended"))  # pools are imported in that minute
 LINES_SHOWN = 6
 
 

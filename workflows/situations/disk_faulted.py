@@ -69,11 +69,12 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
         most = ", which counts the most errors" if all(_weight(leaf) < _weight(first) for leaf in marked if leaf is not first) else ""
         others = ", ".join(leaf.short for leaf in marked if leaf is not first)
         cures = (
+            cures[0],
             _cures.wait(
                 f"{len(marked)} disks of {lost.top.name} are DEGRADED: see to one at a time, and take no two out at once, because each still gives what the other cannot. "
                 f"Begin with {first.short}{most}; leave {others} in until that is mended or filled, and a scrub has ended."
             ),
-            *cures,
+            *cures[1:],
         )
     return _cures.after_the_others(lost.pool, lost.top, lost.leaf, name, _cures.after_resilver(lost.pool, name, cures))
 

@@ -72,7 +72,7 @@ def test_of_two_marked_members_the_one_with_more_errors_is_seen_to_first_and_no_
     rows = "\t    sdp  DEGRADED  0  0  9  too many errors\n\t    sdq  DEGRADED  0  0  1.2K  too many errors\n\t    sdr  ONLINE  0  0  0\n"
     tree = f"  pool: ost_4\n state: DEGRADED\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\tost_4  DEGRADED  0  0  0\n\t  raidz1-0  DEGRADED  0  0  0\n{rows}\nerrors: No known data errors\n"
     cures = {one.title.split()[-3]: one.cures for one in triage([("p", tree)]).situations if one.slug == "disk-faulted"}
-    assert all("take no two out at once" in own[0].text and "Begin with sdq" in own[0].text for own in cures.values())
+    assert all("take no two out at once" in own[1].text and "Begin with sdq" in own[1].text for own in cures.values())
     assert {name: any(cure.kind == "replace" for cure in own) for name, own in cures.items()} == {"sdp": False, "sdq": True}
 
 
