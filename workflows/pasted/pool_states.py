@@ -61,12 +61,12 @@ def parse(lines: Sequence[str]) -> States | Unparsed:
 
 def _state(line: str) -> State | None:
     """None of a line that says of no state, and of a gauge that is 0."""
-    if (found := _OF_NODE.match(line)) or (coded := _OF_ZFS.match(line)):
-        match = found or coded
+    of_node = _OF_NODE.match(line)
+    if match := of_node or _OF_ZFS.match(line):
         labels = dict(_LABEL.findall(match.group("labels")))
         pool = labels.get("zpool") or labels.get("pool", "")
-        if found:
-            return State(pool, labels.get("state", "").upper(), line) if found.group("value") == "1" else None
+        if of_node:
+            return State(pool, labels.get("state", "").upper(), line) if match.group("value") == "1" else None
         return State(pool, HEALTH[int(match.group("value"))], line)
     if stated := next(filter(None, (form.match(line) for form in _IN_ONE_LINE)), None):
         return State(stated.group("pool"), stated.group("state"), line)
