@@ -183,7 +183,11 @@ _KEYS = (
     "errors",
     "dedup",
 )
-_OTHERS = ("trim", "device details")  # FreeBSD's and ZFS on Linux' of one time; Solaris 11. Nothing is read of them
+_OTHERS = (
+    "trim",
+    "device details",
+    "prune",
+)  # FreeBSD's and ZFS on Linux' of one time; Solaris 11; QuTS hero (its dedup table). Nothing is read of them
 _DEVELOPED = {"raidz expand:": "expand"}  # what `zpool status` printed before 2.3 was released
 _FIELDS = layout(_KEYS + _OTHERS, below=r"\t| {4}")
 _LAYOUT = _FIELDS._replace(keys=_FIELDS.keys | _DEVELOPED)  # 0.6 indents what goes on below scan: by blanks

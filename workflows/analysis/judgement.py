@@ -61,8 +61,10 @@ COVERED_BY_PASTED: Mapping[str, str] = {
 } | dict.fromkeys(
     ("storcli", "sas_ircu", "megacli", "megasasctl", "mfiutil", "arcconf", "areca", "ssacli", "tw_cli", "hwraid", "cciss", "nvme"), "smart"
 )
-# What shows trouble where there is some, and where it shows none says of nothing how it is now.
-OF_ANOTHER_MOMENT: Mapping[str, str] = {
+# What shows trouble where there is some, and where it shows none does not say how a pool is now: that stands in zpool status alone.
+SHOWS_TROUBLE_ONLY: Mapping[str, str] = {
+    "zpool_list": "`zpool list` shows the state of a pool, and neither the errors of its members nor damaged data: `zpool status -P -p` does.",
+    "zpool_import": "`zpool import` lists what the labels say of pools that are not imported: whether data is damaged, `zpool status -P -p` says after an import.",
     "zpool_events": "The events are of the past, and of what ZFS noticed then: how the pools are now, `zpool status -P -p` says.",
     "zdb_label": "A label says which pool a disk was of when it was written: how the pool is now, `zpool status -P -p` or `zpool import` says.",
 }
@@ -205,8 +207,8 @@ def judge_pasted(
     unknown += (reason for node in fleet.nodes.values() for reason in _of_labels(node))
     if not watched:
         unknown.append("Nothing that was read says whether anything is well.")
-    elif watched <= OF_ANOTHER_MOMENT.keys():
-        unknown += (OF_ANOTHER_MOMENT[source] for source in WATCHES if source in watched)
+    elif ESSENTIAL not in watched:
+        unknown += (why for source, why in SHOWS_TROUBLE_ONLY.items() if source in watched)
     return _judged(concerns(situations), unknown, (*unjudged, *missing))
 
 

@@ -237,7 +237,7 @@ READER = Reader(
     r"|(?:Space usage for pool|The capacity for the volume) [\"']|Scrub for pool [\"'].{1,120} is paused|Enclosure \(.{1,160}\): Element )"
     rf"|[ >\"“]{{0,12}}(?:[*•-] {{1,4}})?(?:{_BEGUN})",
     goes_on=r" {0,8}(?:TrueNAS|FreeNAS|TrueNAS CORE|TrueNAS SCALE) @ \S| {0,8}(?:New|Current) alerts?:| {0,8}(?:The following|These) |\s*[*•-] | {0,12}(?:CRITICAL|WARNING|ERROR|ALERT|NOTICE|INFO)\b"
-    r"|(?:The )?(?:Pool|pool|volume|Boot [Pp]ool) \S+ |Space usage|The capacity|Device: /dev/|Disk \S|Scrub |Enclosure \(|Current alerts?"
+    r"| {0,12}Disk \S.{0,160} is [A-Z]{4,12}\b|(?:The )?(?:Pool|pool|volume|Boot [Pp]ool) \S+ |Space usage|The capacity|Device: /dev/|Disk \S|Scrub |Enclosure \(|Current alerts?"
     rf"|[ >\"“]{{0,12}}(?:[*•-] {{1,4}})?(?:{_BEGUN})",
     parse=parse,
     situations=situations,

@@ -69,7 +69,10 @@ _ILL = re.compile(
 _OF_MD = re.compile(r"(?i)\bmdstat\b|\bmd[0-9]{1,3}\b|\bArray \".{1,80}\" is in state")
 _PREDICTS = re.compile(r"\b[Pp]redictive?\b")
 _MEMBERS = re.compile(r"<[^<>]{0,600}>")
-_USAGE = re.compile(r"\b[Pp]ool ['\"]?(?P<pool>[A-Za-z][\w.-]{0,80})['\"]?,? (?:usage|capacity|is|used)[ :]{1,3}(?P<percent>[0-9]{1,3}) ?%")
+_USAGE = re.compile(
+    r"(?i:pool) ['\"]?(?P<pool>[A-Za-z][\w.-]{0,80})['\"]?,? (?:usage|capacity|is|used)[ :]{1,3}(?:is )?(?:[A-Z]{2,8} )?\(?(?P<percent>[0-9]{1,3}) ?%"
+)
+_UNHEALTHY = re.compile(r"has unhealthy disk (?P<disk>\S{1,120}) with state (?P<state>[A-Z]{4,12}?)(?=POOL|\b)")
 _NO_POOL = frozenset(("pool", "state", "health", "status", "is", "ZPOOL", "zpool", "ZFS"))
 
 
@@ -172,7 +175,7 @@ def _of_link(part: str, check: Check, where: Where) -> Iterator[Situation]:
 
 def _of_pools(check: Check, where: Where) -> Iterator[Situation]:
     """Where the tree of the pool was pasted as well, that tells more."""
-    members = " ".join(_MEMBERS.findall(check.text))
+    members = " ".join((*_MEMBERS.findall(check.text), *(f"{disk} {state}" for disk, state in _UNHEALTHY.findall(check.text))))
     for found in _POOL.finditer(_MEMBERS.sub(" ", check.text)):
         name, state = found.group("pool"), found.group("state")
         read = where.facts is not None and any(pool.name == name and pool.tops_read for pool in where.facts.pools_read)

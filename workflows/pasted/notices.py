@@ -37,8 +37,8 @@ class Notices:
 _Kind = tuple[re.Pattern[str], str, Severity, str]
 KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave, in which words
     (re.compile(r"EmailTest|test (?:message|notification|alert|mail)|[Tt]his is a test"), "", "info", ""),
-    (re.compile(r"(?i)(?:RaidSet|Raid Set|Volume|logical device|unit)\b.{0,40} degraded|degraded unit|failed disks? ?= ?[1-9]|RAID (?:disk failure|insufficient)|RAID array .{1,80}(?:insufficient|needs attention)|RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage )?pool .{1,60}(?:degraded|has degraded)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
-    (re.compile(r"(?i)(?:storage )?pool .{1,60}(?:crashed|inactive|not active|failed)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
+    (re.compile(r"(?i)(?:RaidSet|Raid Set|Volume|logical device|unit)\b.{0,40} degraded|degraded unit|failed disks? ?= ?[1-9]|RAID (?:disk failure|insufficient)|RAID array .{1,80}(?:insufficient|needs attention)|RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage |z)?pool .{1,60}(?:degraded|has degraded|unhealthy|not online)|z(?:fs)?_?pool.{0,30}(?:degraded|unhealthy|notonline|not_online)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
+    (re.compile(r"(?i)(?:storage |z)?pool .{1,60}(?:crashed|inactive|not active|failed|faulted|unavail|suspended)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
     (re.compile(r"(?i)SmartFailure|SMART (?:device |critical )?warning|Smart(?:Device|Critical)Warning|has SMART warning|NVMe critical warning|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
      "disk-failing", "act", "its own record says that it fails or will fail"),
     (re.compile(r"(?i)fault detected on|(?:disk|drive) .{0,80}(?:severely damaged|been deactivated|been disabled|is faulted)|[Dd]etected a failed disk|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
@@ -59,7 +59,7 @@ _BEGINS = (
     r"|[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert) ?[:=] ?[A-Z]\w{3,80}$|[ >*]{0,8}(?:[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$"
     r"|.{1,120} (?:(?:raised|changed) to (?:CRITICAL|WARNING)\b|is (?:CRITICAL|WARNING): )"
     r"|\S{1,80} (?:needs attention|is critical|is warning|recovered|was (?:warning|critical)), [`*_]?[\w-]{1,60}[._][\w./-]{0,80}[`*_]?(?:,| \()"
-    r"|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
+    r"|[ >*-]{0,8}alertname ?[=:] ?\S|(?!SMART )[^.?!|]{0,100}\bSMART\b[^.?!|]{0,60}\bFAIL(?:ED|ING)\b[^.?!|]{0,60}$"
 )
 # How a monitor or a machine begins a line of its own; with a kind that is known and a word of storage behind it, it is taken for one
 _SEVERITY_WORD = r"(?:CRITICAL|WARNING|ERROR|ALERT|ALARM|PROBLEM|FAILURE|FAULT|Critical|Warning|Error|Alert|Alarm|Problem|Failure|Fault)"
@@ -118,6 +118,7 @@ _QUIET_SEVERITY = (
     "informazioni",
 )
 _PATH = re.compile(r"/dev/[a-z][\w/.-]{1,60}|\((sd[a-z]{1,3}|nvme[0-9]{1,3}n[0-9])\)")
+_NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
 _PLACE = re.compile(
     r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск) ?#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
     r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?)"
@@ -206,13 +207,14 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     of = f"{name or 'a disk that it does not name'}{f' (serial {serial})' if serial else ''}"
     member = where.member(serial or None, name.rsplit("/", 1)[-1] if name else None)
     gate = slug == "pool-down"
+    pool = notice.field("zpool", "pool", "pool name") or (named.group(1) if (named := _NAMED_POOL.search(notice.sentence)) else "")
     return Situation(
         slug, f"{slug}:{where.node}:notice:{serial or name or notice.sentence[:60]}", where.node, severity,
-        f"{of}: {words}" if slug not in NO_DISK else words[0].upper() + words[1:],
+        f"{of}: {words}" if slug not in NO_DISK else f"{pool}: {words}" if pool else words[0].upper() + words[1:],
         f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
         "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
         where.evidence(notice.line),
-        subject={"node": where.node, "text": notice.sentence[:200]} | ({"disk": name} if name else {}) | ({"serial": serial} if serial else {}) | (member.subject if member else {}),
+        subject={"node": where.node, "text": notice.sentence[:200]} | ({"disk": name} if name else {}) | ({"serial": serial} if serial else {}) | ({"pool": pool} if pool else {}) | (member.subject if member else {}),
         sure=False, gate=gate,
     )  # fmt: skip
 

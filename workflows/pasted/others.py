@@ -153,11 +153,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`zpool status -P -p` shows the same of each pool and is read.",
     ),
     (
-        r"(?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w{1,80}[{,]",
-        "metrics of pools",
-        "They are numbers of one moment; `zpool status -P -p` shows how each pool is and is read.",
-    ),
-    (
         r"hcil +dev +dev_t +pri +dm_st +chk_st|(?:\S{1,20} +){0,8}dm_st +(?:\S{1,20} +){0,4}chk_st\b",
         "`multipathd show paths`",
         "It shows paths without their disks; `multipath -ll` shows the same of each disk and is read.",

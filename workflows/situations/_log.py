@@ -13,6 +13,7 @@ from workflows.situations import _words
 
 DAY_US = 24 * 3600 * SECOND
 BOOTING_US = 60 * SECOND  # drivers reset their adapters and disks while they start
+OF_NO_START = frozenset(("panic", "kernel-fault", "suspended", "multihost-suspended"))  # pools are imported in that minute
 LINES_SHOWN = 6
 
 
@@ -25,11 +26,11 @@ class Log:
     log: KernelLog
 
     def is_reported(self, event: KernelEvent) -> bool:
-        """Not of the time when the kernel started."""
-        return not (self.log.since_boot and event.of_boot_us < BOOTING_US)
+        """Not of the time when the kernel started, but for what no driver prints because it starts."""
+        return event.kind in OF_NO_START or not (self.log.since_boot and event.of_boot_us < BOOTING_US)
 
     def events(self, *kinds: str) -> tuple[KernelEvent, ...]:
-        """Of these kinds, without those that were printed while the kernel started."""
+        """Of these kinds, without what drivers print while they start."""
         return tuple(e for e in self.log.events if e.kind in kinds and self.is_reported(e))
 
     @cached_property

@@ -13,6 +13,7 @@ from workflows.situations._lost import Lost, cause_of, lost_members
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
+_UNITS = "KMGTPE"
 MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace", "replace-boot-member")
 
 
@@ -43,7 +44,7 @@ def _situation(lost: Lost) -> Situation:
         evidence=tuple(_evidence(lost)),
         answers=(
             *(lost.answers("It replaces the faulted member by its guid, by a disk that carries no label.") if out else ()),
-            *(() if not out and errors_everywhere.several_count(lost.pool) else lost.planned()),
+            *(() if not out and (errors_everywhere.several_count(lost.pool) or _first_of(lost) is not lost.leaf) else lost.planned()),
         ),
         subject=_words.subject(lost.node, lost.pool, lost.top, lost.leaf) | {"was": lost.path},
         cures=_partitions.before_replacing(lost.pool, lost.leaf, lost.cures() if out else of_a_serving_member(lost)),
@@ -62,8 +63,43 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
     name = lost.name_of_disk()
     way = (_cures.reseat(name), clear)
     several = errors_everywhere.several_count(lost.pool) or errors_everywhere.neighbours_unseen(lost.pool, lost.top)
-    cures = way if several else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
+    first = _first_of(lost)
+    cures = way if several or first is not lost.leaf else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
+    if len(marked := _marked(lost.top)) > 1:
+        most = ", which counts the most errors" if all(_weight(leaf) < _weight(first) for leaf in marked if leaf is not first) else ""
+        others = ", ".join(leaf.short for leaf in marked if leaf is not first)
+        cures = (
+            cures[0],
+            _cures.wait(
+                f"{len(marked)} disks of {lost.top.name} are DEGRADED: see to one at a time, and take no two out at once, because each still gives what the other cannot. "
+                f"Begin with {first.short}{most}; leave {others} in until that is mended or filled, and a scrub has ended."
+            ),
+            *cures[1:],
+        )
     return _cures.after_the_others(lost.pool, lost.top, lost.leaf, name, _cures.after_resilver(lost.pool, name, cures))
+
+
+def _marked(top: VdevFacts) -> tuple[VdevFacts, ...]:
+    """Its leaves that serve although they were marked for their errors."""
+    return tuple(leaf for leaf in top.leaves() if leaf.state == "DEGRADED")
+
+
+def _first_of(lost: Lost) -> VdevFacts:
+    """Which of the marked leaves of its vdev is seen to first: the one that counts the most errors, the first of equals."""
+    return max(_marked(lost.top) or (lost.leaf,), key=_weight)
+
+
+def _weight(leaf: VdevFacts) -> float:
+    return sum(map(_about, leaf.figures))
+
+
+def _about(figure: str) -> float:
+    """What a counter is about, exact or rounded ("1.62K", by 1000 or 1024 alike: for comparing only)."""
+    number, unit = (figure[:-1], figure[-1]) if figure[-1:] in _UNITS else (figure, "")
+    try:
+        return float(number) * 1000.0 ** (_UNITS.find(unit) + 1 if unit else 0)
+    except ValueError:
+        return 0.0
 
 
 def _meaning(lost: Lost, out: bool) -> str:

@@ -35,7 +35,12 @@ _OTHERS = (
     ("online", re.compile(r"warning: device '(?P<about>[^']{1,300})' onlined, but remains in .*")),
     ("replace", re.compile(r"(?P<about>/\S+) is in use and contains an? .*")),
     ("zpool", re.compile(r"The ZFS modules (?:are not loaded|cannot be auto-loaded).*|/dev/zfs and /proc/self/mounts are required.*|Permission denied the ZFS utilities.*")),
-    ("zpool", re.compile(r"(?:internal error: )?failed to initialize (?:the libzfs|ZFS) library.*|[Uu]nable to open /dev/zfs.*")),
+    ("zpool", re.compile(r"(?:internal error: )?[Ff]ailed to initialize (?:the libzfs|ZFS) library.*|internal error: out of memory.*|[Uu]nable to open /dev/zfs.*")),
+    ("zpool", re.compile(r"(?:[Cc]annot [a-z ]{1,30}: )?pool I/O is currently suspended\.?$")),
+    ("split", re.compile(r"Unable to split (?P<about>\S{1,120}): .*")),
+    ("create", re.compile(r"[Cc]annot create snapshots? '(?P<about>[^']{1,300})': .*")),
+    ("discard checkpoint", re.compile(r"[Cc]annot discard checkpoint: .*")),
+    ("resilver", re.compile(r"[Cc]annot (?:resilver|restart resilver on) (?P<about>[^:]{1,120}): .*")),
     ("events", re.compile(r"internal error: cannot get event: .*")),
     ("umount", re.compile(r"umount: (?P<about>/[^:]{0,300}): .*busy.*")),
     ("import", re.compile(r"Would be able to return (?P<about>\S+) to its state.*|Destroy and re-create the pool from.*|This pool uses the following feature\(s\) not supported.*"
@@ -132,7 +137,7 @@ def _head(line: str) -> tuple[str, str] | None:
     if quoted := _IN_QUOTES.search(line):
         line = quoted.group(1) or quoted.group(2)
     if not line or not (
-        line[0] in "cCiEKzlfTuUWPD/wbmA"
+        line[0] in "cCiEKzlfTuUWPD/wbmAp"
         or line.startswith("The ")
         or "Assertion" in line
         or "ASSERT at" in line

@@ -48,9 +48,11 @@ def test_what_zpool_list_and_the_tree_say_differently_is_the_finding(form, state
 
 
 @pytest.mark.parametrize("form", LISTED)
-def test_a_pool_that_every_text_calls_online_is_good(form):
+def test_a_pool_that_every_text_calls_online_is_good_where_its_tree_is_one_of_them(form):
     assert triage([("p", LISTED[form].format("ONLINE")), ("q", TREE.format("ONLINE"))]).good
-    assert triage([("p", LISTED[form].format("ONLINE"))]).good
+    alone = triage([("p", LISTED[form].format("ONLINE"))])
+    assert (alone.situations, alone.good) == ((), False)
+    assert "`zpool status -P -p` does." in alone.not_good_because[0]
 
 
 def test_a_health_without_a_name_is_of_a_pool_that_is_not_named():

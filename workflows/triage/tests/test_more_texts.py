@@ -32,7 +32,6 @@ def test_a_date_with_two_blanks_is_one_note(note):
         ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
         ('[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n', "midclt"),
         ('[{"id": 1, "name": "tank", "guid": "1234567890", "path": "/mnt/tank", "status": "DEGRADED", "healthy": false}]\n', "midclt"),
-        ('node_zfs_zpool_state{state="degraded",zpool="tank"} 1\n', "metrics"),
         (
             "hcil    dev dev_t pri dm_st  chk_st dev_st  next_check\n2:0:0:1 sdc 8:32  10  failed faulty running XXXXXXXX.. 16/20\n",
             "multipathd show paths",

@@ -222,7 +222,7 @@ UNIT = "● {0} - Import ZFS pools by cache file\n   Loaded: loaded (/lib/system
 
 
 def test_a_unit_that_failed_keeps_a_paste_from_being_good():
-    pools = "# zpool list\nNAME    SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT\nost_4  9.0T   3.0T   6.0T        -         -     9%    30%  1.00x    ONLINE  -\n"
+    pools = "# zpool status\n  pool: ost_4\n state: ONLINE\nconfig:\n\n\tNAME   STATE  READ WRITE CKSUM\n\tost_4  ONLINE     0     0     0\n\t  sdq  ONLINE     0     0     0\n\nerrors: No known data errors\n\n"
     failed = answered(
         f"{pools}# systemctl status zfs-import-cache.service\n" + UNIT.format("zfs-import-cache.service", "failed (Result: exit-code)")
     )
