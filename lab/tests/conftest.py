@@ -161,12 +161,12 @@ MACHINES = pytest.StashKey[list[Machine]]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Beside a red test stands what its nodes said just then."""
+    """Show the state of its nodes beside a red test."""
     report = yield
     module = item.getparent(pytest.Module)
     if report.failed and module is not None:
         for machine in module.stash.get(MACHINES, []):
-            report.sections.append((f"what {machine.name} says", last_words.of(machine.guest)))
+            report.sections.append((f"state of {machine.name}", last_words.of(machine.guest, machine.folder / "console.log")))
     return report
 
 
