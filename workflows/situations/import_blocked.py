@@ -370,7 +370,7 @@ def _damage(one: Blocked) -> Iterator[str]:
     for suspect in one.diverging:
         yield f"{_words.where(suspect.disk)} stands out: {'; '.join(clue.sentence for clue in suspect.clues)}."
     if len(one.diverging) > 1:
-        yield "More than one disk stands out, so no rule says which story is true. Change nothing and get a second person to look."
+        yield "More than one disk stands out, so which of them hold the right state cannot be decided by rule. Change nothing and get a second person to look."
         return
     yield "ZFS takes the newest uberblock of any disk, and parity does not vote on it, so this one disk decides how the whole pool looks."
     yield _without(one)

@@ -32,7 +32,7 @@ SUSPECTS = {
     "enclosure": "Everything in this enclosure is gone: its power, both I/O modules, or the cable that leads to it.",
     "bays": "They sit side by side: a segment of the backplane, or the power rail that feeds it.",
     "pool": (
-        "What they share is not in this text. Disks seldom die by threes: power, a cable, an expander, an HBA, or names that moved are more likely than as "
+        "What they share is not in this text. Three disks rarely fail at once: power, a cable, an expander, an HBA, or names that moved are more likely than as "
         "many broken disks. When each of them went, `zpool events -v` and the kernel's log say."
     ),
     "moment": "They went in the same minute: power, a cable, an expander or an HBA.",

@@ -40,7 +40,7 @@ class Outlier:
         if self.kind == "ahead":
             return f"{begun}, {far} above {others}. It was written while the others were away; they are the ones left behind, or it was written elsewhere."
         return (
-            f"{begun}, which does not go on from {others}. It lived on by itself under another import: its timeline is not theirs, and an import may follow it. "
+            f"{begun}, which does not go on from {others}. It was written alone under another import: its timeline is not theirs, and an import may follow it. "
             f"Do not import with it, and do not overwrite it, before you know which of the two holds the data."
         )
 

@@ -109,7 +109,7 @@ RUNBOOK = Runbook(
     slug="device-delete-reimport",
     title="Bring a pool back without the one disk that blocks it, and replace that",
     purpose="Every import fails, and one disk contradicts all others. This takes that disk away from the kernel, without "
-    "touching it, imports the pool read-only without it, and shows how much of time the two stories differ. When people have compared, the "
+    "touching it, imports the pool read-only without it, and shows how far the two states are apart in time. When people have compared, the "
     "pool is imported for writing, the disk is pulled, and a new one takes its place.",
     states="looked -> suspect chosen -> tried without it -> weighed -> deleted -> imported read-only -> compared -> let go of -> imported for writing -> pulled -> "
     "looked for again -> new disk chosen -> replacing -> resilvered -> verified",
