@@ -158,11 +158,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "They are numbers of one moment; `zpool status -P -p` shows how each pool is and is read.",
     ),
     (
-        r"(?:Write|Read|Verify|Read Reverse) error counter page +(?:\([a-z0-9-]{1,12}\) +)?\[|Non-medium error page +(?:\([a-z0-9-]{1,12}\) +)?\[",
-        "`sg_logs` without its command line, which says of which disk it is",
-        "\"Total uncorrected errors\" above 0 are blocks that the disk could not read or write. `sg_logs --page=0x03 /dev/sdX` with its command line is read, and `smartctl -x DEVICE`.",
-    ),
-    (
         r"hcil +dev +dev_t +pri +dm_st +chk_st|(?:\S{1,20} +){0,8}dm_st +(?:\S{1,20} +){0,4}chk_st\b",
         "`multipathd show paths`",
         "It shows paths without their disks; `multipath -ll` shows the same of each disk and is read.",
