@@ -48,15 +48,23 @@ _SEVERITY = re.compile(r"(?i)\b(?:crit(?:ical)?|warn(?:ing)?|alert|alarm|emergen
 def is_alert(lines: Sequence[str]) -> bool:
     """Whether a text that nobody reads states that something is wrong."""
     written = [line for line in lines if line.strip()]
-    told = any(_OF_PERSON.search(line[:LINE_MAX]) or _IS_STORY.search(line[:LINE_MAX]) for line in written)
-    return 0 < len(written) <= LINES_MAX and not told and any(_stated(written))
+    return 0 < len(written) <= LINES_MAX and not _is_of_person(written) and any(_stated(written))
+
+
+def _is_of_person(lines: Sequence[str]) -> bool:
+    return any(_OF_PERSON.search(line[:LINE_MAX]) or _IS_STORY.search(line[:LINE_MAX]) for line in lines)
 
 
 def may_be_alert(lines: Sequence[str]) -> bool:
     """Whether it names a part of storage beside a word of trouble or of alarm, and is short."""
     written = [line[:LINE_MAX] for line in lines if line.strip()]
     text = "\n".join(written[:LINES_MAX])
-    return len(written) <= LINES_MAX and any(things(text)) and (_SEVERITY.search(text) is not None or of_statement(text) is not None)
+    return (
+        len(written) <= LINES_MAX
+        and not _is_of_person(written)
+        and any(things(text))
+        and (_SEVERITY.search(text) is not None or of_statement(text) is not None)
+    )
 
 
 def _stated(lines: Sequence[str]) -> Iterator[Notice]:
