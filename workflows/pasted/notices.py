@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
+from workflows.pasted._stated import of_statement
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -38,7 +39,8 @@ _Kind = tuple[re.Pattern[str], str, Severity, str]
 KINDS: tuple[_Kind, ...] = (  # what the sentence has, the situation, how grave, in which words
     (re.compile(r"EmailTest|test (?:message|notification|alert|mail)|[Tt]his is a test"), "", "info", ""),
     (re.compile(r"(?i)(?:RaidSet|Raid Set|Volume|logical device|unit)\b.{0,40} degraded|degraded unit|failed disks? ?= ?[1-9]|RAID (?:disk failure|insufficient)|RAID array .{1,80}(?:insufficient|needs attention)|RAID.{0,60}degraded|degraded.{0,30}RAID|(?:storage |z)?pool .{1,60}(?:degraded|has degraded|unhealthy|not online)|z(?:fs)?_?pool.{0,30}(?:degraded|unhealthy|notonline|not_online)|virtual disk .{1,80}degraded"), "vdev-degraded", "act", "an array or a pool is degraded"),
-    (re.compile(r"(?i)(?:storage |z)?pool .{1,60}(?:crashed|inactive|not active|failed|faulted|unavail|suspended)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
+    (re.compile(r"(?i)(?:storage |z)?pool .{1,60}suspended"), "pool-suspended", "act", "a pool is suspended"),
+    (re.compile(r"(?i)(?:storage |z)?pool .{1,60}(?:crashed|inactive|not active|failed|faulted|unavail)|virtual disk .{1,80}failed|volume .{1,60}(?:crashed|unmounted)"), "pool-down", "act", "an array, volume or pool is down"),
     (re.compile(r"(?i)SmartFailure|SMART (?:device |critical )?warning|Smart(?:Device|Critical)Warning|has SMART warning|NVMe critical warning|BothFailure|ScrutinyFailure|SMART.{0,40}(?:health|self-assessment|status).{0,30}(?:fail|abnormal)|SMARTDeviceHealthFailed|predictive failure|failure predict|predicts? .{0,20}failure|(?:is )?(?:failing|about to fail)"),
      "disk-failing", "act", "its own record says that it fails or will fail"),
     (re.compile(r"(?i)fault detected on|(?:disk|drive) .{0,80}(?:severely damaged|been deactivated|been disabled|is faulted)|[Dd]etected a failed disk|disk .{0,80}(?:has )?failed|drive .{0,80}(?:has )?failed|(?:disk|drive) (?:failure|fault)|FAILED state|in error state"), "disk-failing", "act", "a disk has failed"),
@@ -101,6 +103,7 @@ _SENTENCES = (
     ),
     *("meldung", "nachricht", "mensaje", "messaggio", "bericht", "mensagem", "komunikat", "сообщение", "消息", "訊息"),
 )
+STATED = "stated"  # a field with the clause by which alone it is judged
 OF_MACHINE = "of a machine"  # a field of what a machine's own event log says: its words come before those of monitors
 _OVER = re.compile(
     r"\[RESOLVED:|\[(?:Information|Info)\]|^(?:Subject: )?(?:Resolved|RESOLVED|OK): |\*\*Resolved\*\*|Problem has been resolved| recovered, |\bRECOVERY\b|\"status\": ?\"resolved\"|returned to normal|turned good|(?:is )?operating normally|-> OK\b"
@@ -117,7 +120,7 @@ _QUIET_SEVERITY = (
     "información",
     "informazioni",
 )
-_PATH = re.compile(r"/dev/[a-z][\w/.-]{1,60}|\((sd[a-z]{1,3}|nvme[0-9]{1,3}n[0-9])\)")
+_PATH = re.compile(r"/dev/[a-z](?:[\w/.-]{0,60}[\w])|(?<![\w-])(sd[a-z]{1,3}[0-9]{0,2}|nvme[0-9]{1,3}n[0-9](?:p[0-9]{1,2})?)(?![\w-])")
 _NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
 _PLACE = re.compile(
     r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск) ?#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
@@ -132,7 +135,7 @@ _JSON_PAIR = re.compile(r"\"(\w{1,30})\": ?\"([^\"]{1,300})\"")
 def parse(lines: Sequence[str]) -> Notices | Unparsed:
     """Every notice, in their order; Unparsed where no line says anything."""
     found: list[tuple[list[str], dict[str, str]]] = []
-    for line in filter(str.strip, lines):
+    for line in _with_values(lines):
         greeted = found and len(found[-1][0]) == 1 and _IS_SALUTATION.match(found[-1][0][0])
         if not found or (_NEW.match(line) and found[-1][0] and not greeted):
             found.append(([], {}))
@@ -145,6 +148,20 @@ def parse(lines: Sequence[str]) -> Notices | Unparsed:
         texts.append(line.strip())
     notices = tuple(notice for texts, fields in found if (notice := _notice(texts, fields)) is not None)
     return Notices(notices) if notices else refused("a monitor", next(iter(lines), ""))
+
+
+_VALUE_BELOW = re.compile(r"[ >*]{0,8}(?:Additional Info|Info|Output|Message|Description|Details) ?: *$")
+
+
+def _with_values(lines: Sequence[str]) -> Iterator[str]:
+    """Every written line; a field whose value stands below it in the line of its value."""
+    waits = ""
+    for line in filter(str.strip, lines):
+        if _VALUE_BELOW.match(line[:100]):
+            waits = line.rstrip()
+        else:
+            yield f"{waits} {line.strip()}" if waits and not _FIELD.match(line[:500]) else line
+            waits = ""
 
 
 def _notice(texts: Sequence[str], fields: dict[str, str]) -> Notice | None:
@@ -172,6 +189,9 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
     own = next((kind for kind in KINDS if kind[0].search(notice.sentence)), None)
     machines = of_sentence(notice.sentence)
     found = (machines or own) if notice.field(OF_MACHINE) else (own or machines)
+    if (clause := notice.field(STATED)) or found is None or found[1] == "pool-down":  # a disk of a pool that failed is no pool that failed
+        stated = of_statement(clause or notice.sentence)
+        found = stated if stated and (clause or found is None or stated[1] not in NO_DISK) else found
     kind = found[1:] if found else None
     if kind is None and _IS_SHAPED.match(notice.line) and not _OF_STORAGE.search(notice.sentence):
         return  # another matter of that machine
@@ -282,7 +302,7 @@ READER = Reader(
     name="notices",
     first=rf"{_BEGINS}|{_SALUTATION}|{_OF_NAS}|{_SHAPED}|{_JSON_ALERT}",
     confirm=_is_sure,
-    goes_on=rf"{_BEGINS}|{_SHAPED}|{_OF_NAS}|[ >*-]{{0,8}}[^\W\d_][\w /'-]{{1,30}}? {{0,12}}[:=：] {{0,4}}\S|Labels:|Annotations:|Disk [0-9]",
+    goes_on=rf"{_BEGINS}|{_SHAPED}|{_OF_NAS}|[ >*-]{{0,8}}[^\W\d_][\w /'-]{{1,30}}? {{0,12}}[:=：] {{0,4}}\S|(?:CRITICAL|WARNING|UNKNOWN|OK|CRIT|WARN) ?[-:] ?\S|Labels:|Annotations:|Disk [0-9]",
     inside=frozenset(
         (
             "smartd",

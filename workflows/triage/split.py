@@ -16,6 +16,7 @@ from workflows import pasted
 from workflows.facts import status_reasons
 from workflows.pasted import ata_errors, uberblock
 from workflows.triage import prompts, talk
+from workflows.triage.alone import as_alerts
 from workflows.triage.commands import Asked, asked, kernel_file
 from workflows.triage.fields import HEADER, KEY
 from workflows.triage.goes_on import belongs, family
@@ -66,7 +67,8 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
             pieces.append(Piece("", i + 1, node=node))
         pieces[-1].add(line)
         pieces[-1].sure |= family(pieces[-1].source) == source
-    return list(_with_heads_of_mails([trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command]))
+    whole = _with_heads_of_mails([trimmed for piece in pieces if (trimmed := _trim(piece)).lines or trimmed.command])
+    return list(as_alerts(list(whole)))
 
 
 _HEAD_OF_MAIL = re.compile(r"[> ]{0,4}(?:Subject|From|To|Cc|Date|Reply-To|Message-I[Dd]): ")

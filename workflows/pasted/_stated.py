@@ -1,0 +1,94 @@
+"""What a sentence states of a part of storage: the thing that stands nearest to a word of trouble, and what both together mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workflows.engine.core import Severity
+from workflows.pasted._notice_kinds import Kind
+
+_THING = re.compile(
+    r"(?i)(?<![\w-])(?:"
+    r"(?P<array>z?pools?|storage pools?|volumes?|volsets?|(?:raid|volume) ?(?:sets?|groups?)|raid ?arrays?|raid[ -]?[0-9z]{0,2}|arrays?|diskgroups?|disk groups?|vdisks?|(?:virtual|logical) (?:dis[ck]s?|drives?|devices?)|vdevs?|mirror (?:dis[ck]s?)|mirrors?|md[0-9]{1,3}|aggregates?|vd ?[0-9]{1,3})"
+    r"|(?P<fan>power suppl(?:y|ies)|psus?|fans?|enclosures?|enclosure (?:part|element)s?|shel(?:f|ves)|jbods?|emms?|iom[0-9]?|expanders?|temperature sensors?|backplanes?)"
+    r"|(?P<hba>controllers?|hbas?|batter(?:y|ies)|bbus?|cache (?:module|battery)|supercaps?|capacitors?)"
+    r"|(?P<smart>s\.?m\.?a\.?r\.?t\.?)"
+    r"|(?P<disk>(?:physical |hard |solid state )?(?:dis[ck]s?|drives?)|devices?|hdds?|ssds?|pds?|slot ?#? ?[0-9]{1,3}|bay ?#? ?[0-9]{1,3}|(?:/dev/)?(?:sd[a-z]{1,2}|nvme[0-9]{1,2}(?:n[0-9])?|a?da[0-9]{1,3})(?:p?[0-9]{1,2})?|sectors?|partity|parity|spares?|members?|dis[ck][0-9]{1,3}))"
+    r"(?![\w-])"
+)
+_BEHIND = re.compile(r"(?i)\b(?:in|of|on|from|for|at|to|with|by)(?: the| an?)? {0,2}[\"'(\[]?$")  # stands before what only says where
+_TROUBLE = re.compile(
+    r"(?i)(?<![\w-])(?:"
+    r"(?P<degraded>failed ?[/|,] ?degraded|degraded(?: mode| state)?|degradation|unhealthy|not (?:healthy|optimal|redundant)|has issues|loss of redundancy|lost redundancy|redundancy (?:was |is )?lost|partially (?:failed|degraded)|insufficient)"
+    r"|(?P<predicted>predict(?:ed|s|ive)?(?: to)? fail(?:ure|s)?|fail(?:ure)? (?:is )?(?:predicted|imminent|soon)|failing|about to fail|pre-?fail(?:ure)?|threshold exceeded|imminent)"
+    r"|(?P<away>removed|missing|absent|disconnected|disappeared|detached|pulled(?: out)?|ejected|not (?:found|detected|present|responding)|no longer (?:detected|present|found|responding)|unplugged|plugged out|gone)"
+    r"|(?P<full>is full|out of space|space (?:is )?low)"
+    r"|(?P<errors>(?<!0 )(?:i/o|io|read|write|checksum|cksum|medium|media|ecc|uncorrect(?:able|ed)|unrecover(?:able|ed)|crc|hardware)[ /]{0,2}(?:data )?errors?(?! ?[:=]? ?0\b)|tim(?:e[ -]?out|ed out)(?: error)?|bad (?:blocks?|sectors?)|unreadable|pending sectors?|reallocated sectors?|(?<!0 )errors (?:detected|found|reported|occurred)|in error)"
+    r"|(?P<warned>warnings?)"
+    r"|(?P<failed>fail(?:ed|ures?)|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= ?(?:$|[:,;.)\]]))|non-?recoverable|damaged|corrupt(?:ed)?|down|bad|lost))"
+    r"(?![\w-])"
+)
+_MEANS: dict[tuple[str, str], tuple[str, Severity, str]] = {
+    ("array", "degraded"): ("vdev-degraded", "act", "an array or a pool is degraded"),
+    ("array", "failed"): ("pool-down", "act", "an array, volume or pool is down"),
+    ("array", "away"): ("pool-down", "act", "an array, volume or pool is away"),
+    ("array", "full"): ("pool-filling", "watch", "a pool or volume fills up"),
+    ("array", "errors"): ("unexplained", "watch", "an array or a pool counts errors"),
+    ("disk", "failed"): ("disk-failing", "act", "a disk has failed"),
+    ("disk", "predicted"): ("disk-failing", "act", "its own record says that it fails or will fail"),
+    ("disk", "degraded"): ("disk-errors", "watch", "a disk is no longer as it should be"),
+    ("disk", "away"): ("disk-missing", "watch", "a disk is away"),
+    ("disk", "errors"): ("disk-errors", "watch", "a disk has blocks or commands that failed"),
+    ("smart", "failed"): ("disk-failing", "act", "its own record says that it fails or will fail"),
+    ("smart", "predicted"): ("disk-failing", "act", "its own record says that it fails or will fail"),
+    ("smart", "warned"): ("disk-failing", "act", "its own record warns of it"),
+}
+_OF_PART: tuple[str, Severity, str] = ("enclosure-fault", "watch", "a part of the machine or of a shelf failed")
+_OF_HBA: tuple[str, Severity, str] = ("hba-fault", "watch", "a controller, or its battery, is not well")
+_OFFLINE = re.compile(r"(?i)offlined?|unavail(?:able)?|not (?:available|accessible|ready|online)|lost|down")  # of a disk: it is not there
+_BACKWARDS = 15  # how much farther a thing counts that stands behind the word of trouble
+
+
+def words(text: str) -> str:
+    """The text with its names taken apart: "ZfsPoolDegraded" and "POOL_DEGRADED" are words, too; "zpool_status" is a name."""
+    return re.sub(r"(?<=[A-Z])_(?=[A-Z])|[\t=]", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+
+
+def things(text: str) -> Iterator[re.Match[str]]:
+    """The parts of storage that it names."""
+    return _THING.finditer(words(text))
+
+
+def of_statement(text: str) -> Kind | None:
+    """What it states; None where no part of storage stands beside a word of trouble."""
+    return found[0] if (found := with_order(text)) else None
+
+
+def with_order(text: str) -> tuple[Kind, int] | None:
+    """What it states, and where the word of trouble begins when it stands before the thing; -1 when the thing comes first, as in a report."""
+    text = words(text)
+    found = list(_THING.finditer(text))
+    subjects = [thing for thing in found if not _BEHIND.search(text, max(0, thing.start() - 12), thing.start())] or found
+    near = [
+        (thing.start() - trouble.end() + _BACKWARDS if thing.start() >= trouble.end() else trouble.start() - thing.end(), i, thing, trouble)
+        for i, trouble in enumerate(_TROUBLE.finditer(text))
+        for thing in subjects
+        if thing.start() >= trouble.end() or trouble.start() >= thing.end()
+    ]
+    for _, _, thing, trouble in sorted(near, key=lambda each: each[:2]):
+        if meant := _meant(thing.lastgroup or "", trouble.lastgroup or "", trouble.group()):
+            return (_TROUBLE, *meant), trouble.start() if thing.start() >= trouble.end() else -1
+    return None
+
+
+def _meant(thing: str, trouble: str, word: str) -> tuple[str, Severity, str] | None:
+    if thing in ("fan", "hba"):
+        return (_OF_PART if thing == "fan" else _OF_HBA) if trouble not in ("full", "errors", "warned") else None
+    if thing == "array" and word.lower() == "suspended":
+        return "pool-suspended", "act", "a pool is suspended"
+    if thing == "array" and word.lower() == "critical":
+        return _MEANS["array", "degraded"]  # so controllers call one that has lost its redundancy
+    if (thing, trouble) == ("disk", "failed") and _OFFLINE.fullmatch(word):
+        return _MEANS["disk", "away"]
+    return _MEANS.get((thing, trouble))

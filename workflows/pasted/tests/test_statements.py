@@ -1,0 +1,72 @@
+"""Texts of senders that nobody knows: what states that a part of storage is in trouble is raised, and people's words are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from workflows.triage import triage
+
+ALERTS = {
+    "subject": ("Disk A7 on vault2: pool gamma is DEGRADED\n", ["vdev-degraded"]),
+    "row of an event log": ("2024-02-03 04:05:06   Enc#7 SLOT 09      Device Failed\n", ["disk-failing"]),
+    "disk of an array": ("Drive (/dev/nvme7n1) in RAID (media9) is offline now\n", ["disk-missing"]),
+    "array": ("RAID (media9) is degraded now\n", ["vdev-degraded"]),
+    "message of a webhook": ('{"event_type": "new", "message": "Pool gamma state is DEGRADED.", "status": "warning"}\n', ["vdev-degraded"]),
+    "monit": (
+        "Status failed Service zpool_gamma\n\n\tHost:        oss7\n\tDescription: status failed (1) -- pool 'gamma' is DEGRADED\n\nYour faithful employee,\nMonit\n",
+        ["vdev-degraded"],
+    ),
+    "power": ("EVENT (03 May 04:05): Power Supply #7 Status has changed to: Failed.\nThe unit should be replaced.\n", ["enclosure-fault"]),
+    "which disks": ("CRITICAL! PDs in FAILED status:  9 (7:9:0), WARNING! PDs in DEGRADED status: 6 (0:6:0),\n", ["disk-failing"]),
+    "suspended": ("Pool gamma is suspended on oss7\n", ["pool-suspended"]),
+    "the word first": ("Failed drive in bay 7 of shelf 2\n", ["disk-failing"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_what_is_stated_of_a_part_of_storage_is_raised(name):
+    text, slugs = ALERTS[name]
+    read = triage([("p", text)])
+    assert [found.slug for found in read.situations] == slugs
+    assert not read.good
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello,\n\npool gamma is degraded since this morning.\nWhat is to be done?\n",
+        "The pool was degraded after the power cut. One drive had failed, so it was changed on Monday.\n",
+        "If a disk fails in a RAID-Z2 vdev, the pool is degraded and keeps working.\n",
+        "A degraded pool means that a device has failed. Usually the faulted disk is changed.\n",
+        "Disk 7 is not failed, and pool gamma is healthy again.\n",
+        "Redundancy is critical for large arrays. The controller battery matters as well.\n",
+        "Maintenance on Friday: disk 7 in shelf 2 will be removed and pool gamma will be degraded.\n",
+        "Action items: replace failed disk in node 7, order spare drives, check the fan of shelf 2.\n",
+        "Chapter 7. Failed drives and degraded arrays\n7.1 Replacing a failed drive\n",
+    ],
+)
+def test_prose_is_no_alert(text):
+    read = triage([("p", text)])
+    assert not read.situations
+    assert not read.understood
+
+
+def test_what_may_be_an_alert_is_named_with_what_to_run_instead():
+    (read,) = triage([("p", "WARNING: -\nOAK HSG80 12000000000 HSG80 disks(disk70700:2)\n")]).reads
+    assert "zpool status -P -p" in read.reason
+
+
+def test_words_beside_an_output_that_is_read_raise_nothing():
+    text = "The array on oss7 is degraded.\n\n$ zpool list -H -p\ngamma\t1000\t10\t990\t-\t-\t0\t1\t1.00\tONLINE\t-\n"
+    assert not [found for found in triage([("p", text)]).situations if found.slug == "vdev-degraded"]
+
+
+def test_a_check_below_its_heading_is_a_part_of_the_mail():
+    text = "***** Nagios *****\nNotification Type: PROBLEM\nService: Volumes\nState: CRITICAL\nAdditional Info:\n\nCRITICAL - Volume Gamma is DEGRADED\n"
+    assert [found.slug for found in triage([("p", text)]).situations] == ["vdev-degraded"]
+
+
+def test_log_pages_without_their_command_are_named():
+    (read,) = triage([("p", "Read error counter page  [0x3]\n  Total errors corrected = 3\n  Total uncorrected errors = 9\n")]).reads
+    assert read.outcome == "not read"
+    assert "command line" in read.reason
