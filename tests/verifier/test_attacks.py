@@ -100,8 +100,8 @@ ATTACKS = {
         lambda files: story(first="seal", order={"approvals": ["ee" * 32]}), "which no event of this run before it is"),
     "somebody else's broken glass": (lambda files: story(kind="run.glass-broken"), "bob broke the glass: that is valid for no other person"),
     "a denial": (lambda files: story(kind="run.denied"), "approves another plan, or nothing"),
-    "order of another run": (lambda files: story(order={"run": "8"}), "is sealed with another run than the event says"),
-    "order of another node": (lambda files: story(order={"node": "oss02"}), "is sealed with another node than the event says"),
+    "order of another run": (lambda files: story(order={"run": "8"}), "is sealed with another run than the one in the event"),
+    "order of another node": (lambda files: story(order={"node": "oss02"}), "is sealed with another node than the one in the event"),
     "order without a true signature": (lambda files: story(signature="AAAA"), "is not signed by an order key of this ledger"),
     "order signed by a stranger": (lambda files: story(key="0" * 16), "is not signed by an order key of this ledger"),
 }  # fmt: skip

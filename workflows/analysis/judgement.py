@@ -156,10 +156,12 @@ def judge_node(node: NodeFacts, about: Iterable[Concern], states: Iterable[Sourc
 
 def not_current(node: NodeFacts, states: Iterable[SourceState] | None = None) -> str:
     """Why what was read of the pools of `node` may not be so any more, as a sentence; "" where it was read lately."""
+    for silence in _silence(node):  # begins with the name of the node, which has its own capitals
+        return f"{silence}."
     states = source_states(node) if states is None else states
-    late = [one for one in states if one.is_unknown]
-    why = next(iter((*_silence(node), *_uncovered(late, (ESSENTIAL,)))), "")
-    return f"{why[0].upper()}{why[1:].removesuffix('.')}." if why else ""
+    for why in _uncovered([one for one in states if one.is_unknown], (ESSENTIAL,)):
+        return f"{why[0].upper()}{why[1:].removesuffix('.')}."
+    return ""
 
 
 def fate_now(node: NodeFacts, pool: PoolFacts, fleet: FleetFacts | None = None, states: Iterable[SourceState] | None = None) -> Fate:

@@ -145,7 +145,7 @@ def test_a_lost_key_lets_nobody_in_until_a_person_has_read_the_list(ann, key, cl
     assert "begin-anew" in answer.content.decode()
     assert "_auth_user_id" not in client.session
     assert identity("first") == ""
-    with pytest.raises(CommandError, match="say it again with --all"):
+    with pytest.raises(CommandError, match="run it again with --all"):
         identity("begin-anew", "--why", "the disk died")
     assert not key.exists()
     identity("begin-anew", "--all", "--why", "the disk died")

@@ -55,7 +55,7 @@ def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
     assert list(ordered) == [(name, "SUCCEEDED") for name in wanted]
     assert event_types(run).count("loop.opened") == event_types(run).count("loop.closed") == 2
     shown = walk.page(client)
-    assert "Put back what was switched on: walked when this run ends" in shown
+    assert "Put back what was switched on: carried out when this run ends" in shown
     assert "saw it switched off again: The locate light of bay 3" in shown
 
 
