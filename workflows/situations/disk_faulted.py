@@ -3,17 +3,18 @@
 A member that is away is a `disk-missing`, one whose name leads to another disk a `wwid-mismatch`: no leaf is two of them.
 """
 
+import re
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Evidence, Situation
-from workflows.facts import FleetFacts, VdevFacts, known, lookup
+from workflows.facts import FleetFacts, Known, Unknown, VdevFacts, known, lookup
 from workflows.situations import _cures, _partitions, _words, errors_everywhere
 from workflows.situations._events import lost_by_events
 from workflows.situations._lost import Lost, cause_of, lost_members
 from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
-_UNITS = "KMGTPE"
+_FIGURE = re.compile(r"(?P<digits>[0-9]{1,20}(?:\.[0-9]{1,4})?)(?P<unit>[KMGTPE]?)")
 MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace", "replace-boot-member")
 
 
@@ -66,13 +67,11 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
     first = _first_of(lost)
     cures = way if several or first is not lost.leaf else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
     if len(marked := _marked(lost.top)) > 1:
-        most = ", which counts the most errors" if all(_weight(leaf) < _weight(first) for leaf in marked if leaf is not first) else ""
-        others = ", ".join(leaf.short for leaf in marked if leaf is not first)
         cures = (
             cures[0],
             _cures.wait(
                 f"{len(marked)} disks of {lost.top.name} are DEGRADED: see to one at a time, and take no two out at once, because each still gives what the other cannot. "
-                f"Begin with {first.short}{most}; leave {others} in until that is mended or filled, and a scrub has ended."
+                + _whom_first(marked, first)
             ),
             *cures[1:],
         )
@@ -84,22 +83,33 @@ def _marked(top: VdevFacts) -> tuple[VdevFacts, ...]:
     return tuple(leaf for leaf in top.leaves() if leaf.state == "DEGRADED")
 
 
-def _first_of(lost: Lost) -> VdevFacts:
-    """Which of the marked leaves of its vdev is seen to first: the one that counts the most errors, the first of equals."""
-    return max(_marked(lost.top) or (lost.leaf,), key=_weight)
+def _first_of(lost: Lost) -> VdevFacts | None:
+    """Which of the marked leaves of its vdev is seen to first: the one that counts the most errors, the first of equals. None where several are marked
+    and the counters of one were not read."""
+    marked = _marked(lost.top)
+    if len(marked) < 2:
+        return lost.leaf
+    weights = [weight for leaf in marked if known(weight := _weight(leaf))]
+    return marked[weights.index(max(weights))] if len(weights) == len(marked) else None
 
 
-def _weight(leaf: VdevFacts) -> float:
-    return sum(map(_about, leaf.figures))
+def _whom_first(marked: tuple[VdevFacts, ...], first: VdevFacts | None) -> str:
+    if first is None:
+        return "Which of them counts the most errors was not read: `zpool status -P -p` shows it, and that one comes first."
+    rest, most = [leaf for leaf in marked if leaf is not first], _weight(first)
+    lighter = known(most) and all(known(weight := _weight(leaf)) and weight < most for leaf in rest)
+    others = ", ".join(leaf.short for leaf in rest)
+    return f"Begin with {first.short}{', which counts the most errors' if lighter else ''}; leave {others} in until that is mended or filled, and a scrub has ended."
 
 
-def _about(figure: str) -> float:
-    """What a counter is about, exact or rounded ("1.62K", by 1000 or 1024 alike: for comparing only)."""
-    number, unit = (figure[:-1], figure[-1]) if figure[-1:] in _UNITS else (figure, "")
-    try:
-        return float(number) * 1000.0 ** (_UNITS.find(unit) + 1 if unit else 0)
-    except ValueError:
-        return 0.0
+def _weight(leaf: VdevFacts) -> Known[float]:
+    """The sum of its counters. They may be rounded ("1.62K", by 1000 or 1024 alike), so it is for comparing only."""
+    counted = [
+        float(row["digits"]) * 1000.0 ** " KMGTPE".index(row["unit"] or " ")
+        for figure in leaf.figures
+        if (row := _FIGURE.fullmatch(figure))
+    ]
+    return sum(counted) if counted and len(counted) == len(leaf.figures) else Unknown(f"The counters of {leaf.name} were not read.")
 
 
 def _meaning(lost: Lost, out: bool) -> str:

@@ -74,7 +74,7 @@ def loops(oss01, ann, eve):
         ("", ("lit stands.", "offline stands."), ()),
         ("?kind=lit", ("lit stands.",), ("offline stands.",)),
         ("?of=eve", ("offline stands.",), ("lit stands.",)),
-        ("?node=nowhere", ("None of the 2 open loops is like that.",), ("lit stands.", "offline stands.")),
+        ("?node=nowhere", ("None of the 2 open loops matches.",), ("lit stands.", "offline stands.")),
         ("?of=%3Cscript%3E", ("&lt;script&gt;",), ("<script>",)),
     ],
 )

@@ -85,3 +85,12 @@ def test_a_nas_names_the_members_below_an_empty_line():
 def test_a_line_of_zpool_status_behind_a_name_is_no_line_of_a_script():
     for line in ("ann:   state: UNAVAIL\n", "ann: state: UNAVAIL\n", "oss2:  status: DEGRADED\n"):
         assert "pool_states" not in {read.source for read in triage([("p", line)]).reads}, line
+
+
+def test_of_two_marked_members_none_is_replaced_while_the_counters_of_one_were_not_read():
+    rows = "\t    sdp  DEGRADED  0  0  -  too many errors\n\t    sdq  DEGRADED  0  0  3  too many errors\n\t    sdr  ONLINE  0  0  0\n"
+    tree = f"  pool: ost_4\n state: DEGRADED\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\tost_4  DEGRADED  0  0  0\n\t  raidz1-0  DEGRADED  0  0  0\n{rows}\nerrors: No known data errors\n"
+    cures = [cure for one in triage([("p", tree)]).situations if one.slug == "disk-faulted" for cure in one.cures]
+    assert cures
+    assert not any(cure.kind == "replace" for cure in cures)
+    assert any("was not read" in cure.text for cure in cures)
