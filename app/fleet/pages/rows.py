@@ -118,7 +118,7 @@ def left_of_top(pool: PoolFacts, role: str, top: VdevFacts) -> tuple[str, str]:
     if role == "log" and known(left) and left < 0:
         return "out of service; no data of the pool is missing", "watch"
     if role == "log" and known(left) and left == 0:
-        return ("one device; no data of the pool is lost with it alone", "info") if not top.children else ("no redundancy left", "watch")
+        return ("one device; no pool data lost with it alone", "info") if not top.children else ("no redundancy left", "watch")
     words, how = left_words(top.state, left)
     return words, worse(how, "watch") if is_suspended(pool) else how
 

@@ -142,6 +142,6 @@ def test_a_single_log_device_is_no_alarm_and_a_mirrored_one_that_lost_its_mirror
     whole = REPLACED.nodes["oss01"].pools[0]
     leaf = next(leaf for _, top in whole.tops for leaf in top.leaves())
     mirror = replace(leaf, name="mirror-1", kind="mirror", children=(leaf, replace(leaf, state="FAULTED")), state="DEGRADED")
-    assert rows.left_of_top(whole, "log", leaf) == ("one device; no data of the pool is lost with it alone", "info")
+    assert rows.left_of_top(whole, "log", leaf) == ("one device; no pool data lost with it alone", "info")
     assert rows.left_of_top(whole, "log", mirror) == ("no redundancy left", "watch")
     assert rows.left_of_top(whole, "data", leaf) == ("no redundancy left", "bad")
