@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.house import ROOT, Module, cycles, figures, used_once
 
@@ -68,3 +69,17 @@ def test_the_top_folder_holds_what_belongs_there():
     if not tracked:
         pytest.skip("this is no checkout of git")
     assert tracked == files
+
+
+def test_every_row_of_a_table_in_the_documents_stands_under_its_headings():
+    """A blank line between two rows ends the table, and what follows is shown as one paragraph full of bars."""
+    markdown = MarkdownIt("commonmark").enable("table")
+    documents = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    assert len(documents) > 20
+    loose = [
+        (str(path.relative_to(ROOT)), token.map[0] + 1, token.content[:40])
+        for path in documents
+        for token in markdown.parse(path.read_text("utf-8"))
+        if token.type == "inline" and token.map and token.content.startswith("|")
+    ]
+    assert not loose
