@@ -61,6 +61,8 @@ def without(text: str) -> str:
         text = _BREAK.sub("\n", text)
         text = _ITEM.sub("\n* ", text)
         text = _TAG.sub(lambda found: TURN if found.group(2).lower() in _BLOCKS else "", text)
+        if "</" in text:
+            text = _without_elements(text)
         for _ in range(_ENTITIES_DEEP):
             text = _ENTITY.sub(_character, text)
     if "*" in text or "__" in text:
@@ -75,11 +77,48 @@ def without(text: str) -> str:
     lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
     if "{{" in text or _QUOTES in text:
         lines = list(map(_unquoted, lines))
+    if any(sign in text for sign in _SIGNS_OF_FENCES):
+        lines = [TURN if _OTHER_FENCE.fullmatch(line.strip()) else line for line in lines]
     if " \\\n" in text:
         lines = _without_kept_ends(lines)
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
 
 
+_ELEMENT = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})(?:\s[^<>\n]{0,300})?>(?:<!\[CDATA\[)?")
+_END = re.compile(r"(?:\]\]>)?</([A-Za-z][\w:.-]{0,60})>")
+
+
+def _without_elements(text: str) -> str:
+    """Without the elements of XML around a text. A tag that is never closed is none: ZFS writes `<metadata>` of what has no file."""
+    closed = {found.group(1) for found in _END.finditer(text)}
+    text = _END.sub(TURN, text)
+    return _ELEMENT.sub(lambda found: TURN if found.group(2) in closed else found.group(), text)
+
+
+# Fences of Jira, Org, AsciiDoc, LaTeX and MediaWiki, and the end of a shell's text of several lines
+_OTHER_FENCE = re.compile(
+    r"\{(?:code|noformat|panel|quote)(?::[^{}\n]{0,120})?\}|#\+(?:begin|end)_(?:src|example|quote|verse)\b.{0,120}|\\(?:begin|end)\{(?:verbatim|lstlisting|minted|Verbatim)\}.{0,120}"
+    r"|</?(?:syntaxhighlight|source|nowiki)(?:\s[^<>\n]{0,120})?>|\[(?:source|listing)(?:,[^\]\n]{0,120})?\]|-{4}|[\"']|(?:- )?[\w.-]{1,60}: [|>][+-]?|EOF|(?:cat )?<<-? ?['\"]?EOF['\"]?",
+    re.IGNORECASE,
+)
+_SIGNS_OF_FENCES = (
+    "{code",
+    "{noformat",
+    "{panel",
+    "{quote",
+    "#+",
+    "\\begin{",
+    "<syntaxhighlight",
+    "<source",
+    "<nowiki",
+    "\n----\n",
+    ": |\n",
+    ": |-\n",
+    ": >\n",
+    "EOF",
+    '\n"\n',
+    "\n'\n",
+)
 # What the kernel says of a pool that it suspends, as people quote it within a sentence
 _QUOTED_LOG = re.compile(r"`(WARNING: Pool '[^'`\n]{1,255}' has encountered an uncorrectable I/O failure[^`]{1,80}?suspended\.?)`")
 KEPT_ENDS_MIN = 3  # lines of a pool

@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[KMGTPE]?|-)\Z")
 
 def rebuilt(lines: list[str]) -> tuple[list[str], int]:
     """The lines with lost breaks put back, and how many lines were made of those that held several."""
+    lines = [part for line, below in zip(lines, [*lines[1:], ""], strict=True) for part in _without_what_stands_before(line, below)]
     if not any(map(_holds_several, lines)):
         return lines, 0
     out: list[str] = []
@@ -34,10 +35,26 @@ def rebuilt(lines: list[str]) -> tuple[list[str], int]:
     return out, made
 
 
+# A cell of a table, a tag, a quote, a name with a time: whatever stands on the line of a pool's name and not on the next one
+_BEFORE_A_POOL = re.compile(r"(\S.{0,200}?[^\w\s/-])\s{0,4}(pool: \S{1,255})\s*\Z")
+_BELOW_A_POOL = re.compile(r" {1,6}(state|id): ")
+
+
+def _without_what_stands_before(line: str, below: str) -> tuple[str, ...]:
+    """The line of a pool's name by itself, and what stands before it on a line of its own."""
+    field = _BELOW_A_POOL.match(below) if "pool: " in line else None
+    found = _BEFORE_A_POOL.match(line) if field else None
+    if field is None or found is None:
+        return (line,)
+    indent = "   " if field.group(1) == "id" else "  "  # as `zpool import` and `zpool status` have it
+    return (found.group(1) + TURN, indent + found.group(2))
+
+
 _WITH_ITS_COMMAND = re.compile(r"([^:]{0,120}\bzpool (?:status|import)\b[^:]{0,80}) (pool: \S{1,255})\s*\Z")
 # the last row of a pool, and the line of the next one behind it
 _GLUED = re.compile(rf"(\s{{0,40}}\S{{1,300}} {{1,80}}(?:{'|'.join(sorted(_ROW_STATES))})) {{2,8}}(pool: \S{{1,255}})\s*\Z")
 _NO_ERRORS = "No known data errors"
+_CLOSING = tuple("\"'])},;")
 _BEFORE_PROSE = f"errors: {_NO_ERRORS}"
 
 
@@ -59,7 +76,8 @@ def _is_joined(line: str) -> bool:
     if ("cannot " in line or "mount.lustre: " in line) and _REFUSED.match(line):
         return True
     if line.startswith(_BEFORE_PROSE):
-        return len(line) > len(_BEFORE_PROSE) and line[len(_BEFORE_PROSE)].isalpha()
+        behind = line[len(_BEFORE_PROSE) :]
+        return behind[:1].isalpha() or behind.strip()[:1] in _CLOSING
     return "pool: " in line and (("zpool " in line and _WITH_ITS_COMMAND.match(line) is not None) or _GLUED.match(line) is not None)
 
 
@@ -145,18 +163,23 @@ def _errors(value: str) -> tuple[str, str]:
     return (_NO_ERRORS, value[len(_NO_ERRORS) :].strip()) if value.startswith(_NO_ERRORS) else (value, "")
 
 
+_LITERAL = re.compile(r"""(?:(?<=[^\w])|^)(?:[bru]|\$)?(["'])""")
+
+
 def _unescaped(line: str) -> Iterator[str]:
-    """A string of JSON or of a program's source."""
-    parts = line.replace("\\\\n", "\\n").replace("\\\\t", "\t").replace("\\t", "\t").replace('\\"', '"').split("\\n")
-    before, quote, first = parts[0].rpartition('"')
-    if quote and first.strip():
-        yield before
-        parts[0] = TURN + first
-    last, quote, after = parts[-1].partition('"')
+    """A string of JSON or of a program's source; what stands before and behind it are other texts."""
+    parts = line.replace("\\\\n", "\\n").replace("\\\\t", "\t").replace("\\t", "\t").replace('\\"', '"').replace("\\'", "'").split("\\n")
+    opened = max(_LITERAL.finditer(parts[0]), key=lambda found: (found.group(1) == '"', found.start()), default=None)
+    mark = opened.group(1) if opened else '"'
+    if opened and parts[0][opened.end() :].strip():
+        before, parts[0] = parts[0][: opened.start()], TURN + parts[0][opened.end() :]
+        if before.strip():
+            yield before
+    last, closed, after = parts[-1].partition(mark)
     yield from parts[:-1]
     yield last
-    if quote and after.strip(" ,}]"):
-        yield TURN + after
+    if closed:
+        yield TURN + after.strip(" ,}]")
 
 
 def _rows(text: str) -> Iterator[str]:

@@ -9,13 +9,9 @@ import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email import message_from_bytes
 
-from workflows.triage import journal_json, markup, oneline, wrappers
+from workflows.triage import coded, journal_json, line_ends, markup, oneline, wrappers
 
-_MAIL = re.compile(rb"(?:From \S|[A-Za-z][A-Za-z0-9-]{0,70}: )")
-_HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,70}:|[ \t]")
-HEADERS_BYTES_MAX = 64 * 1024
 GAP_MAX = 4  # lines around a fence in which its neighbour is looked for
 _QUOTE = "> \t"
 _CONTROL = re.compile(
@@ -26,10 +22,16 @@ _CONTROL = re.compile(
     r"|\\(?:x1[bB]|033|e|u001[bB])\[[0-9;]{0,40}m"  # as a program writes them
     r"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[(?:0m|m(?![a-z])|[JK](?=\s|$))"  # what is left where the escape itself was lost; a word may begin behind "["
 )
+_PAGER = re.compile(
+    r"^(?:~|\(END\)|--More--(?:\([0-9]{1,3}%\))?|lines [0-9]{1,9}-[0-9]{1,9}(?:/[0-9]{1,9})?(?: \(END\)| [0-9]{1,3}%)?)$", re.MULTILINE
+)
+_SHOWN_BLANK, _SHOWN_TAB = "\u00b7", "\u2192"  # as an editor shows them
+SHOWN_BLANKS_MIN = 8
 _RECORDED = re.compile(r"Script (?:started|done)[ ,]")
 _RIGHT = re.compile(r"\x1b\[([0-9]{0,3})C")  # how some consoles write blanks
 _ODD: dict[int, str | None] = {
-    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F), " "),
+    0x3000: "  ",  # two columns wide
     **dict.fromkeys((0x00, 0x05, 0x07, 0x0E, 0x0F, 0x1C, 0x1D, 0x1F, 0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF, 0xFFFC), None),
     **dict.fromkeys((0x0B, 0x0C, 0x85, 0x2028, 0x2029), "\n"),
     **dict.fromkeys((0x2018, 0x2019, 0x201A, 0x201B, 0x2032), "'"),
@@ -55,29 +57,7 @@ def decoded(raw: bytes) -> str:
     """The text of a file: of a saved mail its words, and of a file that Windows wrote in two bytes a character the same as of any other."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return raw.decode("utf-16", "backslashreplace")
-    if _is_mail(raw[:HEADERS_BYTES_MAX]):
-        return _words_of_mail(raw)
-    return raw.decode("utf-8", "backslashreplace")
-
-
-def _is_mail(beginning: bytes) -> bool:
-    """Whether it begins with headers, and one of them says of what type the rest is."""
-    first, *rest = beginning.split(b"\n")
-    if not _MAIL.match(first):
-        return False
-    for line in rest:
-        if not _HEADER.match(line):
-            return False
-        if line.lower().startswith(b"content-type:"):
-            return True
-    return False
-
-
-def _words_of_mail(raw: bytes) -> str:
-    """Its plain text and what was attached as such, out of whatever coding they travelled in; all of it where there is none."""
-    parts = [part.get_payload(decode=True) for part in message_from_bytes(raw).walk() if part.get_content_type() == "text/plain"]
-    words = b"\n".join(part for part in parts if isinstance(part, bytes))
-    return (words or raw).decode("utf-8", "backslashreplace")
+    return (coded.words_of_mail(raw) or raw).decode("utf-8", "backslashreplace")
 
 
 def lines(text: str) -> list[str]:
@@ -87,9 +67,14 @@ def lines(text: str) -> list[str]:
 
 def cleaned(text: str) -> Cleaned:
     """The text without its wrappers. Never raises."""
-    found = [_WRITTEN_TABS.sub(_tabs, line) if line.startswith("\\t") else line for line in markup.without(_plain(text)).split("\n")]
+    found = [
+        _WRITTEN_TABS.sub(_tabs, line) if line.startswith("\\t") else line
+        for line in markup.without(coded.undone(_plain(text))).split("\n")
+    ]
     if journal_json.SIGN in text:
         found = [journal_json.spelt_out(line) for line in found]
+    found, cut = line_ends.joined(found, wrappers.is_a_beginning)
+    found, spaced = line_ends.single(found)
     found, broken = oneline.rebuilt(found)
     turns = {
         beside: ""
@@ -106,8 +91,10 @@ def cleaned(text: str) -> Cleaned:
                 turns[place if after.strip() else place + 1] = ""
             found[place] = line.replace(markup.TURN, "")
     wrappers.undo(found, turns)
-    notes = (f"{broken} lines stood on one line each: their breaks were put back.",) if broken else ()
-    return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, notes)
+    notes = [f"{broken} lines stood on one line each: their breaks were put back."] if broken else []
+    notes += [f"{cut} lines were cut at the last column of a terminal: they were joined."] if cut else []
+    notes += [f"{spaced} empty lines between the others were left out."] if spaced else []
+    return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, tuple(notes))
 
 
 _WRITTEN_TABS = re.compile(r"^(?:\\t){1,20}(?= {0,20}\S{1,255} +[A-Z]{2,10}\b| {0,20}(?:NAME|logs|cache|spares|special|dedup)\b)")
@@ -134,7 +121,9 @@ def _plain(text: str) -> str:
     """Without what steered the terminal, and without what was written over on its own line."""
     if "\x1b" in text:
         text = _RIGHT.sub(lambda found: " " * min(int(found.group(1) or 1), 200), text)
-    text = _CONTROL.sub("", text).translate(_ODD)
+    text = _PAGER.sub("", _CONTROL.sub("", text).translate(_ODD))
+    if text.count(_SHOWN_BLANK * 2) >= SHOWN_BLANKS_MIN:
+        text = text.replace(_SHOWN_BLANK, " ").replace(_SHOWN_TAB, "\t")
     if "\x08" not in text and "\r" not in text:
         return text
     found = [line.rstrip("\r") for line in text.split("\n")]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import quopri
 import textwrap
+import urllib.parse
 from collections.abc import Callable
 
 ASK = "hello, one of our pools looks bad, can somebody have a look?"
@@ -84,6 +86,50 @@ def _typescript(text: str) -> str:
     return f'Script started on 2026-11-21 10:00:00+00:00 [TERM="xterm"]\r\n{lines}\r\n\r\nScript done on 2026-11-21 10:00:09+00:00\r\n'
 
 
+def _mail(text: str) -> str:
+    head = "From: ann@example.org\nSubject: pool\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
+    return f"{head}Content-Transfer-Encoding: quoted-printable\n\n{quopri.encodestring(text.encode()).decode()}"
+
+
+def _entries(key: str, end: str = "") -> Wrap:
+    """A logger's JSON: one line for each."""
+    return lambda text: "\n".join(
+        json.dumps({"time": "2026-11-21T12:01:07Z", key: line + end, "stream": "stdout"}) for line in text.rstrip("\n").split("\n")
+    )
+
+
+def _recorded(text: str) -> str:
+    """An asciicast: https://docs.asciinema.org/manual/asciicast/v2/."""
+    events = [json.dumps([place / 10, "o", f"{line}\r\n"]) for place, line in enumerate(text.rstrip("\n").split("\n"))]
+    return "\n".join(['{"version": 2, "width": 80, "height": 24}', *events])
+
+
+def _literal(before: str, after: str) -> Wrap:
+    """A string of a program's source, or a field of a log."""
+
+    def wrap(text: str) -> str:
+        inner = text.replace("\\", "\\\\").replace(after[0], f"\\{after[0]}").replace("\n", "\\n").replace("\t", "\\t")
+        return before + inner + after
+
+    return wrap
+
+
+def _shown_ends(text: str) -> str:
+    return "\n".join(line.replace("\t", "^I") + "$" for line in text.rstrip("\n").split("\n"))
+
+
+def _around_what_was_found(text: str) -> str:
+    """What `grep -C` prints of a file."""
+    lines = text.rstrip("\n").split("\n")
+    return "\n".join(
+        f"node.txt{mark}{number}{mark}{line}" for number, line in enumerate(lines, 1) for mark in (":" if "state" in line else "-")
+    )
+
+
+def _table_of_html(text: str) -> str:
+    return "<table>\n" + "\n".join(f"<tr><td>{html.escape(line)}</td></tr>" for line in text.rstrip("\n").split("\n")) + "\n</table>"
+
+
 WRAPPERS: dict[str, Wrap] = {
     "quoted": _prose(_each("> ")),
     "quoted twice": _prose(_each("> > ")),
@@ -141,4 +187,56 @@ WRAPPERS: dict[str, Wrap] = {
     "coloured": _coloured,
     "colours whose escape was lost": _escapes_lost,
     "typescript": _typescript,
+    "journal with day and zone": _each("Sat 2026-11-21 12:01:07 CET oss01 zpool[123]: "),
+    "Kubernetes with times": _each("2026-11-21T12:01:07.123456789Z "),
+    "Kubernetes on the node": _each("2026-11-21T12:01:07.123456789+00:00 stdout F "),
+    "log of a Java program": _each("2026-11-21 12:01:07.123 [main] INFO  c.f.Check - "),
+    "log of a Python program": _each("2026-11-21 12:01:07,123 - check - INFO - "),
+    "level alone": _each("[INFO] "),
+    "seconds since 1970": _each("1795262467.123 "),
+    "syslog of RFC 5424": _each("<13>1 2026-11-21T12:01:07.123Z oss01 zpool 123 - - "),
+    "Puppet": _each("Notice: /Stage[main]/Zfs/Exec[status]/returns: "),
+    "Terraform": _each("null_resource.check (remote-exec): "),
+    "Fabric": _each("[oss01] out: "),
+    "host and process": _each("oss01 zpool[123]: "),
+    "bullets": _each("- "),
+    "percent signs": _each("% "),
+    "numbered in words": _numbered("Line {}: {}"),
+    "irssi": _each("12:01 < ann> "),
+    "weechat": _each("12:01:07       ann | "),
+    "messenger, first line": lambda text: f"[21/11/2026, 12:01:07] Ann: {text}",
+    "words on the pool's line": lambda text: f"This is what I get: {text}",
+    "Jira": _between("{code:bash|title=status}", "{code}"),
+    "Jira without format": _between("{noformat}", "{noformat}"),
+    "MediaWiki": _between('<syntaxhighlight lang="bash">', "</syntaxhighlight>"),
+    "Org": _between("#+BEGIN_SRC sh", "#+END_SRC"),
+    "AsciiDoc": _between("[source,console]\n----", "----"),
+    "LaTeX": _between("\\begin{verbatim}", "\\end{verbatim}"),
+    "text for a shell": lambda text: f"cat <<EOF\n{text}EOF\n",
+    "block of YAML": lambda text: f"- host: oss01\n  stdout: |\n{_each('    ')(text)}",
+    "element of XML": lambda text: f"<output>{html.escape(text)}</output>",
+    "CDATA of XML": lambda text: f"<output><![CDATA[{text}]]></output>",
+    "rows of HTML": _table_of_html,
+    "mail as it travels": _mail,
+    "address of a page": urllib.parse.quote,
+    "literal of Python": repr,
+    "bytes of Python": lambda text: repr(text.encode()),
+    "list of Python": lambda text: repr(text.rstrip("\n").split("\n")),
+    "list of JSON": lambda text: json.dumps(text.rstrip("\n").split("\n")),
+    "JSON in JSON": lambda text: json.dumps({"host": "oss01", "result": {"stdout": text, "rc": 0}}, indent=1),
+    "literal of a shell": _literal("$'", "'"),
+    "literal of Go": _literal('out="', '"'),
+    "field of a log": _literal('time=2026-11-21T12:01:07Z level=info msg="', '"'),
+    "Ansible on one line": lambda text: "oss01 | CHANGED | rc=0 | (stdout) " + text.rstrip("\n").replace("\n", "\\n"),
+    "log of Docker": _entries("log", "\n"),
+    "log of a logger": _entries("message"),
+    "recorded terminal": _recorded,
+    "cat -A": _shown_ends,
+    "pager": lambda text: f"{text}~\n~\n(END)\n",
+    "pager within": lambda text: f"{text}--More--(45%)\n",
+    "grep -C": _around_what_was_found,
+    "every second line empty": lambda text: text.replace("\n", "\n\n"),
+    "the same by Windows": lambda text: text.replace("\n", "\r\n\r\n"),
+    "blanks as dots": lambda text: text.expandtabs(8).replace(" ", "\u00b7"),
+    "wide blanks": lambda text: text.expandtabs(8).replace("  ", "\u3000"),
 }
