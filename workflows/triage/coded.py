@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from email import message_from_bytes
-from urllib.parse import unquote_plus
 
 HEADERS_MAX = 64 * 1024  # bytes or characters
 LINE_MAX = 1024 * 1024  # characters of one line that is read as JSON or as a list
@@ -23,9 +22,15 @@ _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,70}:|[ \t]")
 _QUOTED = re.compile(r"(?i)^content-transfer-encoding: *quoted-printable", re.MULTILINE)
 _SOFT_END = re.compile(r"^[^\n]{72,75}=$", re.MULTILINE)
 _OCTETS = re.compile(r"(?:=[0-9A-F]{2})+")
+_PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_NO_MARKS = str.maketrans("", "", "=%")
 _SIGNS_OF_QUOTED = ("=3D", "=20\n", "=09", "=C2=A0", "=E2=80")
 _MESSAGES = ("log", "message", "msg", "line", "text", "@message", "short_message", "MESSAGE")
 _NOTICES = frozenset(("alerts", "attachments", "blocks", "embeds"))  # an alert's own JSON, which has a reader
+
+_PAGER = re.compile(
+    r"^(?:~|\(END\)|--More--(?:\([0-9]{1,3}%\))?|lines [0-9]{1,9}-[0-9]{1,9}(?:/[0-9]{1,9})?(?: \(END\)| [0-9]{1,3}%)?)$", re.MULTILINE
+)
 
 
 def words_of_mail(raw: bytes) -> bytes | None:
@@ -50,11 +55,12 @@ def _is_mail(beginning: bytes) -> bool:
 
 
 def undone(text: str) -> str:
-    """The text without its coding."""
+    """The text without its coding, and without what a pager or `cat -A` shows besides."""
+    text = _PAGER.sub("", text)
     if _is_quoted_printable(text):
         text = _OCTETS.sub(_octets, text.replace("=\n", ""))
     if "%0A" in text and "\n" not in text.strip():
-        text = unquote_plus(text.strip())
+        text = _PERCENTS.sub(_octets, text.strip().replace("+", " "))
     lines = text.split("\n")
     if "(stdout) " in text:
         lines = [part for line in lines for part in _of_one_host(line)]
@@ -72,6 +78,11 @@ def _of_one_host(line: str) -> list[str]:
     return [f"{found.group(1)}:", *found.group(2).replace("\\t", "\t").split("\\n")] if found else [line]
 
 
+def holds_lines(line: str) -> bool:
+    """Whether it is JSON or a list in which a program wrote down lines of text."""
+    return line[:1] in ("{", "[") and (_logged(line) is not None or _strings(line) is not None)
+
+
 def _is_quoted_printable(text: str) -> bool:
     """A header names it; else a line goes on behind its end, and another one too, or a character is coded, or no line is longer than a coded one."""
     if "=" not in text:
@@ -83,8 +94,8 @@ def _is_quoted_printable(text: str) -> bool:
 
 
 def _octets(found: re.Match[str]) -> str:
-    """Characters that a mail program wrote as their numbers."""
-    return bytes.fromhex(found.group().replace("=", "")).decode("utf-8", "replace")
+    """Characters that were written as the numbers of their bytes."""
+    return bytes.fromhex(found.group().translate(_NO_MARKS)).decode("utf-8", "replace")
 
 
 def _without_shown_ends(lines: list[str]) -> list[str]:

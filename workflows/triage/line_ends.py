@@ -40,9 +40,11 @@ def joined(lines: list[str], is_a_beginning: Callable[[str], bool]) -> tuple[lis
 
 
 def _is_torn_heading(line: str, below: str) -> bool:
-    """Whether the names of a tree's columns go on below, within the last word or before it."""
+    """Whether the names of a tree's columns go on below, within a word or with the blank before it. A mail program breaks between words and takes the blank."""
     found = _HEADING.fullmatch(line)
-    return found is not None and (found.group(1) + below.strip()) in ("CKSUM", "WRITECKSUM", "WRITE CKSUM")
+    if found is None or not (found.group(1) or line[-1].isspace() or below[:1].isspace()):
+        return False
+    return (found.group(1) + below.strip()) in ("CKSUM", "WRITECKSUM", "WRITE CKSUM")
 
 
 def _is_a_table(lines: Sequence[str], full: Sequence[int], width: int) -> bool:

@@ -101,7 +101,7 @@ _STREAM = re.compile(r"^\[(?:stdout|stderr)\] ")  # behind the level, where a pr
 _KERNEL = frozenset(("kernel", "zed", "multipathd"))  # their lines are events of their own, with their times
 
 
-def spoken(line: str) -> Worn | None:
+def _spoken(line: str) -> Worn | None:
     """Somebody's name, or a host's where a command was run on many at once."""
     found = _SPOKEN.match(line.lstrip(" "))
     name = found and next(filter(None, found.group(1, 2, 3)), "")
@@ -215,4 +215,4 @@ def _of_an_agent(line: str) -> Worn | None:
     return Worn(found.group(1), found.group(2)) if found else None
 
 
-FORMS: tuple[Form, ...] = (_of_an_agent, _marked, _bordered, _logged, _stamped, spoken, _of_kernel, _from_file, _item, _commented)
+FORMS: tuple[Form, ...] = (_of_an_agent, _marked, _bordered, _logged, _stamped, _spoken, _of_kernel, _from_file, _item, _commented)

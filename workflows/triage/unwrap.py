@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from workflows.triage import coded, journal_json, line_ends, markup, oneline, wrappers
 
+LAYERS = 3  # a list of strings in a fence in a quoted mail
 GAP_MAX = 4  # lines around a fence in which its neighbour is looked for
 _QUOTE = "> \t"
 _CONTROL = re.compile(
@@ -21,9 +22,6 @@ _CONTROL = re.compile(
     r"|\^\[\[[0-9;?]{0,40}[A-Za-z]"  # as `cat -v` shows them
     r"|\\(?:x1[bB]|033|e|u001[bB])\[[0-9;]{0,40}m"  # as a program writes them
     r"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[(?:0m|m(?![a-z])|[JK](?=\s|$))"  # what is left where the escape itself was lost; a word may begin behind "["
-)
-_PAGER = re.compile(
-    r"^(?:~|\(END\)|--More--(?:\([0-9]{1,3}%\))?|lines [0-9]{1,9}-[0-9]{1,9}(?:/[0-9]{1,9})?(?: \(END\)| [0-9]{1,3}%)?)$", re.MULTILINE
 )
 _SHOWN_BLANK, _SHOWN_TAB = "\u00b7", "\u2192"  # as an editor shows them
 SHOWN_BLANKS_MIN = 8
@@ -67,10 +65,21 @@ def lines(text: str) -> list[str]:
 
 def cleaned(text: str) -> Cleaned:
     """The text without its wrappers. Never raises."""
-    found = [
-        _WRITTEN_TABS.sub(_tabs, line) if line.startswith("\\t") else line
-        for line in markup.without(coded.undone(_plain(text))).split("\n")
-    ]
+    text = _plain(text)
+    notes: list[str] = []
+    for _ in range(LAYERS):
+        found, turns, more = _of_one_layer(text)
+        notes += more
+        changed = wrappers.undo(found, turns)
+        if not changed or any(turns.values()):  # a turn that names a host is not put into the text again
+            break
+        text = "\n".join(f"{markup.TURN}{line}" if place in turns else line for place, line in enumerate(found))
+    return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, tuple(notes))
+
+
+def _of_one_layer(text: str) -> tuple[list[str], dict[int, str], list[str]]:
+    """The lines without codings, tags and fences, where another text begins among them, and what was done to the line ends."""
+    found = [_WRITTEN_TABS.sub(_tabs, line) if line.startswith("\\t") else line for line in markup.without(coded.undone(text)).split("\n")]
     if journal_json.SIGN in text:
         found = [journal_json.spelt_out(line) for line in found]
     found, cut = line_ends.joined(found, wrappers.is_a_beginning)
@@ -90,11 +99,10 @@ def cleaned(text: str) -> Cleaned:
             if not inside:
                 turns[place if after.strip() else place + 1] = ""
             found[place] = line.replace(markup.TURN, "")
-    wrappers.undo(found, turns)
     notes = [f"{broken} lines stood on one line each: their breaks were put back."] if broken else []
     notes += [f"{cut} lines were cut at the last column of a terminal: they were joined."] if cut else []
     notes += [f"{spaced} empty lines between the others were left out."] if spaced else []
-    return Cleaned([line.expandtabs(8).rstrip() for line in found], turns, tuple(notes))
+    return found, turns, notes
 
 
 _WRITTEN_TABS = re.compile(r"^(?:\\t){1,20}(?= {0,20}\S{1,255} +[A-Z]{2,10}\b| {0,20}(?:NAME|logs|cache|spares|special|dedup)\b)")
@@ -121,7 +129,7 @@ def _plain(text: str) -> str:
     """Without what steered the terminal, and without what was written over on its own line."""
     if "\x1b" in text:
         text = _RIGHT.sub(lambda found: " " * min(int(found.group(1) or 1), 200), text)
-    text = _PAGER.sub("", _CONTROL.sub("", text).translate(_ODD))
+    text = _CONTROL.sub("", text).translate(_ODD)
     if text.count(_SHOWN_BLANK * 2) >= SHOWN_BLANKS_MIN:
         text = text.replace(_SHOWN_BLANK, " ").replace(_SHOWN_TAB, "\t")
     if "\x08" not in text and "\r" not in text:

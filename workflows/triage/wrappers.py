@@ -12,10 +12,10 @@ from itertools import islice
 
 from agents.collectors._kernel_lines import classify
 from agents.collectors._log_stamps import stamped
-from workflows.triage import beginnings
+from workflows.triage import beginnings, coded
 from workflows.triage.commands import asked
 from workflows.triage.fields import FIELDS, HEADER, ROW
-from workflows.triage.line_forms import FORMS, KERNELS, Form, Worn, spoken
+from workflows.triage.line_forms import FORMS, KERNELS, Form, Worn
 from workflows.triage.refused import begins as begins_refusal
 from workflows.triage.split import UNDER_WAY, begins
 
@@ -29,17 +29,21 @@ QUOTED_LOOKED_AT = 1500  # the same of a quoted mail, where much prose may stand
 _Turns = MutableMapping[int, str]
 
 
-def undo(lines: list[str], turns: _Turns) -> None:
-    """Take the wrappers off `lines`, outermost first, and say in `turns` where another text begins."""
+def undo(lines: list[str], turns: _Turns) -> bool:
+    """Take the wrappers off `lines`, outermost first, and add to `turns` where another text begins. Returns whether any line changed."""
+    undone = False
     for _ in range(ROUNDS):
         before = len(turns)
         changed = [_undone(lines, turns, form) for form in FORMS]
         changed += [_stripped_numbers(lines, turns), _outdented(lines, turns)]
-        if not any(changed) and len(turns) == before and not _shared(lines, turns):
+        shared = not any(changed) and len(turns) == before and _shared(lines, turns)
+        undone |= any(changed) or shared
+        if not any(changed) and len(turns) == before and not shared:
             break
     for place, line in enumerate(lines):
         if line[:1] in (" ", "\t") and _STAMP.match(line.lstrip("\t")):  # a log that somebody indented, and whose long lines were wrapped
             lines[place] = line.lstrip(" \t")
+    return undone
 
 
 def _undone(lines: list[str], turns: _Turns, form: Form) -> bool:
@@ -151,7 +155,11 @@ def _is_line_of(lines: list[str], place: int, kind: str) -> bool:
         return False  # it goes on below the field of a pool, and within JSON
     if begun or (kind != INDENTED and (HEADER.match(line) or _FIELD.match(line))):
         return True
-    if kind == ">" and (_STAMP.match(line) or ((words := spoken(line)) and begins([words.rest], 0)[0])):
+    if kind == ">" and (
+        _STAMP.match(line)
+        or coded.holds_lines(line)
+        or any((worn := form(line)) and begins([worn.rest], 0)[0] for form in (*FORMS, _numbered))
+    ):
         return True
     if (of_kernel := KERNELS.fullmatch(line)) and begins([of_kernel.group(1)], 0)[0]:
         return True
@@ -206,6 +214,11 @@ def _without_numbers(lines: list[str], turns: _Turns, start: int, run: list[re.M
     turns.setdefault(start, "")
     turns.setdefault(start + len(rests), "")
     return True
+
+
+def _numbered(line: str) -> Worn | None:
+    found = _NUMBERED.match(line)
+    return Worn("number", _behind(found)) if found else None
 
 
 def _behind(found: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ from agents.tests.scenarios import step
 from workflows.facts import NodeFacts
 from workflows.triage import Triage, triage
 from workflows.triage.tests.wrapping import WRAPPERS
+from workflows.triage.unwrap import cleaned
 
 PROMPT = "root@oss01:~# "
 TEXTS = {  # step, file, the command that printed it where its text does not say what it is
@@ -74,3 +75,44 @@ def test_a_wrapped_text_tells_the_same(wrapper, name):
     found = triage([("paste", WRAPPERS[wrapper](text_of(name)))])
     assert shown(found)["sources"] == shown(plain(name))["sources"]
     assert shown(found) == shown(plain(name))
+
+
+OUTER = ("quoted", "bbcode", "windows", "fenced in a quote")
+INNER = (
+    "cat -n",
+    "editor",
+    "ansible",
+    "yaml",
+    "log of Docker",
+    "Kubernetes with times",
+    "grep -C",
+    "html breaks and blanks",
+    "table",
+    "syslog",
+    "bullets",
+    "Jira",
+)
+
+
+@pytest.mark.parametrize("name", ["degraded", "names moved"])
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("outer", OUTER)
+def test_a_text_that_was_wrapped_twice_tells_the_same(outer, inner, name):
+    found = triage([("paste", WRAPPERS[outer](WRAPPERS[inner](text_of(name))))])
+    assert shown(found) == shown(plain(name))
+
+
+def test_empty_lines_between_paragraphs_stay():
+    """Lines are closed up only where many follow each other so."""
+    text = "Our pool is DEGRADED.\n\nIt is this one:\n\n" + text_of("degraded")
+    assert cleaned(text).lines[:4] == ["Our pool is DEGRADED.", "", "It is this one:", ""]
+
+
+def test_a_mark_that_is_part_of_each_line_stays_where_the_lines_are_known_with_it():
+    log = text_of("kernel log")
+    assert [line[:15] for line in cleaned(log).lines] == [line.rstrip()[:15] for line in log.split("\n")]
+
+
+@pytest.mark.parametrize("word", ["<metadata>:<0x0>", "<0x56>:<0x2>"])
+def test_what_zfs_writes_between_angles_is_no_tag(word):
+    assert cleaned(f"<output>\nerrors: Permanent errors\n        {word}\n</output>\n").lines[2].strip() == word
