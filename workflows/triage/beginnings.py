@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 HEAD = 160  # characters in which a beginning ends
 CUTS_MAX = 8  # places of one line at which its beginning could end
-TRIED_MAX = 12
+TRIED_MAX = 8
 LINES_MIN = 3
 _ENDS = re.compile(r"(?<!^)[^\w\s\[({<\"'](?=\s|$)|^[-*%\u2022\u203a\u00bb](?=\s)")  # a mark alone is that of a list or a shell
 _DIGITS = re.compile(r"[0-9]+")
