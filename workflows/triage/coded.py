@@ -13,6 +13,7 @@ from email import message_from_bytes
 
 HEADERS_MAX = 64 * 1024  # bytes or characters
 LINE_MAX = 1024 * 1024  # characters of one line that is read as JSON or as a list
+LIST_MAX = 256 * 1024  # of a list of Python, which is parsed as its source
 RUN_MIN = 3  # lines of JSON that follow each other
 SHOWN_ENDS_MIN = 5
 SOFT_ENDS_MIN = 2
@@ -151,7 +152,7 @@ def _strings(line: str) -> list[str] | None:
     if not (bare.startswith("['") and bare.endswith("']")) and not (bare[:2] in ('["', "['") and bare[-2:] in ('"]', "']")):
         return None
     found = _parsed(bare)
-    if found is None and len(bare) <= LINE_MAX:
+    if found is None and len(bare) <= LIST_MAX:
         try:
             found = ast.literal_eval(bare)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
