@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain
 from typing import Any
 
 from agents.collectors import COLLECTORS
@@ -39,7 +39,7 @@ from workflows.triage import (
     unwrap,
 )
 from workflows.triage.commands import device
-from workflows.triage.hosts import NAMELESS, of_one_host, on_two
+from workflows.triage.hosts import NAMELESS, each_by_its_name, of_one_host, on_two
 from workflows.triage.inquiry import inquiry
 from workflows.triage.interleaved import cut
 from workflows.triage.marks import Finder, Mark, Stretch
@@ -255,17 +255,20 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
     reads: list[Read] = []
     nodes: dict[str, _NodeTexts] = {}
     lines: dict[str, list[str]] = {}
-    for name, text in _each_by_its_name(texts):
+    for name, text in each_by_its_name(texts):
         if len(text) > TEXT_CHARACTERS_MAX:
             reads.append(Read(name, 1, text.count("\n") + 1, "not read", reason=f"It is longer than {TEXT_CHARACTERS_MAX} characters."))
             continue
         cleaned = unwrap.cleaned(text)
         lines[name] = cleaned.lines
-        words = 0
+        words, notes = 0, cleaned.notes
         for piece in of_one_host(cut(cleaned.lines, cleaned.turns)):
             words += not piece.source and talk.has_prose(piece.lines)
             taken = same_pool.Taken(name, piece.first, piece.command, same_pool.time_above(cleaned.lines, piece.first), words)
-            reads.append(_take(name, piece, nodes, taken))
+            read = _take(name, piece, nodes, taken)
+            if notes and read.source:  # beside the first output of the text
+                read, notes = replace(read, notes=(*notes, *read.notes)), ()
+            reads.append(read)
     fleet = FleetFacts({node: _facts(node, own) for node, own in nodes.items()})
     fleet = fleet if read_at is None else replace(fleet, read_at=read_at)
     found = detect_all(
@@ -286,15 +289,6 @@ def _of_pasted(nodes: Mapping[str, _NodeTexts], fleet: FleetFacts) -> Iterator[S
         for place, value in texts.values.items():
             capture = texts.captures[place]
             yield from pasted.of_agents(place, value, capture.text, Where(node, place, capture.digest, facts))
-
-
-def _each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Two files of one name are two texts."""
-    seen: set[str] = set()
-    for name, text in texts:
-        other = name if name not in seen else next(each for n in count(2) if (each := f"{name} ({n})") not in seen)
-        seen.add(other)
-        yield other, text
 
 
 def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_pool.Taken) -> Read:

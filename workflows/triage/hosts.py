@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, count
 from typing import Protocol
 
 from workflows.engine.core import Cure, Evidence, Severity, Situation
@@ -182,3 +182,12 @@ def _situation(node: NodeFacts, pool: ImportableFacts, other: NodeFacts, importe
                  f"import it on {here} only after `zpool export {name}` on {there}.", needs="Both guids are the same."),
         ),
     )  # fmt: skip
+
+
+def each_by_its_name(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Two files of one name are two texts."""
+    seen: set[str] = set()
+    for name, text in texts:
+        other = name if name not in seen else next(each for n in count(2) if (each := f"{name} ({n})") not in seen)
+        seen.add(other)
+        yield other, text

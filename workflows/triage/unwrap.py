@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from workflows.triage import coded, journal_json, line_ends, markup, oneline, wrappers
 
+_COUNTED = "; the numbers of lines count them as they stand then."
 LAYERS = 3  # a list of strings in a fence in a quoted mail
 GAP_MAX = 4  # lines around a fence in which its neighbour is looked for
 _QUOTE = "> \t"
@@ -99,9 +100,9 @@ def _of_one_layer(text: str) -> tuple[list[str], dict[int, str], list[str]]:
             if not inside:
                 turns[place if after.strip() else place + 1] = ""
             found[place] = line.replace(markup.TURN, "")
-    notes = [f"{broken} lines stood on one line each: their breaks were put back."] if broken else []
-    notes += [f"{cut} lines were cut at the last column of a terminal: they were joined."] if cut else []
-    notes += [f"{spaced} empty lines between the others were left out."] if spaced else []
+    notes = [f"{broken} lines stood on one line each: their breaks were put back{_COUNTED}"] if broken else []
+    notes += [f"{cut} lines were cut at the last column of a terminal: they were joined{_COUNTED}"] if cut else []
+    notes += [f"{spaced} empty lines between the others were left out{_COUNTED}"] if spaced else []
     return found, turns, notes
 
 

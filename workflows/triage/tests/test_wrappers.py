@@ -116,3 +116,9 @@ def test_a_mark_that_is_part_of_each_line_stays_where_the_lines_are_known_with_i
 @pytest.mark.parametrize("word", ["<metadata>:<0x0>", "<0x56>:<0x2>"])
 def test_what_zfs_writes_between_angles_is_no_tag(word):
     assert cleaned(f"<output>\nerrors: Permanent errors\n        {word}\n</output>\n").lines[2].strip() == word
+
+
+@pytest.mark.parametrize("wrapper", ["every second line empty", "string of json"])
+def test_a_change_of_the_line_ends_is_named_beside_the_text(wrapper):
+    (read,) = (read for read in triage([("paste", WRAPPERS[wrapper](text_of("degraded")))]).reads if read.source)
+    assert any("the numbers of lines count them as they stand then" in note for note in read.notes)
