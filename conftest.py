@@ -57,17 +57,21 @@ def django_db_setup(ground):
 
 
 @pytest.fixture
-def committed_db(ground, django_db_blocker):
+def committed_name():
+    return f"{SHARED_DATABASE}_{next(numbers)}"
+
+
+@pytest.fixture
+def committed_db(ground, committed_name, django_db_blocker):
     """A database of the test's own, where COMMIT is real. Yields its name; `ground.environment(name)` suits child processes."""
     from app.core.database import point_at
 
-    name = f"{SHARED_DATABASE}_{next(numbers)}"
-    ground.clone(name)
+    ground.clone(committed_name)
     with django_db_blocker.unblock():
-        point_at(ground.url(name))
-        yield name
+        point_at(ground.url(committed_name))
+        yield committed_name
         point_at(ground.url(SHARED_DATABASE))
-    ground.drop(name)
+    ground.drop(committed_name)
 
 
 @pytest.hookimpl(optionalhook=True)
