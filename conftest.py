@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from tests import memory
+
 passed: set[str] = set()  # ids of the tests whose call passed
 walked: set[tuple] = set()  # what those told of runbooks
 SHARED_DATABASE = f"slotlight_test{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 numbers = itertools.count(1)
 UMASK = os.umask(0o022)
 os.umask(UMASK)
+if memory.folder():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory.folder()))  # what `tmp_path` is made in
 
 
 def pytest_runtest_teardown():
