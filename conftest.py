@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from tests import memory
+
 passed: set[str] = set()  # ids of the tests whose call passed
 walked: set[tuple] = set()  # what those told of runbooks
 SHARED_DATABASE = f"slotlight_test{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 numbers = itertools.count(1)
 UMASK = os.umask(0o022)
 os.umask(UMASK)
+if memory.folder():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory.folder()))  # what `tmp_path` is made in
 
 
 def pytest_runtest_teardown():
@@ -57,17 +61,21 @@ def django_db_setup(ground):
 
 
 @pytest.fixture
-def committed_db(ground, django_db_blocker):
+def committed_name():
+    return f"{SHARED_DATABASE}_{next(numbers)}"
+
+
+@pytest.fixture
+def committed_db(ground, committed_name, django_db_blocker):
     """A database of the test's own, where COMMIT is real. Yields its name; `ground.environment(name)` suits child processes."""
     from app.core.database import point_at
 
-    name = f"{SHARED_DATABASE}_{next(numbers)}"
-    ground.clone(name)
+    ground.clone(committed_name)
     with django_db_blocker.unblock():
-        point_at(ground.url(name))
-        yield name
+        point_at(ground.url(committed_name))
+        yield committed_name
         point_at(ground.url(SHARED_DATABASE))
-    ground.drop(name)
+    ground.drop(committed_name)
 
 
 @pytest.hookimpl(optionalhook=True)

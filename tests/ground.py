@@ -21,6 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 from launcher.children import popen_options
 from launcher.schema import schema_files
 from launcher.servers import Postgres, Servant, Valkey, postgres_bin, servant, socket_folder, valkey_binary
+from tests import memory
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "var" / "ground"
@@ -47,7 +48,7 @@ class Ground:
         self.template = f"slotlight_template_{os.getpid()}" if self.external else TEMPLATE
         self.children: list[subprocess.Popen] = []
         self.user: Servant = servant()
-        self.folder = self.user.own(Path(tempfile.mkdtemp(prefix="slotlight-test-")))
+        self.folder = self.user.own(Path(tempfile.mkdtemp(prefix="slotlight-test-", dir=memory.folder())))
         atexit.register(self.stop)
         if not (self.external and self.redis):
             self._prepare()

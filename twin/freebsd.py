@@ -4,14 +4,14 @@ A member that was put in by a kernel name is a partition of its own, "da3p1"; on
 zpool makes no partition. A name in /dev/diskid is there while nothing has the disk open, or what has it open did so by that name.
 """
 
-import errno
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from agents.domain.wwid import DISKID, by_id_path
-from agents.host.host import Agrees, Ran, Region
+from agents.host.host import Ran
 from twin.host import TwinHost
-from twin.model import Disk, Node
+from twin.model import Disk
+from twin.other_system import OtherSystemHost
 
 _TOOLS = ("zpool", "zfs", "zdb", "smartctl")
 _STRINGS = re.compile(r"^ +(?:devid|phys_path|vdev_enc_sysfs_path): .*\n", re.MULTILINE)  # that FreeBSD's ZFS stores none of
@@ -22,7 +22,7 @@ _BY_ID, _PART, _WHOLE = (
 )
 
 
-class FreeBSDHost:
+class FreeBSDHost(OtherSystemHost):
     """A twin's host, asked and answered in FreeBSD's names.
 
     `stacked`: kernel name -> rows of kern.geom.conftxt above it. `opened`: disks that something has open that GEOM does not list. `answers`: the first
@@ -39,46 +39,16 @@ class FreeBSDHost:
         opened: Sequence[str] = (),
         answers: Mapping[tuple[str, ...], tuple[int, str, str]] | None = None,
     ) -> None:
-        self._host, self.diskid, self.stacked = host, diskid, dict(stacked or {})
+        super().__init__(host)
+        self.diskid, self.stacked = diskid, dict(stacked or {})
         self.opened, self.answers = opened, dict(answers or {})
         self.boot_id = boot_id or host.view().node.boot_id
 
-    @property
-    def node(self) -> Node:
-        return self._host.view().node
-
-    def now(self) -> float:
-        return self._host.now()
-
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         argv = tuple(argv)
-        if argv[:5] == ("zpool", "get", "-Hpo", "value", "guid"):
-            return Ran(argv, 0, "".join(f"{pool.guid}\n" for pool in self.node.imported if pool.name == argv[5]).encode(), b"", 0.0)
-        if argv[0] in _TOOLS:
-            return self._run_there(argv, timeout_seconds)
-        answer = self._answer(argv)
-        if answer is None:
-            return Ran(argv, None, b"", b"", 0.0, "not found")
-        code, out, err = answer
-        return Ran(argv, code, out.encode(), err.encode(), 0.0)
-
-    def read(self, path: str) -> bytes:
-        raise OSError(errno.ENOENT, "No such file or directory", path)
-
-    def list(self, pattern: str) -> tuple[str, ...]:
-        return ()
-
-    def link(self, path: str) -> str:
-        raise OSError(errno.ENOENT, "No such file or directory", path)
-
-    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
-        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
-
-    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
-        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
-
-    def write(self, path: str, data: bytes) -> None:
-        raise OSError(errno.ENOENT, "No such file or directory", path)
+        if guids := self._guids(argv):
+            return guids
+        return self._run_there(argv, timeout_seconds) if argv[0] in _TOOLS else self._ran(argv, self._answer(argv))
 
     def disk_name(self, disk: Disk) -> str:
         return f"da{_number(disk.paths[0].name[2:])}"
@@ -110,10 +80,6 @@ class FreeBSDHost:
         label = next((part.label for part in disk.partitions if part.label is not None), None)
         leaf = next((leaf for pool in self.node.pools for leaf in pool.leaves() if label and leaf.guid == label.guid), None)
         return leaf is not None and leaf.path.startswith("/dev/disk/by-id/")
-
-    def _is_open(self, disk: Disk) -> bool:
-        labels = [part.label for part in disk.partitions if part.label is not None]
-        return any(self.node.pool(label.pool).imported for label in labels)
 
     def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str] | None:
         if argv == ("uname", "-n"):
@@ -148,7 +114,7 @@ class FreeBSDHost:
 
     def _listed(self) -> Iterator[str]:
         for disk in self.node.disks:
-            name, mode = self.disk_name(disk), "r1w1e1" if self._is_open(disk) or self.disk_name(disk) in self.opened else "r0w0e0"
+            name, mode = self.disk_name(disk), "r1w1e1" if self._is_imported(disk) or self.disk_name(disk) in self.opened else "r0w0e0"
             yield from (
                 f"Geom name: {name}",
                 "Providers:",
@@ -170,7 +136,7 @@ class FreeBSDHost:
             yield f"0 DISK {name} {disk.size_bytes} {disk.logical_block_bytes} hd 255 sc 63"
             if disk.partitions and not self._is_whole(disk):
                 yield f"1 PART {name}p1 {disk.size_bytes - 16777216} {disk.logical_block_bytes} i 1 o 1048576 ty freebsd-zfs xs GPT xt 516e7cba-6ecf-11d6-8ff8-00022d09712b"
-            if self.diskid and (self._is_whole(disk) or not self._is_open(disk)):
+            if self.diskid and (self._is_whole(disk) or not self._is_imported(disk)):
                 yield f"1 LABEL diskid/DISK-{disk.serial} {disk.size_bytes} {disk.logical_block_bytes} i 0 o 0"
             yield from self.stacked.get(name, ())
 

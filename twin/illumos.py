@@ -3,15 +3,15 @@
 A disk that a pool took has an EFI label, and the pool's data are in slice 0; a blank one has none, and only zeros at its ends.
 """
 
-import errno
 import json
 import re
 from collections.abc import Mapping, Sequence
 
 from agents.domain.wwid import by_id_path
-from agents.host.host import Agrees, Ran, Region
+from agents.host.host import Ran
 from twin.host import TwinHost
-from twin.model import Disk, Node
+from twin.model import Disk
+from twin.other_system import OtherSystemHost
 
 _TOOLS = ("zpool", "zfs", "zdb", "smartctl", "hostid")
 _MIB = 1 << 20
@@ -27,7 +27,7 @@ MOUNTS = (
 )
 
 
-class IllumosHost:
+class IllumosHost(OtherSystemHost):
     """A twin's host, asked and answered in illumos' names. `slices`: disk -> further rows of its table.
 
     `opened`: disk -> what has it open. `exported`: disks that COMSTAR exports. `ends`: disk -> a row of `od` that is not zeros. `targets`: disk -> where its
@@ -47,13 +47,10 @@ class IllumosHost:
         targets: Mapping[str, str] | None = None,
         answers: Mapping[tuple[str, ...], tuple[int | None, str, str]] | None = None,
     ) -> None:
-        self._host, self.made, self.zone = host, made, zone
+        super().__init__(host)
+        self.made, self.zone = made, zone
         self.opened, self.exported, self.ends, self.targets = dict(opened or {}), exported, dict(ends or {}), dict(targets or {})
         self.answers, self.slices = dict(answers or {}), dict(slices or {})
-
-    @property
-    def node(self) -> Node:
-        return self._host.view().node
 
     @property
     def boot_id(self) -> str:
@@ -62,40 +59,18 @@ class IllumosHost:
         head = f"{date.replace('-', '')}-{time[:2]}{time[3:5]}-{time[6:8]}{fraction[:2]}"
         return f"{head}-{fraction[2:6]}-{fraction[6:]}{self.made[1].partition('.')[2]}"
 
-    def now(self) -> float:
-        return self._host.now()
-
     def run(self, argv: Sequence[str], timeout_seconds: float) -> Ran:
         argv = tuple(argv)
-        if argv[:5] == ("zpool", "get", "-Hpo", "value", "guid"):
-            return Ran(argv, 0, "".join(f"{pool.guid}\n" for pool in self.node.imported if pool.name == argv[5]).encode(), b"", 0.0)
+        if guids := self._guids(argv):
+            return guids
         answer = self.answers.get(argv) or self._host_has(argv)
-        if answer is None and argv[0] in _TOOLS:
-            return self._run_there(argv, timeout_seconds)
-        if answer is None or answer[0] is None:
-            return Ran(argv, None, b"", b"", 0.0, "not found")
-        code, out, err = answer
-        return Ran(argv, code, out.encode(), err.encode(), 0.0)
+        return self._run_there(argv, timeout_seconds) if answer is None and argv[0] in _TOOLS else self._ran(argv, answer)
 
     def read(self, path: str) -> bytes:
-        if path == "/etc/mnttab":
-            return MOUNTS.encode()
-        raise OSError(errno.ENOENT, "No such file or directory", path)
+        return MOUNTS.encode() if path == "/etc/mnttab" else super().read(path)
 
     def list(self, pattern: str) -> tuple[str, ...]:
         return (pattern,) if pattern in ("/dev/rdsk", "/etc/mnttab") else ()
-
-    def link(self, path: str) -> str:
-        raise OSError(errno.ENOENT, "No such file or directory", path)
-
-    def read_device(self, path: str, regions: Sequence[Region]) -> bytes:
-        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
-
-    def erase(self, path: str, regions: Sequence[Region], agrees: Agrees) -> bytes:
-        raise OSError(errno.EOPNOTSUPP, "a twin's disks hold no bytes", path)
-
-    def write(self, path: str, data: bytes) -> None:
-        raise OSError(errno.ENOENT, "No such file or directory", path)
 
     def disk_name(self, disk: Disk) -> str:
         return f"c0t{disk.hex.upper()}d0"
@@ -135,8 +110,7 @@ class IllumosHost:
         return _WHOLE.sub(lambda found: name(found.group(), "p0", "rdsk"), plain).encode()
 
     def _users(self, name: str, disk: Disk) -> str:
-        labels = [part.label for part in disk.partitions if part.label is not None]
-        users = ["zfs"] if any(self.node.pool(label.pool).imported for label in labels) else []
+        users = ["zfs"] if self._is_imported(disk) else []
         return "".join(f" [{user}]" for user in (*users, *filter(None, [self.opened.get(name, "")])))
 
     def _host_has(self, argv: tuple[str, ...]) -> tuple[int, str, str] | None:

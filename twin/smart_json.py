@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from agents.domain.wwid import scheme
@@ -156,4 +157,10 @@ def _nvme(disk: Disk, now: float) -> dict[str, Any]:
 
 
 def _text(fields: dict[str, Any]) -> str:
-    return json.dumps(fields, indent=2) + "\n"
+    return _indented(json.dumps(fields))
+
+
+@lru_cache(maxsize=4096)
+def _indented(line: str) -> str:
+    """Indenting is ten times the work, and a disk says the same again and again."""
+    return json.dumps(json.loads(line), indent=2) + "\n"

@@ -12,7 +12,6 @@ import gzip
 import json
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +19,10 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from agents.domain.times import iso
 from agents.host.host import LocalHost
@@ -90,26 +93,26 @@ def replaces(host: TwinHost) -> list[list[str]]:
 
 
 class Keys:
-    """A portal's keys, as files for openssl."""
+    """A portal's keys. They sign as the portal does; what checks them on the node is its openssl."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="slotlight-rig-"))
-        _openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", self.folder / "order")
-        _openssl("genpkey", "-algorithm", "ed25519", "-out", self.folder / "log")
-        self.order_pem = _openssl("pkey", "-in", self.folder / "order", "-pubout").decode()
-        public = proofs.ED25519 + _openssl("pkey", "-in", self.folder / "log", "-pubout", "-outform", "DER")[-32:]
+        self._order, self._log = ec.generate_private_key(ec.SECP256R1()), Ed25519PrivateKey.generate()
+        spki = serialization.PublicFormat.SubjectPublicKeyInfo
+        self.order_pem = self._order.public_key().public_bytes(serialization.Encoding.PEM, spki).decode()
+        public = proofs.ED25519 + self._log.public_key().public_bytes_raw()
         self.log_id = proofs.key_id(ORIGIN, public)
         self.log_key = f"{ORIGIN}+{self.log_id.hex()}+{base64.b64encode(public).decode()}"
+        self._signed: dict[bytes, str] = {}
 
     def sign(self, data: bytes) -> str:
-        (self.folder / "data").write_bytes(data)
-        return base64.b64encode(_openssl("dgst", "-sha256", "-sign", self.folder / "order", self.folder / "data")).decode()
+        """The same signature for the same bytes, as an order is signed once and offered many times."""
+        if data not in self._signed:
+            self._signed[data] = base64.b64encode(self._order.sign(data, ec.ECDSA(hashes.SHA256()))).decode()
+        return self._signed[data]
 
     def note(self, size: int, root: bytes) -> str:
         text = f"{ORIGIN}\n{size}\n{base64.b64encode(root).decode()}\n"
-        (self.folder / "data").write_bytes(text.encode())
-        signature = _openssl("pkeyutl", "-sign", "-rawin", "-inkey", self.folder / "log", "-in", self.folder / "data")
-        return f"{text}\n\u2014 {ORIGIN} {base64.b64encode(self.log_id + signature).decode()}\n"
+        return f"{text}\n\u2014 {ORIGIN} {base64.b64encode(self.log_id + self._log.sign(text.encode())).decode()}\n"
 
     @property
     def handed_over(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ from agents.orders.journal import Journal
 from agents.tests import rig
 from agents.tests.stage import Stage
 from agents.tests.test_operations import GOOD
+from agents.trust import transparency_log
 
 WRITING = tuple(name for name, operation in OPERATIONS.items() if operation.EFFECT != "pure")
 PHASES = ("claim", "intend", "result", "amend")
@@ -46,10 +47,33 @@ class Killed(BaseException):
     """As kill -9: nothing of ours catches it."""
 
 
+def order_of(name: str) -> tuple[str, str]:
+    operation = OPERATIONS[name]
+    argv = list(operation.argv(GOOD[name]))
+    return rig.seal(operation=name, effect=operation.EFFECT, params=GOOD[name], argv=argv, preconditions={"fact": "as planned"})
+
+
+@pytest.fixture(autouse=True)
+def _each_signature_is_checked_once(monkeypatch):
+    """The node's openssl answers the same of the same bytes, and its answer is not what is tried here: it is asked once in each test."""
+    monkeypatch.setattr(transparency_log, "_openssl", checked_once(transparency_log._openssl))
+
+
+def checked_once(check):
+    found = {}
+
+    def checked(host, *of):
+        if of not in found:
+            found[of] = check(host, *of)
+        return found[of]
+
+    return checked
+
+
 class Node:
     """One operation on a node that does what it is told, or dies at `place`; counts what it was told."""
 
-    def __init__(self, folder, name: str, monkeypatch) -> None:
+    def __init__(self, folder, name: str, monkeypatch, sealed) -> None:
         self.operation, self.given, self.place, self.monkeypatch = OPERATIONS[name], [], "", monkeypatch
         self.stage = Stage(folder)
         with open(os.path.join(self.stage.folder, "policy.json"), "w") as file:
@@ -70,13 +94,7 @@ class Node:
         monkeypatch.setattr(failpoints, "hit", lambda point: self.pass_by(f"at {point}"))
         for phase in PHASES:
             self.watch(phase)
-        self.sealed = rig.seal(
-            operation=name,
-            effect=self.operation.EFFECT,
-            params=GOOD[name],
-            argv=list(self.argv),
-            preconditions={"fact": "as planned"},
-        )
+        self.sealed = sealed
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -121,7 +139,7 @@ class Node:
 @pytest.mark.parametrize("name", WRITING)
 def test_it_runs_once_when_nobody_dies(tmp_path, monkeypatch, name):
     """So that the next test is about dying."""
-    node = Node(tmp_path, name, monkeypatch)
+    node = Node(tmp_path, name, monkeypatch, order_of(name))
     node.hand_over()
     assert node.given == [node.argv]
     assert node.receipt["outcome"] == "succeeded", node.receipt["reason"]
@@ -129,9 +147,10 @@ def test_it_runs_once_when_nobody_dies(tmp_path, monkeypatch, name):
 
 @pytest.mark.parametrize("name", WRITING)
 def test_it_runs_at_most_once_wherever_the_agent_dies(tmp_path, monkeypatch, name):
+    sealed = order_of(name)
     for number, (place, given) in enumerate(PLACES.items()):
         with monkeypatch.context() as patch:
-            node = Node(tmp_path / str(number), name, patch)
+            node = Node(tmp_path / str(number), name, patch, sealed)
             node.place = place
             with pytest.raises(Killed, match=place):
                 node.hand_over()

@@ -45,8 +45,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class Api(NinjaAPI):
     """ninja's, with the description corrected where it cannot say what is so."""
 
-    def get_openapi_schema(self, **more: Any) -> OpenAPISchema:
-        schema = super().get_openapi_schema(**more)
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self._described: dict[str, OpenAPISchema] = {}
+
+    def get_openapi_schema(self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None) -> OpenAPISchema:
+        """Made once for each address that the API has, which takes half a second; it is not to be changed."""
+        prefix = self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
+        if prefix not in self._described:
+            self._described[prefix] = self._describe(prefix)
+        return self._described[prefix]
+
+    def _describe(self, prefix: str) -> OpenAPISchema:
+        schema = super().get_openapi_schema(path_prefix=prefix)
         for operations in schema["paths"].values():
             for operation in operations.values():
                 _correct(operation)

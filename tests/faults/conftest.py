@@ -2,6 +2,7 @@ import pytest
 
 from app.fleet.models import Situation
 from app.runs.models import Run
+from conftest import SHARED_DATABASE
 from tests.faults.people import BLANK, PHRASE, Person, hidden
 from tests.faults.stack import ALL, Stack, until
 
@@ -64,6 +65,12 @@ class Incident:
         except AssertionError:
             row = self.row
             raise AssertionError(f"The run stands at {row.step}, {row.status}, and not at {wanted}: {row.here.note}") from None
+
+
+@pytest.fixture
+def committed_name():
+    """The same for each test here, so that the portal's processes are all forked in one environment."""
+    return f"{SHARED_DATABASE}_faults"
 
 
 @pytest.fixture

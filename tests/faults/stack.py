@@ -5,6 +5,7 @@ killed is killed with everything it started, as the launcher's supervisor does. 
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,16 +15,16 @@ from pathlib import Path
 
 from app.nodes.keys import issue_token
 from launcher.children import popen_options
-from launcher.servers import Servant, Valkey, valkey_binary
+from launcher.servers import Valkey, valkey_binary
 from launcher.up import listen
+from tests.faults.forked import OURSELVES, Child, forks
 from tests.ground import ROOT, Ground
 from twin import demo
 from twin.host import TwinHost
 from twin.model import Knobs
 
 NODE = "oss01"
-OURSELVES = Servant("ourselves", os.geteuid(), os.getegid())
-CELERY = ("-m", "celery", "--quiet", "-A", "app.celery:celery")
+CELERY = ("celery", "--quiet", "-A", "app.celery:celery")
 ALL = ("web", "worker", "agent")
 
 
@@ -41,43 +42,50 @@ class Stack:
 
     def __init__(self, ground: Ground, database: str, folder: Path, replace_seconds: float) -> None:
         self.folder = folder
-        home = ground.user.own(ground.folder / f"faults-{database}")
+        home = ground.folder / f"faults-{database}"
+        shutil.rmtree(home, ignore_errors=True)  # of the stack before this one
+        ground.user.own(home)
         self.user = ground.user
+        self.failpoint = home / "failpoint"
         self.valkey = Valkey(ground.user.own(home / "valkey"), ground.user.own(home / "run"), ground.user, valkey_binary(ground.user))
         more = {"REDIS_URL": self.valkey.url, "DJANGO_SETTINGS_MODULE": "tests.faults.settings", "PYTHONPATH": str(ROOT)}
+        more["SLOTLIGHT_PORTAL_FAILPOINT"] = str(self.failpoint)
         self.environment = {**os.environ, **ground.environment(database), **more}
         self.listener = listen("127.0.0.1", 0)
         self.port = self.listener.getsockname()[1]
-        self.children: dict[str, subprocess.Popen] = {}
+        self.children: dict[str, subprocess.Popen | Child] = {}
         self.twin = _twin(folder, replace_seconds)
         (folder / "token").write_text(issue_token(NODE, "test"))
 
     def start(self, *names: str, failpoint: str = "") -> None:
-        ways = {
-            "valkey": self.valkey.argv(),
-            "web": [sys.executable, "-m", "uvicorn", "app.asgi:application", "--fd", str(self.listener.fileno()), "--log-level", "warning"],
-            "worker": [sys.executable, *CELERY, "worker", "--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"],
-            "agent": [sys.executable, "-m", "twin", "--dir", str(self.folder), "--node", NODE, *self._portal()],
-        }
+        """The portal's processes are forked with their modules loaded; Valkey and the agent are started as they are."""
+        listener = self.listener.fileno()
         for name in names:
-            self._spawn(name, ways[name], failpoint if name == "agent" else "")
+            if name == "web":
+                self._fork(name, ["uvicorn", "app.asgi:application", "--fd", str(listener), "--log-level", "warning"])
+            elif name == "worker":
+                self._fork(name, [*CELERY, "worker", "--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"])
+            elif name == "agent":
+                self._spawn(name, [sys.executable, "-m", "twin", "--dir", str(self.folder), "--node", NODE, *self._portal()], failpoint)
+            else:
+                self._spawn(name, self.valkey.argv())
+                until(self.valkey.ready)
 
     def _portal(self) -> tuple[str, ...]:
         return ("--portal", f"http://127.0.0.1:{self.port}", "--token-file", str(self.folder / "token"))
 
-    def _spawn(self, name: str, argv: list[str], failpoint: str) -> None:
+    def _fork(self, name: str, argv: list[str]) -> None:
+        self.children[name] = forks(self.environment).start(argv, self._log(name), self.listener.fileno())
+
+    def _spawn(self, name: str, argv: list[str], failpoint: str = "") -> None:
         options = popen_options(self.user if name == "valkey" else OURSELVES, signal.SIGKILL)
-        environment = {**self.environment, "SLOTLIGHT_FAILPOINT": failpoint, "SLOTLIGHT_PORTAL_FAILPOINT": str(self.folder / "failpoint")}
-        with (self.folder / f"{name}.log").open("ab") as log:
-            self.children[name] = subprocess.Popen(
-                argv, env=environment, cwd=ROOT, stdout=log, stderr=log, pass_fds=(self.listener.fileno(),), **options
-            )
-        if name == "valkey":
-            until(self.valkey.ready)
+        environment = {**self.environment, "SLOTLIGHT_FAILPOINT": failpoint}
+        with self._log(name).open("ab") as log:
+            self.children[name] = subprocess.Popen(argv, env=environment, cwd=ROOT, stdout=log, stderr=log, **options)
 
     def dies_at(self, point: str) -> None:
         """The next time web comes to `<name>:<before or after>`; see `tests/faults/failing`."""
-        (self.folder / "failpoint").write_text(point)
+        self.failpoint.write_text(point)
 
     def kill(self, name: str) -> None:
         """kill -9, with all that it started."""
@@ -107,7 +115,10 @@ class Stack:
         self.listener.close()
 
     def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text()
+        return self._log(name).read_text()
+
+    def _log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
 
     def replaces(self) -> list[list[str]]:
         """Every `zpool replace` the node was ever given, written down before it acted."""

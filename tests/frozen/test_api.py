@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.test import Client
 
 from app.fleet.models import Node
+from tests import memory
 from tests.frozen.left_behind import RECORDED
 from tests.frozen.record import KEPT, differences, kept, written
 from tests.frozen.test_left_behind import keys, migrated, taken_over  # noqa: F401  fixtures
@@ -19,7 +20,7 @@ from tests.frozen.test_left_behind import keys, migrated, taken_over  # noqa: F4
 GROUP = "api"
 YEAR = timedelta(days=365)
 MOMENT = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
-OF_THIS_TEST = re.compile(re.escape(tempfile.gettempdir()) + r"/\S+")
+OF_THIS_TEST = re.compile(rf"(?:{re.escape(tempfile.gettempdir())}|{re.escape(str(memory.FOLDER))})/\S+")
 AGO = re.compile(r"\d+ [a-z]+(?= ago)")
 SINCE_NOW = re.compile(r"(?:age|ago|seconds|silence)")  # fields that count until this moment
 KNOWN = {"name": "oss01", "run": str(RECORDED["run"]), "pk": "1", "digest": "0" * 64}

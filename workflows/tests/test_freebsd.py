@@ -1,22 +1,19 @@
 """A FreeBSD host: what is known of its disks, what refuses and how that leads on, and which plans are made of its archive for a person."""
 
-import io
-import json
-import tarfile
 from dataclasses import replace
 
 import pytest
 
-from agents.operations import OPERATIONS, disk_wipe, set_tunable, zpool_offline, zpool_replace, zpool_scrub
+from agents.operations import disk_wipe, set_tunable, zpool_offline, zpool_replace, zpool_scrub
 from twin import scenarios
 from twin.freebsd import FreeBSDHost
-from workflows.by_hand import grounds, snippet
-from workflows.facts import FleetFacts, Unknown, known, node_facts
+from workflows.by_hand import grounds
+from workflows.facts import FleetFacts, Unknown, known
 from workflows.guards import candidate, policy
 from workflows.guards.subject import sharing_nodes
 from workflows.runbooks._replacing import pool_disk_and_bay
-from workflows.snapshot import recorded
-from workflows.snapshot.tests import stage
+from workflows.tests import other_system
+from workflows.tests.other_system import PLANS, lost, planned, serving
 
 NEW = scenarios.lab_disk(8, 8)
 WWID = f"geom:{NEW.wwid.partition(':')[2]}:{NEW.serial}"
@@ -24,40 +21,17 @@ LINK = f"/dev/diskid/DISK-{NEW.serial}"
 ZFS = "1 PART da4p2 268435456 512 i 2 o 2117632 ty freebsd-zfs xs GPT xt 516e7cba-6ecf-11d6-8ff8-00022d09712b"
 
 
-class Read:
-    """A FreeBSD twin as an archive of it shows it: its facts, and the host of the archive."""
+class Read(other_system.Read):
+    HOST, SYSTEM = FreeBSDHost, "FreeBSD"
 
-    def __init__(self, folder, node, **more):
-        (folder / "twin").mkdir()
-        self.node = node
-        self.host = FreeBSDHost(scenarios.host(folder / "twin", node, scenarios.Clock()), **more)
-        seen, captures = stage.traced(self.host)
+    def asked_besides(self, seen):
         for disk in self.host.node.disks:
             for name in (self.host.disk_name(disk), f"{self.host.disk_name(disk)}p1"):
                 for argv in (("zdb", "-l"), ("fstyp", "-u"), ("file", "-bs")):
                     seen.run((*argv, f"/dev/{name}"), 20)
-        about = {"host": "oss01", "hostid": node.hostid, "boot_id": self.host.boot_id, "system": "FreeBSD"}
-        with tarfile.open(fileobj=io.BytesIO(stage.archive(seen, at=1795248315, **about))) as tar:
-            parts = {one.name: tar.extractfile(one).read() for one in tar}
-        self.archive = recorded.RecordedHost(recorded.read(parts))
-        by_place = {f"{one.source}/{one.key}" if one.key else one.source: one for one in captures}
-        self.facts = FleetFacts({"oss01": node_facts("oss01", by_place, 0.0, ())})
-
-    def params(self, **more):
-        pool = self.node.pools[0]
-        return {"node": "oss01", "pool": pool.name, "pool_guid": str(pool.guid), **more}
-
-    def plan(self, operation, **more):
-        params = {name: value for name, value in self.params(**more).items() if name != "node"}
-        return OPERATIONS["plan"].run(self.archive, {"operation": operation, "params": json.dumps(params), "by": "hand"})
 
 
-def drifted(tmp_path, **more):
-    return Read(tmp_path, scenarios.drifted(), **more)
-
-
-def lost(read):
-    return str(next(leaf for leaf in read.node.pools[0].leaves() if leaf.not_present).guid)
+drifted = Read.drifted
 
 
 def test_a_lost_member_is_known_by_its_guid_and_its_old_name_is_another_disk(tmp_path):
@@ -123,38 +97,17 @@ def test_a_linux_head_on_the_same_shelf_sees_the_same_disk_and_one_lock_is_for_b
     assert f"disk:{NEW.wwid}" in pool_disk_and_bay(read.facts, read.params(wwid=WWID))
 
 
-PLANS = {
-    "zpool_replace": lambda read: {"vdev_guid": lost(read), "wwid": WWID},
-    "zpool_replace_serving": lambda read: {"vdev_guid": str(read.node.pools[0].leaves()[0].guid), "wwid": WWID},
-    "zpool_offline": lambda read: {"vdev_guid": str(read.node.pools[0].leaves()[0].guid)},
-    "zpool_online": lambda read: {"vdev_guid": lost(read)},
-    "zpool_scrub": lambda read: {},
-    "zpool_export_unused": lambda read: {},
-}
-
-
 @pytest.mark.parametrize("operation", PLANS)
 def test_a_plan_is_made_of_the_archive_and_has_a_snippet_for_freebsd(tmp_path, operation):
-    read = Read(tmp_path, scenarios.member_back("2.1.11-1")) if operation == "zpool_online" else drifted(tmp_path)
-    answer = read.plan(operation, **PLANS[operation](read))
-    assert answer.outcome == "succeeded", answer.reason
-    found = grounds.of(read.facts, "oss01", answer.result)
-    assert known(found), found
-    assert (found.system, found.boot_id) == ("FreeBSD", read.host.boot_id)
-    plan = {**answer.result, "by_hand": found.to_plan()}
-    assert grounds.Grounds.from_plan(plan) == found
-    text = snippet.make(plan, "0" * 32, 1795249000)
-    assert "sysctl -nx kern.boot_id" in text
-    assert "/sys/" not in text
-    if "wwid" in answer.result["params"]:
-        assert answer.result["argv"][-1] == LINK
+    read, system, text, has_disk = planned(Read, tmp_path, operation, WWID, LINK)
+    assert (system, "sysctl -nx kern.boot_id" in text) == ("FreeBSD", True)
+    if has_disk:
         assert f"disk {LINK} {NEW.wwid.partition(':')[2]} {NEW.serial} '' none {read.params()['pool_guid']} written" in text
 
 
 def test_a_member_is_compared_on_the_partition_that_carries_its_label(tmp_path):
     read = drifted(tmp_path)
-    leaf = next(leaf for leaf in read.node.pools[0].leaves() if not leaf.not_present)
-    found = grounds.of(read.facts, "oss01", read.plan("zpool_offline", vdev_guid=str(leaf.guid)).result)
+    found = grounds.of(read.facts, "oss01", read.plan("zpool_offline", vdev_guid=serving(read)).result)
     assert [disk.path.removeprefix("/dev/diskid/DISK-")[-2:] for disk in found.disks] == ["p1"]
 
 

@@ -1,8 +1,6 @@
 """An illumos host: what is known of its disks, what refuses and how that leads on, and which plans are made of its archive for a person."""
 
-import io
 import json
-import tarfile
 from dataclasses import replace
 
 import pytest
@@ -12,55 +10,28 @@ from agents.operations._candidate import at_the_ends
 from agents.zfs_releases import ON_ILLUMOS, ZPOOL_ALONE
 from twin import scenarios
 from twin.illumos import IllumosHost
-from workflows.by_hand import grounds, snippet
+from workflows.by_hand import grounds
 from workflows.by_hand.systems import SYSTEMS
-from workflows.facts import FleetFacts, Unknown, known, node_facts
+from workflows.facts import FleetFacts, Unknown, known
 from workflows.guards import candidate, partitioned, policy, releases
 from workflows.guards.subject import sharing_nodes
 from workflows.runbooks._replacing import pool_disk_and_bay
-from workflows.snapshot import recorded
-from workflows.snapshot.tests import stage
+from workflows.tests import other_system
+from workflows.tests.other_system import PLANS, lost, planned, serving
 
 NEW = scenarios.lab_disk(8, 8)
 BLANK = f"c0t{NEW.hex.upper()}d0"
 WWID, LINK = f"dsk:{BLANK}", f"/dev/dsk/{BLANK}"
 
 
-class Read:
-    """An illumos twin as an archive of it shows it: its facts, and the host of the archive."""
+class Read(other_system.Read):
+    HOST, SYSTEM = IllumosHost, "SunOS"
 
-    def __init__(self, folder, node, **more):
-        (folder / "twin").mkdir()
-        self.node = node
-        self.host = IllumosHost(scenarios.host(folder / "twin", node, scenarios.Clock()), **more)
-        seen, captures = stage.traced(self.host)
+    def asked_besides(self, seen):
         seen.run(at_the_ends(BLANK, NEW.size_bytes), 60)
-        about = {"host": "oss01", "hostid": node.hostid, "boot_id": self.host.boot_id, "system": "SunOS"}
-        with tarfile.open(fileobj=io.BytesIO(stage.archive(seen, at=1795248315, **about))) as tar:
-            parts = {one.name: tar.extractfile(one).read() for one in tar}
-        self.archive = recorded.RecordedHost(recorded.read(parts))
-        by_place = {f"{one.source}/{one.key}" if one.key else one.source: one for one in captures}
-        self.facts = FleetFacts({"oss01": node_facts("oss01", by_place, 0.0, ())})
-
-    def params(self, **more):
-        pool = self.node.pools[0]
-        return {"node": "oss01", "pool": pool.name, "pool_guid": str(pool.guid), **more}
-
-    def plan(self, operation, **more):
-        params = {name: value for name, value in self.params(**more).items() if name != "node"}
-        return OPERATIONS["plan"].run(self.archive, {"operation": operation, "params": json.dumps(params), "by": "hand"})
 
 
-def drifted(tmp_path, **more):
-    return Read(tmp_path, scenarios.drifted(), **more)
-
-
-def lost(read):
-    return str(next(leaf for leaf in read.node.pools[0].leaves() if leaf.not_present).guid)
-
-
-def serving(read):
-    return str(next(leaf for leaf in read.node.pools[0].leaves() if not leaf.not_present).guid)
+drifted = Read.drifted
 
 
 def test_its_disks_pools_and_boot_are_known(tmp_path):
@@ -190,31 +161,11 @@ def test_a_linux_head_and_a_freebsd_head_on_the_same_shelf_see_the_same_disk(tmp
     assert f"disk:{NEW.wwid}" in pool_disk_and_bay(read.facts, read.params(wwid=WWID)), "one lock is for all"
 
 
-PLANS = {
-    "zpool_replace": lambda read: {"vdev_guid": lost(read), "wwid": WWID},
-    "zpool_replace_serving": lambda read: {"vdev_guid": str(read.node.pools[0].leaves()[0].guid), "wwid": WWID},
-    "zpool_offline": lambda read: {"vdev_guid": str(read.node.pools[0].leaves()[0].guid)},
-    "zpool_online": lambda read: {"vdev_guid": lost(read)},
-    "zpool_scrub": lambda read: {},
-    "zpool_export_unused": lambda read: {},
-}
-
-
 @pytest.mark.parametrize("operation", PLANS)
 def test_a_plan_is_made_of_the_archive_and_has_a_snippet_for_illumos(tmp_path, operation):
-    read = Read(tmp_path, scenarios.member_back("2.1.11-1")) if operation == "zpool_online" else drifted(tmp_path)
-    answer = read.plan(operation, **PLANS[operation](read))
-    assert answer.outcome == "succeeded", answer.reason
-    found = grounds.of(read.facts, "oss01", answer.result)
-    assert known(found), found
-    assert (found.system, found.boot_id) == ("illumos", read.host.boot_id)
-    plan = {**answer.result, "by_hand": found.to_plan()}
-    assert grounds.Grounds.from_plan(plan) == found
-    text = snippet.make(plan, "0" * 32, 1795249000)
-    assert "ls -dE /proc/0 /proc/3" in text
-    assert "/sys/" not in text
-    if "wwid" in answer.result["params"]:
-        assert answer.result["argv"][-1] == LINK
+    read, system, text, has_disk = planned(Read, tmp_path, operation, WWID, LINK)
+    assert (system, "ls -dE /proc/0 /proc/3" in text) == ("illumos", True)
+    if has_disk:
         assert f"disk {LINK} {NEW.hex} none {read.params()['pool_guid']} written" in text
 
 

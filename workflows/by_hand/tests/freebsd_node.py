@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-from workflows.by_hand.snippet import Paths
-from workflows.by_hand.tests.node import BOOT_ID, HOSTID, NO_LABEL, OTHER_GUID, POOL_GUID, STATUS, VDEV_GUID, ZPOOL
-from workflows.by_hand.tests.node import plan as linux_plan
+from workflows.by_hand.tests.node import BOOT_ID, HOSTID, NO_LABEL, ZPOOL
+from workflows.by_hand.tests.other_system import OtherSystemNode, plan_on
 
 UNIT, IDENT = "5000c500a65b207b", "0012345678"  # a serial number that a tool could take for the number 12345678
 WWID, LINK = f"geom:{UNIT}:{IDENT}", f"/dev/diskid/DISK-{IDENT}"
@@ -46,50 +43,25 @@ def disk(name: str, unit: str, ident: str, mode: str = "r0w0e0") -> str:
 
 
 def plan(**changes):
-    there = linux_plan()["by_hand"] | {"system": "FreeBSD", "disks": [[LINK, WWID, "none"]]}
-    return linux_plan() | {
-        "params": linux_plan()["params"] | {"wwid": WWID},
-        "argv": ["zpool", "replace", "tank", VDEV_GUID, LINK],
-        "by_hand": there | changes.pop("by_hand", {}),
-        **changes,
-    }
+    return plan_on(LINK, WWID, {"system": "FreeBSD"}, changes)
 
 
-@dataclass(frozen=True)
-class FreeBSDNode:
-    folder: Path
-
+class FreeBSDNode(OtherSystemNode):
     @classmethod
     def build(cls, folder: Path) -> FreeBSDNode:
         node = cls(folder)
-        (folder / "bin").mkdir()
-        member = f"    guid: {OTHER_GUID}\n    pool_guid: {POOL_GUID}\n        guid: 77\n"
-        for name, text in {
-            "guid": f"{POOL_GUID}\n", "status": STATUS, "imported": "17\n", "answer": "all is well\n", "code": "0", "label": NO_LABEL, "uid": "0",
-            "member-label": member, "hostid": f"{int(HOSTID, 16)}\n", "boot_id": f"Format: Length:16 Dump:0x{BOOT_ID.replace('-', '')}\n",
+        node.answers({
+            "label": NO_LABEL, "hostid": f"{int(HOSTID, 16)}\n", "boot_id": f"Format: Length:16 Dump:0x{BOOT_ID.replace('-', '')}\n",
             "conftxt": CONFTXT, "geom": disk("da3", UNIT, IDENT) + disk("da4", MEMBER_UNIT, MEMBER_IDENT, "r1w1e2"),
-        }.items():  # fmt: skip
-            (folder / name).write_text(text)
+        })  # fmt: skip
         (folder / "device").touch()
-        for name, text in {
+        node.tools({
             "zpool": ZPOOL, "sysctl": SYSCTL, "zdb": ZDB, "geom": '#!/bin/sh\ncat "$NODE/geom"\n', "id": '#!/bin/sh\ncat "$NODE/uid"\n',
             "sha256": "#!/bin/sh\nsha256sum | cut -d' ' -f1\n",
-        }.items():  # fmt: skip
-            (folder / "bin" / name).write_text(text.replace("$NODE", str(folder)))
-            (folder / "bin" / name).chmod(0o755)
-        for name in ("hostid", "lsblk", "readlink", "sha256sum-of-linux"):  # of Linux alone: none of them may be asked
-            (folder / "bin" / name).write_text(f'#!/bin/sh\necho {name} >>"{folder}/of-linux"\nexit 1\n')
-            (folder / "bin" / name).chmod(0o755)
+        })  # fmt: skip
+        node.never(("hostid", "lsblk", "readlink", "sha256sum-of-linux"))
         return node
 
-    def paths(self, shell: str = "sh") -> Paths:
-        return Paths(f"{self.folder}/bin:{os.defpath}:/usr/bin:/bin", shell, marks_without_run=str(self.folder / "run"))
-
     def run(self, snippet: str, pasted_into: tuple[str, ...] = ("sh",)) -> subprocess.CompletedProcess[str]:
-        """As somebody pastes it. Whether /dev/diskid has the name is asked of a file that stands for it."""
-        text = snippet.replace('[ -e "$1" ]', f'[ -e "{self.folder}/device" ]')
-        return subprocess.run(pasted_into, input=text, capture_output=True, text=True, timeout=60, check=False)
-
-    def lines(self, name: str) -> str:
-        path = self.folder / name
-        return path.read_text() if path.exists() else ""
+        """Whether /dev/diskid has the name is asked of a file that stands for it."""
+        return super().run(snippet.replace('[ -e "$1" ]', f'[ -e "{self.folder}/device" ]'), pasted_into)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from agents.collectors._boot_of_illumos import boot_id_of
 from workflows.by_hand.snippet import Paths
-from workflows.by_hand.tests.node import HOSTID, OTHER_GUID, POOL_GUID, STATUS, VDEV_GUID, ZPOOL
-from workflows.by_hand.tests.node import plan as linux_plan
+from workflows.by_hand.tests.node import HOSTID, ZPOOL
+from workflows.by_hand.tests.other_system import OtherSystemNode, plan_on
 
 UNIT, MEMBER_UNIT = "5000c500a65b207b", "5000c500a65b208b"
 NAME, MEMBER_NAME = "c0t5000C500A65B207Bd0", "c0t5000C500A65B208Bd0"
@@ -38,41 +35,25 @@ SCRIPTS = {
 
 
 def plan(**changes):
-    there = linux_plan()["by_hand"] | {"system": "illumos", "boot_id": BOOT_ID, "disks": [[LINK, WWID, "none"]]}
-    return linux_plan() | {
-        "params": linux_plan()["params"] | {"wwid": WWID},
-        "argv": ["zpool", "replace", "tank", VDEV_GUID, LINK],
-        "by_hand": there | changes.pop("by_hand", {}),
-        **changes,
-    }
+    return plan_on(LINK, WWID, {"system": "illumos", "boot_id": BOOT_ID}, changes)
 
 
-@dataclass(frozen=True)
-class IllumosNode:
-    folder: Path
-
+class IllumosNode(OtherSystemNode):
     @classmethod
     def build(cls, folder: Path) -> IllumosNode:
         node = cls(folder)
-        (folder / "bin").mkdir()
         (folder / "rdsk").mkdir()
-        for name, text in {
-            "guid": f"{POOL_GUID}\n", "status": STATUS, "imported": "17\n", "answer": "all is well\n", "code": "0", "uid": "0", "kind": "illumos\n", "zone": "global\n",
+        node.answers({
+            "kind": "illumos\n", "zone": "global\n",
             "hostid": f"{HOSTID}\n", "proc": PROC, "users": "\n", "fuser-code": "0", "stmfadm-code": "0", "front": "", "tail": str(BYTES - (508 << 20)),
             "units": f"LU Name: 600144F0\n    Data File         : /dev/rdsk/{MEMBER_NAME}s1\n",
             "disks": "".join(f"SCSI\t{name}\tSEAGATE\tST10000NM0256\t{serial}\t{BYTES}\t----\t0,-1\n" for name, serial in ((NAME, "ZA20007X"), (MEMBER_NAME, "ZA20008X"))),
-            "member-label": f"    guid: {OTHER_GUID}\n    pool_guid: {POOL_GUID}\n        guid: 77\n",
-        }.items():  # fmt: skip
-            (folder / name).write_text(text)
+        })  # fmt: skip
         for name, unit in ((NAME, UNIT), (MEMBER_NAME, MEMBER_UNIT)):
             for slice_, minor in (("p0", "q"), ("s0", "a"), ("s15", "p")):
                 node.lead(f"{name}{slice_}", f"scsi_vhci/disk@g{unit}:{minor}")
-        for name, text in SCRIPTS.items():
-            (folder / "bin" / name).write_text(text.replace("$NODE", str(folder)))
-            (folder / "bin" / name).chmod(0o755)
-        for name in ("lsblk", "readlink", "sha256sum-of-linux", "geom", "sysctl"):  # of other systems: none of them may be asked
-            (folder / "bin" / name).write_text(f'#!/bin/sh\necho {name} >>"{folder}/of-others"\nexit 1\n')
-            (folder / "bin" / name).chmod(0o755)
+        node.tools(SCRIPTS)
+        node.never(("lsblk", "readlink", "sha256sum-of-linux", "geom", "sysctl"))
         return node
 
     def lead(self, name: str, target: str) -> None:
@@ -80,13 +61,5 @@ class IllumosNode:
         link.unlink(missing_ok=True)
         link.symlink_to(f"../../devices/{target},raw")
 
-    def paths(self, shell: str = "sh") -> Paths:
-        path = f"{self.folder}/bin:{os.defpath}:/usr/bin:/bin"
-        return Paths(path, shell, marks_without_run=str(self.folder / "run"), rdsk=str(self.folder / "rdsk"))
-
-    def run(self, snippet: str, pasted_into: tuple[str, ...] = ("sh",)) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(pasted_into, input=snippet, capture_output=True, text=True, timeout=60, check=False)
-
-    def lines(self, name: str) -> str:
-        path = self.folder / name
-        return path.read_text() if path.exists() else ""
+    def paths(self, shell: str = "sh", **more: str) -> Paths:
+        return super().paths(shell, rdsk=str(self.folder / "rdsk"), **more)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agents.collectors import by_hand
 from workflows.by_hand import snippet
 from workflows.by_hand.tests.freebsd_node import CONFTXT, IDENT, LINK, MEMBER, MEMBER_IDENT, MEMBER_UNIT, UNIT, FreeBSDNode, disk, plan
 from workflows.by_hand.tests.node import BOOT_ID, NONCE, OTHER_GUID, POOL_GUID, STATUS, VDEV_GUID, until
+from workflows.by_hand.tests.other_system import compares_the_label_of_a_member, differs, run_again, run_once
 
 REPLACE = f"replace tank {VDEV_GUID} {LINK}\n"
 
@@ -22,28 +22,13 @@ def made(node, shell="sh", **changes):
 
 
 def test_it_checks_runs_and_records(node, shell):
-    ended = node.run(made(node, shell), tuple(shell.split()))
-    assert (ended.returncode, node.lines("ran"), ended.stderr) == (0, REPLACE, ""), ended.stdout
-    assert f"nonce {NONCE}" in ended.stdout
-    assert "DIFFERS" not in ended.stdout
+    run_once(node, made(node, shell), shell, BOOT_ID)
+    assert node.lines("ran") == REPLACE
     assert node.lines("zdb-asked") == "-l /dev/da3\n"
-    assert node.lines("of-linux") == ""
-    mark = node.folder / "run" / NONCE
-    text = "".join(f"{NONCE}/{name}:{line}\n" for name in ("begun", "ended", "output") for line in (mark / name).read_text().splitlines())
-    (read,) = by_hand.parse(text)
-    assert (read.exit_code, read.output, read.hostid, read.boot_id, len(read.output_digest)) == (
-        "0",
-        "all is well",
-        "007f0101",
-        BOOT_ID,
-        64,
-    )
 
 
 def test_a_second_run_runs_nothing(node, shell):
-    node.run(made(node, shell), tuple(shell.split()))
-    again = node.run(made(node, shell), tuple(shell.split()))
-    assert (again.returncode, node.lines("ran")) == (snippet.BEGUN_BEFORE, REPLACE)
+    run_again(node, made(node, shell), shell, REPLACE)
 
 
 OTHER = disk("da4", MEMBER_UNIT, MEMBER_IDENT, "r1w1e2")
@@ -74,33 +59,18 @@ DIFFERENCES = {
 @pytest.mark.parametrize(("name", "text", "expected"), DIFFERENCES.values(), ids=DIFFERENCES)
 def test_it_says_what_differs_and_runs_nothing(node, shell, name, text, expected):
     (node.folder / name).write_text(text)
-    ended = node.run(made(node, shell), tuple(shell.split()))
-    assert (ended.returncode, node.lines("ran")) == (snippet.DIFFERS, ""), ended.stdout
-    assert expected in ended.stdout
-    assert not (node.folder / "run").exists()
+    differs(node, made(node, shell), shell, expected)
 
 
 def test_a_name_that_is_not_there_is_seen(node, shell):
     (node.folder / "device").unlink()
-    ended = node.run(made(node, shell), tuple(shell.split()))
-    assert (ended.returncode, node.lines("ran")) == (snippet.DIFFERS, "")
-    assert f"disk {LINK}: not there" in ended.stdout
+    differs(node, made(node, shell), shell, f"disk {LINK}: not there")
 
 
 def test_the_label_of_a_member_is_read_on_its_own_partition(node, shell):
     path = f"/dev/diskid/DISK-{MEMBER_IDENT}p2"
-    grounds = {"members": [[OTHER_GUID, "ONLINE"]], "disks": [[path, MEMBER, OTHER_GUID]]}
-    changes = {
-        "operation": "zpool_offline",
-        "params": {"pool": "tank", "pool_guid": POOL_GUID, "vdev_guid": OTHER_GUID},
-        "argv": ["zpool", "offline", "tank", OTHER_GUID],
-    }
-    ended = node.run(made(node, shell, by_hand=grounds, **changes), tuple(shell.split()))
-    assert (ended.returncode, node.lines("ran")) == (0, f"offline tank {OTHER_GUID}\n"), ended.stdout
-    assert node.lines("zdb-asked") == "-l /dev/da4p2\n"
-    (node.folder / "member-label").write_text(f"    guid: {VDEV_GUID}\n    pool_guid: {POOL_GUID}\n")
-    other = snippet.make(plan(by_hand=grounds, **changes), NONCE[::-1], until(), node.paths(shell))
-    assert node.run(other, tuple(shell.split())).returncode == snippet.DIFFERS
+    compares_the_label_of_a_member(node, plan, path, MEMBER, shell)
+    assert node.lines("zdb-asked") == "-l /dev/da4p2\n" * 2
 
 
 @pytest.mark.parametrize(
