@@ -185,6 +185,7 @@ def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str
         not heading
         or (len(words) < 2 and heading != ["HEALTH"])
         or len(words) > len(heading)
+        or set(words) == {"-"}  # the release, or the right to ask, had no value for any column
         or (cap != "-" and percent(cap) is None)
         or (frag != "-" and percent(frag) is None)
     ):
@@ -364,9 +365,10 @@ def _as_text(row: zpool_list.Space, lines: Sequence[str]) -> Space:
 
 
 def notes(value: Pools) -> tuple[str, ...]:
+    if not value.pools and value.unread:
+        return (*unread(value.unread), "No pool of it could be read: ask it again as root.")
     if not value.pools:
         return (
-            *unread(value.unread),
             "It lists no pool: ask `zpool import`, and whether the disks are there (`lsblk -o NAME,SIZE,MODEL,SERIAL,WWN`).",
         )
     return (*unread(value.unread), "Its sizes are rounded and are not compared; `zpool list -v -p -H` prints them exactly.")

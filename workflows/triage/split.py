@@ -35,6 +35,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
     pieces = [Piece("", 1)]
     node = prompt = ""
     turns = turns or {}
+    goes_on = False  # whether the command above ended in a backslash
     for i, line in enumerate(lines):
         if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line or next(filter(None, lines[i : i + 3]), ""))):
             node = turns[i] or node
@@ -42,7 +43,8 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if not line:
             pieces[-1].lines.append(line)
             continue
-        if pieces[-1].command and not pieces[-1].begun and _PASSWORD.match(line):
+        if goes_on or (pieces[-1].command and not pieces[-1].begun and _PASSWORD.match(line)):
+            goes_on = goes_on and line.endswith("\\")
             pieces[-1] = replace(pieces[-1], first=i + 2, lines=[])
             continue
         if line.strip() == prompt:  # without a command behind it
@@ -52,7 +54,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
             pieces.append(_of_command(command, node, i + 2))
-            prompt = _prompt(line, command)
+            prompt, goes_on = _prompt(line, command), line.endswith("\\")
             continue
         source, key = begins(lines, i)
         if not source and not pieces[-1].source and not pieces[-1].command and OBJECT_ALONE.match(line):
