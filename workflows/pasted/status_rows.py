@@ -15,7 +15,9 @@ from workflows.engine.core import Cure, Situation
 from workflows.pasted._rounded import about
 from workflows.pasted.base import Reader, Where, median, number, refused, unread
 
-OF_SOLARIS = re.compile(r"c[0-9]")  # `zpool create` takes no pool whose name begins so: it is a disk's (zpool_name_valid in lib/libzfs/libzfs_pool.c)
+OF_SOLARIS = re.compile(
+    r"c[0-9]"
+)  # `zpool create` takes no pool whose name begins so: it is a disk's (zpool_name_valid in lib/libzfs/libzfs_pool.c)
 HEADING = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)(?:-[0-9]+)?$")
 GOOD = ("ONLINE", "AVAIL", "INUSE")

@@ -338,7 +338,9 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
             read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
         )
     if piece.source in pasted.READERS:
-        return _take_pasted(read, piece, nodes)
+        found = _take_pasted(read, piece, nodes)
+        of_refusals = replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
+        return of_refusals if found.outcome == "not read" and refusals else found
     mended = rewrap.read(piece.source, _lines_of(piece))
     if isinstance(mended.value, Unparsed):
         if begun := cut_off.begun(piece.source, piece.lines):

@@ -59,6 +59,15 @@ def asked(line: str) -> Asked | None:
     return _asked(words, "") if first and pasted.is_bare_command(first[0], first[1:]) else None
 
 
+def behind(line: str, prompt: str) -> Asked | None:
+    """Whatever stands behind the prompt of an earlier command, which is no word of an output then; None of any other line."""
+    text = line.strip()
+    if set(prompt) <= set(prompts.ENDS) or not text.startswith(f"{prompt} "):
+        return None
+    words = prompts.words(text[len(prompt) + 1 :]).words
+    return _asked(words, "") if words else None
+
+
 _TOOLS = re.compile(
     r"\b(?:zpool|zfs|zdb|lsscsi|sg_ses|sg_logs|smartctl|sdparm|sysctl|mdb|dmesg|journalctl|hostid|cat|grep|tail|head|mdb)\b"
 )
@@ -166,17 +175,92 @@ _PROSE = frozenset(
 
 _SUBCOMMANDS = {  # cmd/zpool/zpool_main.c, cmd/zfs/zfs_main.c
     "zpool": frozenset(
-        (
-            "add attach checkpoint clear create ddtprune destroy detach events export get help history import initialize iostat labelclear list offline online "
-            "prefetch reguid remove reopen replace resilver scrub set split status sync trim upgrade version wait"
-        ).split()
+        [
+            "add",
+            "attach",
+            "checkpoint",
+            "clear",
+            "create",
+            "ddtprune",
+            "destroy",
+            "detach",
+            "events",
+            "export",
+            "get",
+            "help",
+            "history",
+            "import",
+            "initialize",
+            "iostat",
+            "labelclear",
+            "list",
+            "offline",
+            "online",
+            "prefetch",
+            "reguid",
+            "remove",
+            "reopen",
+            "replace",
+            "resilver",
+            "scrub",
+            "set",
+            "split",
+            "status",
+            "sync",
+            "trim",
+            "upgrade",
+            "version",
+            "wait",
+        ]
     ),
     "zfs": frozenset(
-        (
-            "allow bookmark change-key clone create destroy diff get groupspace help hold holds inherit jail list load-key mount program project projectspace "
-            "promote receive recv redact release rename rewrite rollback send set share snap snapshot unallow unjail unload-key unmount umount unshare unzone "
-            "upgrade userspace version wait zone"
-        ).split()
+        [
+            "allow",
+            "bookmark",
+            "change-key",
+            "clone",
+            "create",
+            "destroy",
+            "diff",
+            "get",
+            "groupspace",
+            "help",
+            "hold",
+            "holds",
+            "inherit",
+            "jail",
+            "list",
+            "load-key",
+            "mount",
+            "program",
+            "project",
+            "projectspace",
+            "promote",
+            "receive",
+            "recv",
+            "redact",
+            "release",
+            "rename",
+            "rewrite",
+            "rollback",
+            "send",
+            "set",
+            "share",
+            "snap",
+            "snapshot",
+            "unallow",
+            "unjail",
+            "unload-key",
+            "unmount",
+            "umount",
+            "unshare",
+            "unzone",
+            "upgrade",
+            "userspace",
+            "version",
+            "wait",
+            "zone",
+        ]
     ),
 }
 TITLE_WORDS_MIN = 3  # with one of a sentence; a word more where the subcommand is one, as a pool may be called "a"

@@ -203,7 +203,7 @@ class _Writer:
 
     def _is_cut_head(self, row: str) -> bool:
         """Whether the text ends within the names of the columns, or within the name of the pool below them."""
-        return not self._empty and row[:1] in " \t" and (row.strip() == "NAME" or (self._counted and len(row.split()) == 1))
+        return not self._empty and row[:1] in " \t" and ("NAME".startswith(row.strip()) or (self._counted and len(row.split()) == 1))
 
     def _name_root(self, rows: list[str]) -> None:
         """Somebody hid the name of the pool in one place and not in the other: the row above all others is that of the pool."""

@@ -107,8 +107,8 @@ def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
     if end >= 0 and _TORN_ENTRY.match(lines[end]) and any(map(_LISTED.match, lines)):
         return lines[:end], "its list of damaged data is cut within an entry"
-    if end > 0 and _is_torn_field(lines[end]):
-        return lines[:end], "its last line is cut within the name of a field"
+    if end > 0 and (_is_torn_field(lines[end]) or _TORN_SCAN.fullmatch(lines[end])):
+        return lines[:end], "its last line is cut within"
     last = _ERRORS.match(lines[end]) if end >= 0 else None
     if last is None or last.group(1) == NO_ERRORS or not NO_ERRORS.startswith(last.group(1)):
         return lines, ""
@@ -116,6 +116,8 @@ def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
 
 
 _ONE_WORD = re.compile(r" {0,7}([a-z]{3,12})\s*")
+# A whole one ends with a year. One that has counted errors says so, wherever it ends.
+_TORN_SCAN = re.compile(r" {0,4}scan: (?:scrub repaired|resilvered) (?!.{0,120} with [1-9]).{0,120}(?<![0-9]{4})\s*")
 
 
 def _is_torn_field(line: str) -> bool:
