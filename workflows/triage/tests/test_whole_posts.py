@@ -258,3 +258,40 @@ def test_a_list_with_vdevs_says_of_what_the_lost_one_is(section: str, expected: 
     )
     assert found(text) == [expected]
     assert "sdb1" in read(text).situations[0].title
+
+
+@pytest.mark.parametrize("command", ["zpool status", "zpool import"])
+def test_a_reason_that_is_cut_within_its_first_words_is_not_unexplained(command: str) -> None:
+    number = "     id: 4242424242424242\n" if command.endswith("import") else ""
+    text = f"root@nas:~# {command}\n   pool: heron\n{number}  state: DEGRADED\n status: One or more devices are mis\n"
+    assert not [each for each in read(text).situations if each.slug == "unexplained"]
+    assert not read(text).good
+
+
+def test_a_reason_in_other_words_stays_unexplained() -> None:
+    text = "root@nas:~# zpool status\n  pool: heron\n state: DEGRADED\nstatus: One or more devices are misaligned with the moon\n"
+    assert "unexplained" in {slug for slug, _ in found(text)}
+
+
+def test_a_pool_that_is_listed_as_degraded_without_its_rows_lacks_a_disk() -> None:
+    text = "root@nas:~# zpool import\n   pool: heron\n     id: 4242424242424242\n  state: DEGRADED\n status: One or more devices are unavailable.\n"
+    (only,) = read(text).situations
+    assert (only.slug, only.severity) == ("import-blocked", "watch")
+    assert [cure.kind for cure in only.cures] == ["reseat", "import"]
+    assert "which disk it lacks is not known" in only.meaning
+
+
+def test_rows_with_slow_ios_and_nothing_above_them_have_no_word_that_is_not_explained() -> None:
+    text = (
+        "\tNAME         STATE     READ WRITE CKSUM DELAY\n\theron        ONLINE       0     0     0     -\n\t  mirror-0   ONLINE       0     0     0     -\n"
+        "\t    loop0    ONLINE       0     0     0    20\n\t    loop1    ONLINE       0     0     0     0\n"
+    )
+    assert found(text) == [("slow-ios", "watch")]
+
+
+def test_an_expansion_in_the_words_of_its_first_builds_is_explained() -> None:
+    text = status("heron").replace(
+        "config:",
+        "raidz expand: Expansion of vdev 0 in progress since Sun Sep 27 14:46:40 2026\n\t1.00T copied out of 1.00T at 5.23M/s, 100.00% done, 0h0m to go\nconfig:",
+    )
+    assert [slug for slug, _ in found(text)] == ["expansion-running"]
