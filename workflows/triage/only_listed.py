@@ -9,6 +9,7 @@ from agents.collectors.zpool_get import Property
 from agents.collectors.zpool_list import PoolSpace
 from workflows.facts import FleetFacts
 from workflows.pasted import zpool_list_text
+from workflows.pasted.pool_states import States
 from workflows.pasted.zfs_list import Datasets
 from workflows.triage import no_pools, silent_logs
 from workflows.triage.hosts import NAMELESS
@@ -27,7 +28,9 @@ def pools(values: Iterable[Any]) -> frozenset[str]:
 
 
 def _names(value: Any) -> Iterator[str]:
-    if isinstance(value, zpool_list_text.Pools):
+    if isinstance(value, States):
+        yield from (state.pool for state in value.states if not state.vdev)
+    elif isinstance(value, zpool_list_text.Pools):
         yield from (pool.space.name for pool in value.pools)
     elif isinstance(value, Datasets):
         yield from (row.name.partition("@")[0].partition("/")[0] for row in value.rows)

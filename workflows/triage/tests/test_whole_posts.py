@@ -295,3 +295,43 @@ def test_an_expansion_in_the_words_of_its_first_builds_is_explained() -> None:
         "raidz expand: Expansion of vdev 0 in progress since Sun Sep 27 14:46:40 2026\n\t1.00T copied out of 1.00T at 5.23M/s, 100.00% done, 0h0m to go\nconfig:",
     )
     assert [slug for slug, _ in found(text)] == ["expansion-running"]
+
+
+TABLE = (
+    "Nightly report:\n\n| Pool | Size | Used | Health | Fragmentation |\n|------|------:|:----|--------|---------------|\n"
+    "| heron | 10.9T | 3.21T | ONLINE | 2% |\n| `stork` | 7.25T | 6.90T | **DEGRADED** | 51% |\n"
+)
+
+
+def test_a_table_of_pools_is_read() -> None:
+    assert outcomes(TABLE) == [("read", "pool_table")]
+    assert [(each.slug, each.severity, each.subject["pool"]) for each in read(TABLE).situations] == [("vdev-degraded", "act", "stork")]
+    well = read(TABLE.replace("**DEGRADED**", "ONLINE"))
+    assert (well.situations, well.good) == ((), False)
+
+
+def test_a_row_of_a_table_in_other_words_is_named() -> None:
+    assert outcomes(TABLE + "| crane | 1T | 0 | so so | 1% |\n") == [("partly", "pool_table")]
+
+
+@pytest.mark.parametrize("heading", ["Disk", "Dataset", "Host", "Resource pool"])
+def test_a_table_of_something_else_is_no_table_of_pools(heading: str) -> None:
+    assert outcomes(TABLE.replace("| Pool |", f"| {heading} |")) != [("read", "pool_table")]
+
+
+def test_a_pool_of_a_table_beside_the_tree_of_another_is_not_known() -> None:
+    text = TABLE.replace("**DEGRADED**", "ONLINE") + f"\n```\n{status('heron')}```\n"
+    assert [why for why in read(text).not_good_because if "stork" in why]
+
+
+@pytest.mark.parametrize(
+    ("line", "stated"),
+    [
+        ("Disk 4 of volume vol1 failed, data not recovered", True),
+        ("Pool heron is degraded, not yet resolved", True),
+        ("Disk 4 of volume vol1 failed, data recovered", False),
+        ("Pool heron was degraded, resolved", False),
+    ],
+)
+def test_what_is_not_over_is_no_denial(line: str, stated: bool) -> None:
+    assert bool(read(line).situations) is stated
