@@ -335,3 +335,27 @@ def test_a_pool_of_a_table_beside_the_tree_of_another_is_not_known() -> None:
 )
 def test_what_is_not_over_is_no_denial(line: str, stated: bool) -> None:
     assert bool(read(line).situations) is stated
+
+
+def lost(name: str) -> str:
+    return (
+        "  pool: heron\n state: DEGRADED\nstatus: One or more devices could not be used because the label is missing or\n\tinvalid.  Sufficient replicas exist for the pool to continue\n"
+        "\tfunctioning in a degraded state.\naction: Replace the device using 'zpool replace'.\n  scan: scrub repaired 0B in 01:02:03 with 0 errors on Sun Nov  8 01:26:04 2026\nconfig:\n\n"
+        "\tNAME                     STATE     READ WRITE CKSUM\n\theron                    DEGRADED     0     0     0\n\t  mirror-0               DEGRADED     0     0     0\n"
+        f"\t    wwn-0x5000c500aa01   ONLINE       0     0     0\n\t    4242424242424242424  UNAVAIL      0     0     0  was {name}\n\nerrors: No known data errors\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("/dev/sdb1", ["look", "reseat", "online", "replace"]),
+        ("/dev/ada3p2", ["look", "reseat", "online", "other", "replace"]),
+        ("/dev/nvme0n1p1", ["look", "reseat", "online", "replace"]),
+        ("/dev/disk/by-id/wwn-0x5000c500aa02-part1", ["reseat", "online", "replace"]),
+    ],
+)
+def test_of_a_member_under_a_name_of_one_boot_its_disk_is_looked_for_under_others_first(name: str, kinds: list[str]) -> None:
+    (member,) = (each for each in read(lost(name)).situations if each.slug == "disk-missing")
+    assert [cure.kind for cure in member.cures] == kinds
+    assert ("under another name" in member.cures[0].text) is (kinds[0] == "look")
