@@ -381,6 +381,7 @@ def reason_of(status: str, see: str = "") -> StatusReason | None:
 
 
 _ERRATA = re.compile(r"errata #[0-9]{1,3} detected\.")
+TORN_MIN = 8  # characters
 BEGUN_MIN = 24  # characters of a sentence that tell it from somebody's own words
 
 
@@ -390,6 +391,13 @@ def is_begun(text: str) -> bool:
     text = " ".join(text.lower().split())
     firsts = (pieces[0] for reason in REASONS for pieces in reason.sentences)
     return _ERRATA.match(text) is not None or (len(text) >= BEGUN_MIN and any(first in text or _overlaps(text, first) for first in firsts))
+
+
+@lru_cache(maxsize=512)
+def is_torn(text: str) -> bool:
+    """Whether it ends within the first words of one of the sentences, as where a text was cut: which of them it is, it does not tell."""
+    text = " ".join(text.lower().split())
+    return len(text) >= TORN_MIN and any(piece[0].startswith(text) for reason in REASONS for piece in reason.sentences)
 
 
 def _overlaps(text: str, sentence: str) -> bool:

@@ -36,7 +36,7 @@ _IS_STORY = re.compile(
 _IS_OVER = re.compile(
     r"(?i)\b(?:no longer|not|never|no|without|recover(?:ed|y)|resolved|restored|repaired|cleared|back to normal|returned to|(?<!not )healthy now|is healthy|rebuil[dt]|replaced|closed|->? ?(?:OK|ONLINE))\b|n't\b"
 )
-_STILL_TROUBLE = re.compile(r"(?i)\b(?:not|no longer) (?:healthy|online|responding|found|ready|available|detected|present|optimal|ok|redundant|accessible|open(?:ed)?|readable)\b|can(?:not|'t) be (?:read|opened|accessed)")  # fmt: skip
+_STILL_TROUBLE = re.compile(r"(?i)\b(?:not|no longer|never|not yet) (?:restored|recovered|repaired|resolved|rebuilt|cleared|healthy|online|responding|found|ready|available|detected|present|optimal|ok|redundant|accessible|open(?:ed)?|readable)\b|can(?:not|'t) be (?:read|opened|accessed)")  # fmt: skip
 _NAMES_IT = re.compile(r"[0-9'\"`(\[/]|\b[A-Z]{4,}\b")
 _JSON_TEXT = re.compile(
     r'"(?:message|text|title|summary|description|content|body|subject|msg|alert|event)": {0,4}"((?:[^"\\]|\\.){3,600})"'

@@ -15,6 +15,9 @@ from workflows.engine.core import Cure, Situation
 from workflows.pasted._rounded import about
 from workflows.pasted.base import Reader, Where, median, number, refused, unread
 
+OF_SOLARIS = re.compile(
+    r"c[0-9]"
+)  # `zpool create` takes no pool whose name begins so: it is a disk's (zpool_name_valid in lib/libzfs/libzfs_pool.c)
 HEADING = ("NAME", "STATE", "READ", "WRITE", "CKSUM")
 INTERIOR = re.compile(r"(?:mirror|raidz[123]?|draid\S*|replacing|spare|indirect)(?:-[0-9]+)?$")
 GOOD = ("ONLINE", "AVAIL", "INUSE")
@@ -67,7 +70,7 @@ def parse(lines: Sequence[str]) -> Rows | Unparsed:
             stray += torn
         elif len(words) > 1 or words[0] not in SECTIONS:
             stray.append(line)
-    rows = [replace(row, holds=_depth(after) > _depth(row)) for row, after in pairwise(found)]
+    rows = [replace(row, holds=_depth(after) > _depth(row) and not OF_SOLARIS.match(row.name)) for row, after in pairwise(found)]
     return Rows((*rows, found[-1]), tuple(stray), errors) if found else refused("zpool status", lines[0] if lines else "")
 
 

@@ -125,7 +125,7 @@ def notes(value: ForImport) -> tuple[str, ...]:
 
 def _asks(tool: str, rest: Sequence[str]) -> bool:
     letters = "".join(word[1:] for word in rest if word.startswith("-"))
-    return "e" in letters and not set(letters) & set("luiLmORh") and ("C" in letters or "d" not in letters)
+    return "e" in letters and not set(letters) & set("luiLmORhbcD") and ("C" in letters or "d" not in letters)
 
 
 READER = Reader(

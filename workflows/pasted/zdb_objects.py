@@ -20,7 +20,7 @@ _HISTORY = re.compile(r"(?:unrecognized record:| {1,4}history (?:command|zone|wh
 _WALK = re.compile(r"\s*Traversing all blocks ")
 _ROW = re.compile(r" {2,12}-?[0-9]{1,20} +[0-9]{1,2} +[0-9.]+[KMGT]? +[0-9.]+[KMGT]? +\S")
 _FAILED = re.compile(
-    r"\s*(?:zdb_blkptr_cb: )?Got error [0-9]{1,4} reading .*|\s*zdb: .{1,200} failed, errno [0-9]{1,4}.*|\s*failed to (?:own|hold) dataset .*"
+    r"(?:.{0,200} remaining: [0-9hrminsec ]{1,40})?\s*(?:zdb_blkptr_cb: )?Got error [0-9]{1,4} reading .*|\s*zdb: .{1,200} failed, errno [0-9]{1,4}.*|\s*failed to (?:own|hold) dataset .*"
 )
 _LEAK = re.compile(r"\s*(?:leaked space: |block traversal size [0-9]{1,20} != alloc |\S{1,80} feature refcount mismatch: )")
 _FIRST = "|".join((_OBJECTS.pattern, _TABLE.pattern, _HISTORY.pattern, _WALK.pattern))

@@ -185,6 +185,7 @@ def _space(heading: Sequence[str], words: Sequence[str], section: str, line: str
         not heading
         or (len(words) < 2 and heading != ["HEALTH"])
         or len(words) > len(heading)
+        or set(words) == {"-"}  # the release, or the right to ask, had no value for any column
         or (cap != "-" and percent(cap) is None)
         or (frag != "-" and percent(frag) is None)
     ):
@@ -259,24 +260,33 @@ def _states(pool: Pool, where: Where) -> Iterator[Situation]:
     elif health in ILL or (health in GOOD and ill):
         members = ", ".join(f"{vdev.name} ({vdev.health})" for vdev in ill[:8])
         text = f"Not ONLINE: {members}. " if members else ""
+        slug, severity = _without_data(ill)
         yield _state(
-            "vdev-degraded",
+            slug,
             name,
             f"{name}: {_worst(ill) if ill else 'it is ' + health}",
             where,
             lines,
             text,
-            "act",
+            severity,
             False,
         )
     elif health not in GOOD:
         yield _state("unexplained", name, f"{name}: the state {health} is not known here", where, lines, "", "act", False)
 
 
+def _without_data(ill: Sequence[Space]) -> tuple[str, Severity]:
+    """Slug and severity: a log or a cache alone holds no data of the pool. A pool that is DEGRADED without a row that is has data at stake."""
+    sections = {vdev.section.rstrip("s") for vdev in ill}
+    if sections == {"log"}:
+        return "log-device-lost", "watch"
+    return ("cache-device-lost", "watch") if sections == {"cache"} else ("vdev-degraded", "act")
+
+
 def _worst(ill: Sequence[Space]) -> str:
     """The first member that is down, before what only lost one."""
     vdev = next((each for each in ill if each.health in DOWN and not INTERIOR.match(each.name)), ill[0])
-    return f"{vdev.name} is {vdev.health}"
+    return f"{vdev.name}{' of its ' + vdev.section if vdev.section else ''} is {vdev.health}"
 
 
 def _contradictions(pool: Pool, tree: PoolFacts, where: Where) -> Iterator[Situation]:
@@ -364,11 +374,10 @@ def _as_text(row: zpool_list.Space, lines: Sequence[str]) -> Space:
 
 
 def notes(value: Pools) -> tuple[str, ...]:
+    if not value.pools and value.unread:
+        return (*unread(value.unread), "No pool of it could be read: ask it again as root.")
     if not value.pools:
-        return (
-            *unread(value.unread),
-            "It lists no pool: ask `zpool import`, and whether the disks are there (`lsblk -o NAME,SIZE,MODEL,SERIAL,WWN`).",
-        )
+        return ("It lists no pool: ask `zpool import`, and whether the disks are there (`lsblk -o NAME,SIZE,MODEL,SERIAL,WWN`).",)
     return (*unread(value.unread), "Its sizes are rounded and are not compared; `zpool list -v -p -H` prints them exactly.")
 
 

@@ -95,7 +95,8 @@ def _why_not_yet(node: NodeFacts, pool: ImportableFacts, table: tuple[Row, ...])
         return NONE
     if _was_here(node, pool, table):
         return "waiting"
-    return "incomplete" if any(lost_of(top) for _, top in pool.tops) else "marked" if marked_of(pool) else NONE
+    without_rows = pool.state == "DEGRADED" and not pool.tops
+    return "incomplete" if without_rows or any(lost_of(top) for _, top in pool.tops) else "marked" if marked_of(pool) else NONE
 
 
 def _why(pool: ImportableFacts, found: tuple[Suspect, ...]) -> Why | Literal[""]:

@@ -9,7 +9,7 @@ from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _pools
 from workflows.situations._limits import EXPANSION_PERCENT_MAX
 
-_RUNS = re.compile(r"[Ee]xpansion of (\S+) in progress since|\bSCANNING\b")
+_RUNS = re.compile(r"[Ee]xpansion of (?:vdev [0-9]{1,9}|(\S+)) in progress since|\bSCANNING\b")
 _WAITS = re.compile(r"(?:paused|waiting) for resilver or clear")
 _PERCENT = re.compile(r"([0-9]{1,9}(?:[.,][0-9]{1,4})?)% done")
 _RATE = re.compile(r" at ([0-9]+(?:[.,][0-9]+)?)([BKMGTPE]?)B?/s")

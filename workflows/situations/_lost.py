@@ -11,6 +11,10 @@ from workflows.facts import REPAIRS, DiskFacts, FleetFacts, NodeFacts, PoolFacts
 from workflows.facts.lookup import wwid_of
 from workflows.situations import _cures, _partitions, _replacements, _words
 
+_OF_KERNEL = re.compile(
+    r"(?:/dev/)?(?:(?:sd|hd|vd|xvd)[a-z]{1,3}[0-9]{0,3}|(?:a?da|nda|nvd)[0-9]{1,4}(?:[ps][0-9]{1,3}[a-h]?)?|nvme[0-9]{1,3}n[0-9]{1,3}(?:p[0-9]{1,3})?)"
+)
+
 RUNBOOK = _cures.BY_GUID  # it replaces a lost vdev by guid, whatever made us notice the loss
 BROUGHT_BACK = "The member's own disk is there: it is brought back by its guid, ZFS gets its new name if needed, and nothing is replaced."
 IN_ITS_BAY = _cures.IN_ITS_BAY
@@ -175,6 +179,17 @@ class Lost:
         if self.wrong_label():
             labels = "Read the label at that path with `zdb -l`: it says whose disk it is. Then look for the disk that carries the guid of this member."
             return (_cures.look(labels), _cures.reseat(self.name_of_disk()), _cures.replace(self.pool, self.leaf))
+        if self.may_have_moved():
+            labels = (
+                "See first whether its disk is there under another name: kernel names are given anew at each boot. `lsblk -o NAME,SIZE,MODEL,SERIAL,WWN` (FreeBSD: "
+                "`geom disk list`) shows the disks, and `zdb -l` of each partition the guid of its member."
+            )
+            return (
+                _cures.look(labels),
+                _cures.reseat(self.name_of_disk()),
+                _cures.online(self.pool, self.leaf),
+                _cures.replace(self.pool, self.leaf),
+            )
         sick = (_cures.clear(self.pool, self.leaf),) if self.leaf.state == "FAULTED" else (_cures.online(self.pool, self.leaf),)
         return (_cures.reseat(self.name_of_disk()), *sick, _cures.replace(self.pool, self.leaf))
 
@@ -282,6 +297,10 @@ class Lost:
     def wrong_label(self) -> bool:
         """Whether ZFS found the label of something else, or none, where it expected this leaf."""
         return "corrupted data" in self.leaf.note or "invalid label" in self.leaf.note
+
+    def may_have_moved(self) -> bool:
+        """Whether it is remembered by a name that leads to another disk after a boot, and nothing shows which disks the node has: mostly of a paste."""
+        return self.leaf.state == "UNAVAIL" and not known(self.node.disks) and _OF_KERNEL.fullmatch(self.path) is not None
 
     def back_sentence(self) -> str:
         carrier = self.carrier()

@@ -136,6 +136,11 @@ def _meaning(lost: Lost) -> str:
             "Errors come from a cable, a slot or power as often as from the disk: look there first, and at its SMART. If that explains them, mend it and bring "
             "the member back with `zpool clear`."
         )
+    elif lost.may_have_moved():
+        lines.append(
+            "That name is one that the kernel gives anew at each boot: its disk may be there under another one, and then nothing is broken. If it is only a cable or a "
+            "loose tray, putting it back resilvers what it missed."
+        )
     else:
         lines.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")
     lines += [sentence] if (sentence := _place(lost)) else []

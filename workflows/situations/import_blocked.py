@@ -115,7 +115,8 @@ def _title(one: Blocked) -> str:
             else f"{one.name} is not imported, and this node had it last"
         )
     if one.why == "incomplete":
-        return f"{one.name} can be imported, but without {_words.plural(len(one.lost), 'disk')} of it"
+        which = _words.plural(len(one.lost), "disk") if one.lost else "a disk"
+        return f"{one.name} can be imported, but without {which} of it"
     if one.why == "destroyed":
         return f"{one.name} {_destroyed.title(one)}"
     if one.why in TITLES:
@@ -280,7 +281,7 @@ def _cures(one: Blocked) -> Iterator[Cure]:
     if one.why == "destroyed":
         yield from _destroyed.cures(one)
     if one.why in ("incomplete", "waiting", "marked"):
-        if one.lost:
+        if one.lost or one.why == "incomplete":
             yield Cure(
                 "reseat",
                 "Look for the disks that it would come up without first: power, cable, HBA, shelf, moved names. What is there in time needs no replacing.",
@@ -361,6 +362,8 @@ def _incomplete(one: Blocked) -> Iterator[str]:
     if lost:
         names = ", ".join(leaf.name for leaf in lost[:LEAVES_SHOWN])
         yield f"It will come up without {names} ({', '.join(dict.fromkeys(leaf.state for leaf in lost))}); replace {'it' if len(lost) == 1 else 'them'} by guid afterwards."
+    elif one.why == "incomplete":
+        yield "The listing calls it DEGRADED, and its rows are not here: which disk it lacks is not known."
 
 
 def _damage(one: Blocked) -> Iterator[str]:

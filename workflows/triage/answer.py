@@ -30,11 +30,11 @@ from workflows.triage import (
     fragments,
     listed_disks,
     no_pools,
+    only_listed,
     partly,
     refused,
     rewrap,
     same_pool,
-    silent_logs,
     talk,
     unwrap,
 )
@@ -108,6 +108,7 @@ class Triage:
     situations: tuple[Situation, ...]
     lines: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each text, as the terminal once showed them
     captures: Mapping[str, Mapping[str, Capture]] = field(default_factory=dict)  # of each node, by place: what its facts were made of
+    listed: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of each node, the pools that its lists name
 
     def marks(self, situation: Situation) -> tuple[Mark, ...]:
         """The lines of the paste that the situation was read from."""
@@ -143,6 +144,7 @@ class Triage:
             node.pools_read or node.importable_read for node in self.fleet.nodes.values()
         ):
             yield no_pools.DOUBT
+        yield from only_listed.doubts(self.listed, self.fleet)
         yield from changed.doubts(self.reads)
         for read in self.reads:
             if read.outcome in ("partly", "not read") or read.recognised:
@@ -276,7 +278,8 @@ def triage(texts: Iterable[tuple[str, str]], read_at: float | None = None) -> Tr
     )
     sources = _sources_by_node(reads)
     captures = {node: _captures(own) for node, own in nodes.items()}
-    return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines, captures)
+    listed = {node: only_listed.pools((*own.values.values(), *(one.value for one in own.pasted))) for node, own in nodes.items()}
+    return Triage(tuple(reads), fleet, tuple(_renamed(each, sources.get(each.node, ())) for each in found), lines, captures, listed)
 
 
 def _of_pasted(nodes: Mapping[str, _NodeTexts], fleet: FleetFacts) -> Iterator[Situation]:
@@ -298,6 +301,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         nodes.setdefault(read.node, _NodeTexts({}, {})).refusals += refusals
         if not piece.source or refused.is_all(piece.lines, refusals):
             return replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
+        piece = replace(piece, lines=refused.without_stops(piece.lines, refusals))
     if not piece.source and (asked := inquiry(piece.lines, piece.command)):
         nodes.setdefault(read.node, _NodeTexts({}, {})).inquiries += (asked,)
         time = "" if asked.seconds is not None else "How long it took does not stand there: `time sg_inq -vv DEVICE` shows it."
@@ -328,7 +332,9 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
             read, outcome="not read", reason="The command did not run. As root, and by its path in /usr/sbin, it may.", line=complaint
         )
     if piece.source in pasted.READERS:
-        return _take_pasted(read, piece, nodes)
+        found = _take_pasted(read, piece, nodes)
+        of_refusals = replace(read, outcome="read", source="refused", reason=refused.meaning(refusals))
+        return of_refusals if found.outcome == "not read" and refusals else found
     mended = rewrap.read(piece.source, _lines_of(piece))
     if isinstance(mended.value, Unparsed):
         if begun := cut_off.begun(piece.source, piece.lines):
@@ -357,7 +363,7 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
         source=source,
         key=key,
         notes=notes,
-        lists=_only_lists(source, mended.value),
+        lists=only_listed.only_lists(source, mended.value),
         cut=cut_off.seen(source, mended.value),
         doubt=doubt,
     )
@@ -365,13 +371,6 @@ def _take(name: str, piece: Piece, nodes: dict[str, _NodeTexts], taken: same_poo
 
 def _whole(source: str) -> str:
     return f"Paste the whole output of `{AGAIN[source]}`." if source in AGAIN else "Paste the whole output."
-
-
-def _only_lists(source: str, value: Any) -> bool:
-    """Whether what was read says of nothing whether it is well: a list of disks, an enclosure without its elements."""
-    if source == "kernel_log":
-        return silent_logs.only_names(value)
-    return (source == "smart" and value.is_empty) or (source == "ses" and not value.elements) or no_pools.lists_none(source, value)
 
 
 def _take_pasted(read: Read, piece: Piece, nodes: dict[str, _NodeTexts]) -> Read:

@@ -49,12 +49,23 @@ def asked(line: str) -> Asked | None:
         if _INSIDE_MDB.fullmatch(typed.text):
             return None
         found = prompts.words(typed.text) if typed.sure or _TOOLS.search(typed.text) else None
+        if found and typed.sure and line.startswith("# ") and _is_title(found.words):
+            return None
         if found and found.words and _WORD.fullmatch(found.words[0]) and (typed.sure or _is_ours(found.words)):
             return _asked(found.words, found.node or typed.node)
     bare = line.strip().removeprefix("# ")
     words = prompts.words(bare).words if names_a_tool or pasted.names_a_tool(bare) else ()
     first = words[: words.index("|")] if "|" in words else words  # what filters its output is no part of it
     return _asked(words, "") if first and pasted.is_bare_command(first[0], first[1:]) else None
+
+
+def behind(line: str, prompt: str) -> Asked | None:
+    """Whatever stands behind the prompt of an earlier command, which is no word of an output then; None of any other line."""
+    text = line.strip()
+    if set(prompt) <= set(prompts.ENDS) or not text.startswith(f"{prompt} "):
+        return None
+    words = prompts.words(text[len(prompt) + 1 :]).words
+    return _asked(words, "") if words else None
 
 
 _TOOLS = re.compile(
@@ -160,6 +171,110 @@ _PROSE = frozenset(
         "after",
     ]
 )
+
+
+_SUBCOMMANDS = {  # cmd/zpool/zpool_main.c, cmd/zfs/zfs_main.c
+    "zpool": frozenset(
+        [
+            "add",
+            "attach",
+            "checkpoint",
+            "clear",
+            "create",
+            "ddtprune",
+            "destroy",
+            "detach",
+            "events",
+            "export",
+            "get",
+            "help",
+            "history",
+            "import",
+            "initialize",
+            "iostat",
+            "labelclear",
+            "list",
+            "offline",
+            "online",
+            "prefetch",
+            "reguid",
+            "remove",
+            "reopen",
+            "replace",
+            "resilver",
+            "scrub",
+            "set",
+            "split",
+            "status",
+            "sync",
+            "trim",
+            "upgrade",
+            "version",
+            "wait",
+        ]
+    ),
+    "zfs": frozenset(
+        [
+            "allow",
+            "bookmark",
+            "change-key",
+            "clone",
+            "create",
+            "destroy",
+            "diff",
+            "get",
+            "groupspace",
+            "help",
+            "hold",
+            "holds",
+            "inherit",
+            "jail",
+            "list",
+            "load-key",
+            "mount",
+            "program",
+            "project",
+            "projectspace",
+            "promote",
+            "receive",
+            "recv",
+            "redact",
+            "release",
+            "rename",
+            "rewrite",
+            "rollback",
+            "send",
+            "set",
+            "share",
+            "snap",
+            "snapshot",
+            "unallow",
+            "unjail",
+            "unload-key",
+            "unmount",
+            "umount",
+            "unshare",
+            "unzone",
+            "upgrade",
+            "userspace",
+            "version",
+            "wait",
+            "zone",
+        ]
+    ),
+}
+TITLE_WORDS_MIN = 3  # with one of a sentence; a word more where the subcommand is one, as a pool may be called "a"
+
+
+def _is_title(words: Sequence[str]) -> bool:
+    """Whether "# zpool status does not show a disk" is the title of a post, in Markdown, and nobody typed it: words, and no option, path or pipe."""
+    tool, *rest = words or ("",)
+    if any(re.match(r"-|/.|[|<>&]|\w+=", word) for word in rest):
+        return False
+    spoken = sum(word.lower().strip(".,:;!?") in _PROSE for word in rest)
+    if tool in _SUBCOMMANDS and rest:
+        return rest[0] not in _SUBCOMMANDS[tool] or spoken > 1 or (spoken == 1 and len(words) > TITLE_WORDS_MIN)
+    return spoken > 0 and len(words) >= TITLE_WORDS_MIN
 
 
 def _is_ours(words: Sequence[str]) -> bool:

@@ -40,6 +40,8 @@ def _status_goes_on(piece: Piece, line: str) -> bool:
     """Behind an empty line nothing goes on at the left but a field, or a row whose indentation was lost."""
     if line.startswith((" ", "device details:")) or KEY.match(line):
         return True
+    if piece.heading == "config" and line in talk.LEFT_OUT:
+        return True
     if piece.heading == "errors":
         return _is_damaged(piece, line)
     if piece.heading == "dedup" and _OF_DEDUP.match(line):

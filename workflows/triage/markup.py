@@ -12,7 +12,7 @@ TURN = "\x1e"  # stands where one text ends and another begins, until the lines 
 _NAMES = "pre|code|tt|samp|kbd|p|div|span|blockquote|font|strong|em|html|body|table|tbody|tr|td|th|ul|ol|li|center|details|summary"
 _BLOCKS = frozenset(("pre", "blockquote", "details", "quote", "spoiler"))
 _TAG = re.compile(rf"<(/?)({_NAMES}|a|b|i|u)(?:\s[^<>\n]{{0,300}})?/?>", re.IGNORECASE)
-_BREAK = re.compile(r"<br(?: ?/)?>(\n?)", re.IGNORECASE)
+_BREAK = re.compile(r"<br(?:[\s/][^<>\n]{0,300})?>(\n?)", re.IGNORECASE)
 _ITEM = re.compile(r"(?<!\n)<li(?:\s[^<>\n]{0,300})?>", re.IGNORECASE)  # of a list on one line: each is a line of its own
 _BBCODE = re.compile(
     r"\[(/?)(code|quote|icode|spoiler|pre|tt|font|size|color|b|i|u|indent|list|plain|shell|bash)(?:=[^\]\[\n]{0,200})?\]", re.IGNORECASE
@@ -141,12 +141,17 @@ _OF_A_LOG = re.compile(
 
 def _without_back_quotes(lines: list[str]) -> list[str]:
     """Without one pair of back-quotes around several lines, or a whole one, as people mark what is a single word elsewhere."""
-    opened = -1
+    opened = alone = -1
     for place, line in enumerate(lines):
+        if line == "`" and opened < 0:
+            if alone >= 0:
+                lines[alone] = lines[place] = TURN  # one above the text and one below it
+            alone = -1 if alone >= 0 else place
+            continue
         odd = line.count("`") % 2 == 1
         if not odd and (_COMMAND.fullmatch(line) or _OF_A_LOG.fullmatch(line)):
             lines[place] = line[1:-1]
-        if odd and opened < 0 and line.startswith("`") and line != "`":
+        if odd and opened < 0 and line.startswith("`"):
             opened = place
         elif odd and opened >= 0 and line.endswith("`") and line.count("`") == 1:
             lines[opened] = f"{' ' if lines[opened].startswith('` ') else ''}{lines[opened][1:]}"

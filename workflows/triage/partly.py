@@ -23,9 +23,13 @@ def reading(source: str, text: str) -> Reading | None:
 
 
 def best(readings: Iterable[tuple[T, Reading | None]]) -> tuple[T, Reading] | None:
-    """The reading that told something and left the fewest lines, with what it was made from. The first of equal ones."""
+    """The reading that told something and left the fewest lines, with what it was made from. The first of equal ones. What is only missing counts less."""
     useful = [(made, found) for made, found in readings if found is not None and _is_useful(found.value)]
-    return min(useful, key=lambda pair: len(pair[1].every_unread), default=None)
+    return min(useful, key=lambda pair: _left(pair[1].every_unread), default=None)
+
+
+def _left(unread: Sequence[UnreadLine]) -> tuple[int, int]:
+    return sum(not line.missing for line in unread), len(unread)
 
 
 def _is_useful(pools: Sequence[Any]) -> bool:

@@ -82,6 +82,7 @@ class _Writer:
     rebuilt: bool = False
     _key: str = ""
     _pool: str = ""
+    _state: str = ""  # of the pool, as its state: line has it
     _rows: list[str] = field(default_factory=list)
     _section: str = ""
     _drawn_up: bool = False  # whether the first row stands behind config: itself
@@ -118,7 +119,9 @@ class _Writer:
         self._key = key
         self._counted = False
         if key == "pool":
-            self._pool = line.partition(":")[2].strip()
+            self._pool, self._state = line.partition(":")[2].strip(), ""
+        if key == "state":
+            self._state = line.partition(":")[2].strip()
         text = line.partition(":")[2].strip()
         if key == "config" and text and text != NO_TREE:  # the first row was drawn up to it
             self.out += [line.partition(":")[0] + ":", ""]
@@ -159,7 +162,7 @@ class _Writer:
             self._rows[-1] += "  " + line.strip()
             self.joined += 1
         elif self._is_row(line):
-            self._rows.append(line)
+            self._rows += [*self._root_above(line), line]
         elif self._rows and not HEADING.match(self._rows[-1]) and not self._empty:
             within = self._rows[-1][-1].islower() and line.strip()[0] in "/abcdefghijklmnopqrstuvwxyz"  # one note, cut between its words
             self._rows[-1] += (" " if within else "  ") + line.strip()
@@ -167,6 +170,13 @@ class _Writer:
         else:
             self._rows.append(line)
         self._empty = False
+
+    def _root_above(self, line: str) -> list[str]:
+        """The row of the pool, by its fields, where somebody took out all that stood above this top-level vdev."""
+        indent, name = len(line) - len(line.lstrip()), line.split()[0]
+        if self._rows or not self._left_out or not self._pool or self._state not in _STATES or not tree.is_top(name) or indent < 2:
+            return []
+        return [f"{' ' * (indent - 2)}{self._pool}  {self._state}"]
 
     def _is_row(self, line: str) -> bool:
         if HEADING.match(line):
@@ -193,7 +203,7 @@ class _Writer:
 
     def _is_cut_head(self, row: str) -> bool:
         """Whether the text ends within the names of the columns, or within the name of the pool below them."""
-        return not self._empty and row[:1] in " \t" and (row.strip() == "NAME" or (self._counted and len(row.split()) == 1))
+        return not self._empty and row[:1] in " \t" and ("NAME".startswith(row.strip()) or (self._counted and len(row.split()) == 1))
 
     def _name_root(self, rows: list[str]) -> None:
         """Somebody hid the name of the pool in one place and not in the other: the row above all others is that of the pool."""

@@ -24,7 +24,8 @@ _CANNOT = re.compile(
 _OTHERS = (
     ("invalid vdev specification", re.compile(r"invalid vdev specification|use '-f' to override the following errors:|the following errors must be manually repaired:")),
     ("mount", re.compile(r".{0,200}?mount\.lustre: mount (?P<about>\S{1,200}) at \S{1,200} failed: .*")),
-    ("stopped", re.compile(r"ASSERT at [\w.-]{1,80}\.c:[0-9]{1,6}:.*")),
+    ("stopped", re.compile(r"ASSERT at [\w.-]{1,80}\.c:[0-9]{1,6}:.*|(?:lt-)?(?:zpool|zfs|zed): \S{1,200}\.c:[0-9]{1,6}: .{0,200}Assertion .*failed.*")),
+    ("import", re.compile(r"[Ff]ailed to read pool configuration: .*|[Cc]annot discover pools: .*")),
     ("load key", re.compile(r"Key load error: .*")),
     ("zdb", re.compile(r"zdb: can't {1,2}open '(?P<about>[^']{1,300})': .*")),
     ("zdb", re.compile(r".{0,200}?(?:zdb: \S{1,200}:[0-9]{1,6}: .{0,200}Assertion .*failed.*|ASSERT at \S{0,200}/module/\S{1,80}:[0-9]{1,6}:.*)")),
@@ -54,7 +55,7 @@ _UNIT = re.compile(
 _GOES_ON = re.compile(
     r"\s|use '-f'|the following errors must|/|must be a full path|The pool |Export the pool|before it can|Set a unique|the (?:multihost|zgenhostid|system)|system'?s"
     r"|[Rr]ecovery is|Approximately|[Rr]un 'z|A scrub|a backup source|Destroy and|All unsupported|one of$|the devices|Try running|part of an|configuration|present|permanently|occurred|errors, then"
-    r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|\S+ (?:is|contains) "
+    r"|Device list|Last accessed|recreate|[a-z]+\.[a-z]+:[a-z_]+|Vdev |To override|Aborted(?: \(core dumped\))?$|\S+ (?:is|contains) "
 )
 _IN_QUOTES = re.compile(
     r"`((?:[Cc]annot (?:\S{1,20} ){1,3}'|Key load error: )[^`]{1,400})(?:`|$)"
@@ -104,6 +105,12 @@ def refusals(lines: Sequence[str], command: str = "") -> tuple[Refusal, ...]:
             printed, about = [*first.lines, *printed], first.about
         found.append(Refusal(verb, about, tuple(line for line in printed if line.strip()), command))
     return tuple(_joined(found))
+
+
+def without_stops(lines: Sequence[str], found: Sequence[Refusal]) -> list[str]:
+    """The output without the words with which the program stopped in the middle of it: they are no part of what it prints."""
+    stops = {line for one in found if one.verb == "stopped" for line in one.lines}
+    return ["" if line in stops else line for line in lines]
 
 
 def _is_another(line: str) -> bool:

@@ -17,6 +17,7 @@ from agents.collectors.base import Reading, Unparsed, UnreadLine
 from agents.collectors.kernel_log import JOURNAL
 from agents.collectors.zpool_status_errors import LIST
 from workflows.triage import cut_off, partly, pool_text, torn_json
+from workflows.triage.fields import FIELDS
 
 
 class Change(NamedTuple):
@@ -106,10 +107,23 @@ def _without_torn_errors(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     end = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].strip()), -1)
     if end >= 0 and _TORN_ENTRY.match(lines[end]) and any(map(_LISTED.match, lines)):
         return lines[:end], "its list of damaged data is cut within an entry"
+    if end > 0 and (_is_torn_field(lines[end]) or _TORN_SCAN.fullmatch(lines[end])):
+        return lines[:end], "its last line is cut within"
     last = _ERRORS.match(lines[end]) if end >= 0 else None
     if last is None or last.group(1) == NO_ERRORS or not NO_ERRORS.startswith(last.group(1)):
         return lines, ""
     return lines[:end], "its errors: line is cut within"
+
+
+_ONE_WORD = re.compile(r" {0,7}([a-z]{3,12})\s*")
+# A whole one ends with a year. One that has counted errors says so, wherever it ends.
+_TORN_SCAN = re.compile(r" {0,4}scan: (?:scrub repaired|resilvered) (?!.{0,120} with [1-9]).{0,120}(?<![0-9]{4})\s*")
+
+
+def _is_torn_field(line: str) -> bool:
+    """Whether a last line is the beginning of "config:" or of another field's name: its colon is not here, nor what stood behind it."""
+    found = _ONE_WORD.fullmatch(line)
+    return found is not None and any(name.startswith(found.group(1)) for name in FIELDS)
 
 
 def _status_as_is(lines: Sequence[str]) -> Change:

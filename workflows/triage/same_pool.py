@@ -83,8 +83,12 @@ class Shown:
         return float(found.group(1).replace(",", ".")) if found else None
 
     @property
+    def has_rows(self) -> bool:
+        return bool(self.pool.vdevs.children)
+
+    @property
     def is_whole(self) -> bool:
-        return bool(self.pool.vdevs.children) and self.pool.errors is not None
+        return self.has_rows and self.pool.errors is not None
 
     @property
     def states(self) -> Mapping[str, str]:
@@ -190,7 +194,7 @@ def joined(before: Mapping[str, Shown], now: Mapping[str, Shown], excerpt: bool)
         newer = is_newer(earlier, later)
         if (
             (excerpt or not later.is_whole)
-            and earlier.is_whole
+            and (earlier.is_whole or (earlier.has_rows and not later.has_rows))
             and newer is not False
             and not (worse(later, earlier) or _has_new_trouble(later, earlier))
         ):

@@ -17,7 +17,7 @@ from workflows.facts import status_reasons
 from workflows.pasted import ata_errors, uberblock
 from workflows.triage import prompts, talk
 from workflows.triage.alone import as_alerts
-from workflows.triage.commands import Asked, asked, kernel_file
+from workflows.triage.commands import Asked, asked, behind, kernel_file
 from workflows.triage.fields import HEADER, KEY
 from workflows.triage.goes_on import belongs, family
 from workflows.triage.piece import SECTION, Piece
@@ -35,6 +35,7 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
     pieces = [Piece("", 1)]
     node = prompt = ""
     turns = turns or {}
+    goes_on = False  # whether the command above ended in a backslash
     for i, line in enumerate(lines):
         if i in turns and not (turns[i] == "" and pasted.goes_on(pieces[-1].source, line or next(filter(None, lines[i : i + 3]), ""))):
             node = turns[i] or node
@@ -42,17 +43,20 @@ def cut(lines: Sequence[str], turns: Mapping[int, str] | None = None) -> list[Pi
         if not line:
             pieces[-1].lines.append(line)
             continue
-        if pieces[-1].command and not pieces[-1].begun and _PASSWORD.match(line):
+        if goes_on or (pieces[-1].command and not pieces[-1].begun and _PASSWORD.match(line)):
+            goes_on = goes_on and line.endswith("\\")
             pieces[-1] = replace(pieces[-1], first=i + 2, lines=[])
             continue
         if line.strip() == prompt:  # without a command behind it
             pieces.append(Piece("", i + 2, node=node))
             continue
-        command = None if NO_PROMPT.match(line) else asked(line)
+        command = None if NO_PROMPT.match(line) else asked(line) or behind(line, prompt)
         if command is not None and not (pieces[-1].path.endswith(".conf") and line.startswith("#") and not command.source):  # a comment
             node = command.node or node
+            if pieces[-1].lines and _ABOVE_PROMPT.fullmatch(pieces[-1].lines[-1]):
+                pieces[-1].lines.pop()
             pieces.append(_of_command(command, node, i + 2))
-            prompt = _prompt(line, command)
+            prompt, goes_on = _prompt(line, command), line.endswith("\\")
             continue
         source, key = begins(lines, i)
         if not source and not pieces[-1].source and not pieces[-1].command and OBJECT_ALONE.match(line):
@@ -93,6 +97,8 @@ def _with_heads_of_mails(pieces: Sequence[Piece]) -> Iterator[Piece]:
 _IN_ANY_ANSWER = frozenset(
     ("zpool_import", "kernel_log")
 )  # an import by name can list pools, too, and a journal has lines of the kernel and of zed
+
+_ABOVE_PROMPT = re.compile(r"\s{0,8}[\[(\u250c\u256d]\S{0,80}[@\u327f]\S{1,80}[\])]\S{0,40}\s{0,8}")  # the first line of a prompt of two
 
 _PASSWORD = re.compile(
     r"\[sudo[^\]]{0,40}\] .{1,80}|doas \([^)]{1,80}\) password:|(?:\S{1,80} )?[Pp]assword(?: for \S{1,80})?: *$|Sorry, try again\."

@@ -81,12 +81,12 @@ _FAR_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")  # no tool of ours pri
 _FIGURE = re.compile(r"[0-9/=]")
 
 
-_LEFT_OUT = ("...", "....", ".....", "…", "[...]", "[…]", "(...)")  # stands for lines that somebody did not paste
+LEFT_OUT = ("...", "....", ".....", "…", "[...]", "[…]", "(...)")  # stands for lines that somebody did not paste
 
 
 def is_talk(lines: Sequence[str]) -> bool:
     """Whether none of these lines was printed by a program, as far as words tell."""
-    printed = [line.strip() for line in lines if line.strip() and not _FENCE.match(line) and line.strip() not in _LEFT_OUT]
+    printed = [line.strip() for line in lines if line.strip() and not _FENCE.match(line) and line.strip() not in LEFT_OUT]
     if not printed:
         return any(line.strip() for line in lines)  # a fence or dots alone: the output was not pasted
     if all(_FAR_SCRIPT.search(line) and not _FIGURE.search(line) for line in printed):

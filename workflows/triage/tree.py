@@ -59,7 +59,7 @@ def rebuilt(lines: Sequence[str]) -> Rebuilt:
     rows = [_Row(line.split()[0], line.strip(), len(line) - len(line.lstrip())) for line in lines]
     if not rows or _is_regular(rows):
         return Rebuilt(list(lines))
-    if len(rows) > 2 and _must_have_members(rows[-1]) and _is_regular(rows[:-1]):
+    if len(rows) > 1 and _must_have_members(rows[-1]) and _is_regular(rows[:-1]):
         return Rebuilt(list(lines[:-1]), (CUT.format(rows[-1].name),))
     levels = _by_indentation(rows)
     if levels is not None:
@@ -77,6 +77,10 @@ def _printed(nested: Sequence[_Nested]) -> list[str]:
 
 def _is_heading(row: _Row) -> bool:
     return HEADING.match(row.text) is not None
+
+
+def is_top(name: str) -> bool:
+    return _TOP.fullmatch(name) is not None
 
 
 def may_have_members(name: str) -> bool:

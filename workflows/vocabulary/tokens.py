@@ -10,6 +10,7 @@ from itertools import chain
 
 from agents.collectors.base import UnreadLine
 from agents.collectors.zpool_events import Event
+from workflows.facts import status_reasons
 from workflows.facts.model import DiskFacts, ImportableFacts, NodeFacts, PoolFacts, ScanFacts, VdevFacts
 from workflows.facts.unknown import known
 from workflows.vocabulary import devices, happenings, notes, sentences, states
@@ -17,6 +18,7 @@ from workflows.vocabulary._words import Meaning, Vocabulary
 
 WORDS_SHOWN_MAX = 120
 NO_STATE = "a row without a state"  # it was cut, or is of a form not known here
+AS_STATUS = ("zpool_status_guid", "zpool_status_slow")
 BY_LINE = ("zpool_status", "zpool_status_json")  # read row by row: each line that was not understood is listed by itself
 _MESSAGE = re.compile(r"ZFS-[0-9]{4}-[0-9A-Z]{1,4}")
 _TORN_ID = re.compile(r"(?:/|ZFS|ZFS-[0-9]{0,4}|ZFS-8000-[0-9A-Z]?)$")  # where the text ends
@@ -75,8 +77,8 @@ def _texts(node: NodeFacts) -> Iterator[Token]:
         source = place.partition("/")[0]
         if listed_by_line and source == "zpool_import":
             continue
-        if by_line and (source in BY_LINE or (source == "zpool_status_guid" and "zpool_status" in node.not_understood)):
-            continue  # the run by guid prints the same lines
+        if by_line and (source in BY_LINE or (source in AS_STATUS and "zpool_status" in node.not_understood)):
+            continue  # these runs print the same lines
         line = f"{refused.reason}: {refused.line.strip()}" if refused.line.strip() else refused.reason
         yield Token(source, "a text that was not understood", refused.reason, place, line, None, key=place)
 
@@ -145,7 +147,8 @@ class _Sayer:
 
 def _lines(pool: PoolFacts, token: _Sayer) -> Iterator[Token]:
     status = " ".join(pool.status.split())
-    yield from token(sentences.STATUS, status, pool.name, f"status: {status}")
+    if not (pool.unread and status_reasons.is_torn(status)):
+        yield from token(sentences.STATUS, status, pool.name, f"status: {status}")
     if pool.see and not (pool.unread and _TORN_ID.search(pool.see)):
         found = _MESSAGE.search(pool.see)
         yield from token(sentences.MESSAGE, found.group() if found else pool.see, pool.name, f"see: {pool.see}")
@@ -213,7 +216,8 @@ def _importable(node: NodeFacts, pool: ImportableFacts) -> Iterator[Token]:
     if pool.state or not any(line.missing for line in pool.unread):  # of a listing whose beginning is not here its rows tell
         yield from token(states.IMPORTABLE, pool.state, pool.name, f"state: {pool.state}", grave=pool.state != "ONLINE")
     status = " ".join(pool.status.split())
-    yield from token(sentences.IMPORT_STATUS, status, pool.name, f"status: {status}")
+    if not (pool.unread and status_reasons.is_torn(status)):
+        yield from token(sentences.IMPORT_STATUS, status, pool.name, f"status: {status}")
     rows = {pool.name, *(vdev.name for _, top in pool.tops for vdev in top.walk())}
     yield from _unread((line for line in pool.unread if line.line not in rows), pool.name, pool.name, ("state",), "zpool_import")
     for _, top in pool.tops:
