@@ -121,12 +121,13 @@ PATTERNS = {
     ),
     "fma": r"SUNW-MSG-ID: (?P<id>(?:ZFS|DISK|SCSI)-8000-\w\w), TYPE: (?P<type>[\w ]+)(?![\w ]).*",
     # disks
-    "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
+    # Linux 2.6 printed the disk's name alone, drivers/scsi/constants.c: print_sense_internal
+    "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*|(?P<of>sd[a-z]{{1,3}}): (?:Current|Deferred)(?: \[\w+\])?: sense key: (?P<old_key>[A-Z][a-z]+(?: [A-Z][a-z]+)?)",
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
     "not-ready": rf"{_SD}(?:Device not ready(?: .*)?|NOT READY.*|Not Ready .*|(?:\.{{1,80}})?not responding\.{{0,3}})",
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
     # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
-    "abort": rf"{_SD}(?:abort scheduled|aborting command|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
+    "abort": rf"{_SD}(?:abort scheduled|aborting command|WARNING: (?:\(0x\w+:0x\w+\): )?Command \(0x\w+\) timed out, resetting card\.|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
     "offlined": rf"{_SD}(?:Device offlined - .*|Medium access timeout failure.*)",
     "device-reset": (
         rf"(?:sd {_HCTL}: |scsi target[\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?[Aa]ttempting (?P<what>device|target|bus|host) reset.*"
@@ -206,6 +207,11 @@ PATTERNS = {
         r"(?:FAULT|IOC Fault|lockup|Host (?:adapter|bus) (?:reset|dead)|outstanding cmd: |failed \d+ commands|reset (?:logical|physical|device) +failed|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
         r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed|executing (?:hw )?bus reset|abort device command|bus reset eh|Controller reset type is|Init cmd return status FAILED|Failed from megasas_init_fw|Failed to transition controller to ready|: wait '[^']{1,60}' timeout).*"
     ),
+    # drivers/scsi/3w-xxxx.c, 3w-9xxx.c, 3w-sas.c (twa_aen_queue_event), megaraid_sas_base.c (megasas_decode_evt): what a RAID controller reports by itself
+    "raid-event": (
+        r"(?P<card>3w-(?:xxxx|9xxx|sas)): (?:scsi\d+: )?(?:AEN: (?:ERROR|WARNING)\b.*|Command failed: status = .*)"
+        r"|(?P<raid>megaraid_sas) [\w:.]{4,20}: \d+ \([^()]{1,40}/(?:WARN|CRIT|FATAL|DEAD)\) - .*"
+    ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
     "pcie-error": r".*(?:PCIe Bus Error: se[a-z]{4,9}=(?P<severity>[A-Za-z]+)(?![A-Za-z]).*|AER: .*\berror.*|AER: (?:can't recover|device recovery failed).*|DPC: containment event.*)",
@@ -279,6 +285,7 @@ _HINTS = (
     *(
         "SUNW-MSG-ID",
         "Sense",
+        "sense key: ",
         "ASC=",
         "Power-on or",
         "ot ready",
@@ -314,6 +321,8 @@ _HINTS = (
         "removing device",
         "WARNING: /",
         "megaraid",
+        "3w-",
+        "timed out, resetting",
         "hpsa",
         "smartpqi",
         "aacraid",
@@ -414,6 +423,8 @@ _NAMES = {
     "smp": "hba",
     "failed": "unit",
     "at": "usb",
+    "of": "disk",
+    "old_key": "key",
 }  # a name may stand once in a pattern
 
 

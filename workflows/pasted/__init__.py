@@ -39,6 +39,7 @@ from workflows.pasted import (
     iostat_errors,
     iostat_text,
     ipmi_sensors,
+    log_statements,
     lsblk,
     lsscsi_states,
     lvm,
@@ -166,7 +167,12 @@ READERS: Mapping[str, Reader] = {
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
-    "kernel_log": lambda value, lines, where: (*smartd.of_log(lines, where), *md_log.situations(lines, where)),
+    "kernel_log": lambda value, lines, where: (
+        *smartd.of_log(lines, where),
+        *md_log.situations(lines, where),
+        *md.of_log(lines, where),
+        *log_statements.situations(lines, where),
+    ),
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
     "dbgmsg": lambda value, lines, where: failed_loads.situations(value, where),
     "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),

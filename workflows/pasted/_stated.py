@@ -10,7 +10,7 @@ from workflows.pasted._notice_kinds import Kind
 
 _THING = re.compile(
     r"(?i)(?<![\w-])(?:"
-    r"(?P<array>z?pools?|storage pools?|volumes?|volsets?|(?:raid|volume) ?(?:sets?|groups?)|raid ?arrays?|raid[ -]?[0-9z]{0,2}|arrays?|diskgroups?|disk groups?|vdisks?|(?:virtual|logical) (?:dis[ck]s?|drives?|devices?)|vdevs?|mirror (?:dis[ck]s?)|mirrors?|md[0-9]{1,3}|aggregates?|vd ?[0-9]{1,3})"
+    r"(?P<array>z?pools?|storage pools?|volumes?|volsets?|(?:raid|volume) ?(?:sets?|groups?)|raid ?arrays?|raid[ -]?[0-9z]{0,2}|arrays?|diskgroups?|disk groups?|vdisks?|(?:virtual|logical) (?:dis[ck]s?|drives?|devices?)|vdevs?|mirror (?:dis[ck]s?)|mirrors?|md[0-9]{1,3}|(?:raid )?units?(?= ?[:#=]? ?#?[0-9])|aggregates?|vd ?[0-9]{1,3})"
     r"|(?P<fan>power suppl(?:y|ies)|psus?|fans?|enclosures?|enclosure (?:part|element)s?|shel(?:f|ves)|jbods?|emms?|iom[0-9]?|expanders?|temperature sensors?|backplanes?)"
     r"|(?P<hba>controllers?|hbas?|batter(?:y|ies)|bbus?|cache (?:module|battery)|supercaps?|capacitors?)"
     r"|(?P<smart>s\.?m\.?a\.?r\.?t\.?)"
@@ -26,7 +26,7 @@ _TROUBLE = re.compile(
     r"|(?P<full>is full|out of space|space (?:is )?low)"
     r"|(?P<errors>(?<!0 )(?:i/o|io|read|write|checksum|cksum|medium|media|ecc|uncorrect(?:able|ed)|unrecover(?:able|ed)|crc|hardware)[ /]{0,2}(?:data )?errors?(?! ?[:=]? ?0\b)|tim(?:e[ -]?out|ed out)(?: error)?|bad (?:blocks?|sectors?)|unreadable|pending sectors?|reallocated sectors?|(?<!0 )errors (?:detected|found|reported|occurred)|in error)"
     r"|(?P<warned>warnings?)"
-    r"|(?P<failed>fail(?:ed|ures?)|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= ?(?:$|[:,;.)\]]))|non-?recoverable|damaged|corrupt(?:ed)?|down|bad|lost))"
+    r"|(?P<failed>fail(?:ed|ures?|(?= event))|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= ?(?:$|[:,;.)\]]))|non-?recoverable|damaged|corrupt(?:ed)?|down|bad|lost))"
     r"(?![\w-])"
 )
 _MEANS: dict[tuple[str, str], tuple[str, Severity, str]] = {

@@ -35,8 +35,9 @@ class Checks:
 
 
 LINE_MAX = 4000
+_SHORT = {"WARN": "WARNING", "CRIT": "CRITICAL"}  # as Checkmk calls them
 _LINE = re.compile(
-    r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})[\] :|-]{0,4}(.{0,4000})"
+    r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})[\] :|-]{0,4}(.{0,4000})"
 )
 _ABOUT = re.compile(
     r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending|UDMA_CRC|Offline|Reported|Media)_|\bpending sectors|\bRAID\b|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
@@ -49,7 +50,7 @@ _PENDING = re.compile(
 _COUNTED = (
     (re.compile(r"(?:Reallocated_Sector_Ct|Reallocated_Event_Count)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) reallocated sectors?", re.IGNORECASE), "sectors that it replaced"),
     (re.compile(r"(?:Offline_Uncorrectable|Uncorrectable_Error_Cnt|Reported_Uncorrect)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) (?:offline )?uncorrectable(?: sectors| errors)?", re.IGNORECASE), "errors that it could not correct"),
-    (re.compile(r"ATA Error Count: ([0-9]{1,9})|([0-9]{1,9}) ATA errors", re.IGNORECASE), "errors in its own log"),
+    (re.compile(r"ATA[ _]Errors?(?: Count: | is non-zero \(|=)([0-9]{1,9})|([0-9]{1,9}) ATA errors", re.IGNORECASE), "errors in its own log"),
     (re.compile(r"(?:Runtime_Bad_Block|Program_Fail_Cnt_Total|Erase_Fail_Count_Total|Media_Errors?|Grown_Defects?)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) (?:grown defects?|media errors?)", re.IGNORECASE), "blocks or operations that failed"),
 )  # fmt: skip
 _CRC = re.compile(r"(?:UDMA_)?CRC_Error_Count(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])")
@@ -83,7 +84,7 @@ def parse(lines: Sequence[str]) -> Checks | Unparsed:
         if match is None:
             stray.append(line)
         else:
-            found.append(Check(match.group(1), match.group(2).partition("|")[0].strip(), line))
+            found.append(Check(_SHORT.get(match.group(1), match.group(1)), match.group(2).partition("|")[0].strip(), line))
     return Checks(tuple(found), tuple(stray)) if found else refused("a monitoring plugin", next(iter(lines), ""))
 
 
@@ -143,8 +144,9 @@ def _of_disk(part: str, check: Check, where: Where) -> Iterator[Situation]:
     )
     serial = disk.group("serial") if disk else None
     severity: Severity = "act" if fails or pending >= thresholds.PENDING_ACT else "watch"
-    sentences = [f"{pending} sectors that it cannot read and has not replaced yet"] if pending else []
-    sentences += [f"{count} {what}" for count, what in counted] + (["its own test says that it fails"] if fails else [])
+    sentences = ["its own test says that it fails"] if fails else []
+    sentences += [f"{pending} sectors that it cannot read and has not replaced yet"] if pending else []
+    sentences += [f"{count} {what}" for count, what in counted]
     member = where.member(serial, (disk.group("path") or "").rsplit("/", 1)[-1] or None) if disk else None
     yield Situation(
         "disk-failing", f"disk-failing:{where.node}:{serial or name}", where.node, severity,
@@ -215,9 +217,9 @@ def notes(value: Checks) -> tuple[str, ...]:
 
 READER = Reader(
     name="checks",
-    first=r" {0,8}(?!Solaris: )(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})",
+    first=r" {0,8}(?!Solaris: )(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})",
     confirm=_begins,
-    goes_on=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN)\b",
+    goes_on=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN)\b",
     strict=True,
     open_ended=True,
     inside=frozenset(("kernel_log", "alerts", "smart", "smartd", "zpool_status", "zpool_status_guid", "zpool_import", "areca", "arcconf")),

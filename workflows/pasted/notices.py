@@ -124,7 +124,7 @@ _PATH = re.compile(r"/dev/[a-z](?:[\w/.-]{0,60}[\w])|(?<![\w-])(sd[a-z]{1,3}[0-9
 _NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
 _PLACE = re.compile(
     r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск) ?#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
-    r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?)"
+    r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?|PD [0-9a-f]{1,3}(?:\(e0x[0-9a-f]{1,4}/s[0-9]{1,3}\)|(?= |$)))"
 )
 
 
@@ -219,6 +219,11 @@ def _of_other(text: str, slug: str) -> tuple[str, Severity, str] | None:
 NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
 
 
+_PART = re.compile(
+    r"(?i)\b((?:power supply|psu|fan|temperature sensor|enclosure|shelf|controller|VD|virtual (?:disk|drive)|logical (?:drive|device|disk)|volume|array|raid group|unit|md)\b ?[#:(\[]{0,2} ?['\"]?(?=[\w./:-]{0,12}[0-9])[\w./:-]{1,30}[\w])"
+)
+
+
 def _situation(slug: str, severity: Severity, words: str, notice: Notice, where: Where) -> Situation:
     path = _PATH.search(notice.field("device name", "device", "disk") or notice.sentence)
     bay = _PLACE.search(notice.sentence)
@@ -226,11 +231,12 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     name = (path.group(1) or path.group()) if path else bay.group(1) if bay else notice.field("device name", "device", "disk")
     of = f"{name or 'a disk that it does not name'}{f' (serial {serial})' if serial else ''}"
     member = where.member(serial or None, name.rsplit("/", 1)[-1] if name else None)
+    part = found.group(1) if slug in NO_DISK and (found := _PART.search(notice.field(STATED) or notice.sentence)) else ""
     gate = slug == "pool-down"
     pool = notice.field("zpool", "pool", "pool name") or (named.group(1) if (named := _NAMED_POOL.search(notice.sentence)) else "")
     return Situation(
-        slug, f"{slug}:{where.node}:notice:{serial or name or notice.sentence[:60]}", where.node, severity,
-        f"{of}: {words}" if slug not in NO_DISK else f"{pool}: {words}" if pool else words[0].upper() + words[1:],
+        slug, f"{slug}:{where.node}:notice:{serial or part or name or notice.sentence[:60]}", where.node, severity,
+        f"{of}: {words}" if slug not in NO_DISK else f"{pool or part}: {words}" if pool or part else words[0].upper() + words[1:],
         f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
         "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
         where.evidence(notice.line),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 TROUBLE = re.compile(
     r"(?i)(?<!without )(?<!no )(?<!0 )\b(?:i/o errors?|errors? (?:on|reading|writing|in)|fail(?:ed|ure|ing|s)|faulty|faulted|degraded|corrupt(?:ed|ion)?|bad[ -]?(?:block|sector)s?"
-    r"|uncorrectable|unreadable|offlined?|dead|unrecovered|medium error|predicts?|critical)\b(?!\s*[:=]\s*(?:0|no|none|ok)\b)"
+    r"|uncorrectable|unreadable|offlined?|dead|unrecovered|medium error|predicts?|critical|(?-i:CRIT))\b(?!\s*[:=]\s*(?:0|no|none|ok)\b)"
 )
 
 

@@ -70,10 +70,13 @@ def may_be_alert(lines: Sequence[str]) -> bool:
 def _stated(lines: Sequence[str]) -> Iterator[Notice]:
     for line in lines:
         texts = _JSON_TEXT.findall(line[:4000]) or [line.strip()[:LINE_MAX]]
-        for text in texts:
-            clause = next((each for each in _CLAUSE.split(text) if _is_stated(each)), "")
-            if clause:
-                yield Notice(text.replace("\\n", " "), ((notices.STATED, clause),), line.strip()[:LINE_MAX])
+        yield from filter(None, (notice(text, line) for text in texts))
+
+
+def notice(text: str, line: str) -> Notice | None:
+    """The first clause of a text that reports; None where none does."""
+    clause = next((each for each in _CLAUSE.split(text) if _is_stated(each)), "")
+    return Notice(text.replace("\\n", " "), ((notices.STATED, clause),), line.strip()[:LINE_MAX]) if clause else None
 
 
 def _is_stated(clause: str) -> bool:

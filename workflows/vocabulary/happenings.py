@@ -137,6 +137,7 @@ _KERNEL_TROUBLE = (
         "detached",
         "illumos-disk",
         "hba-other",
+        "raid-event",
         "handle-removed",
         "device-removed",
         "pcie-error",
