@@ -186,6 +186,8 @@ PATTERNS = {
         r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*|Duplicate cntlid \d+ with .*)"
         r"|(?P<nvme>nvme\d+): (?:controller ready did not become .*|failing outstanding i/o.*|failed to .*)"
     ),
+    # FreeBSD sys/dev/nvme/nvme_ctrlr.c, nvme_ctrlr_log_critical_warnings; bits of the critical warning of the health log
+    "nvme-warning": r"(?P<disk>nvme\d+): (?P<warning>available spare space below threshold|temperature (?:above|outside) threshold|device reliability degraded|media placed in read only mode|volatile memory backup device failed)",
     "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
     "cam-sense": rf"{_CAM}SCSI sense: (?P<key>[A-Z][A-Za-z ]*?) asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
     "cam-command": rf"{_CAM}(?:[A-Z][A-Z0-9_ ]{{1,40}}(?:\(\d{{1,2}}\))?\. (?:CDB|ACB|NCB): .*|RES: [0-9a-f].*)",

@@ -40,7 +40,7 @@ _LINE = re.compile(
     r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})[\] :|-]{0,4}(.{0,4000})"
 )
 _ABOUT = re.compile(
-    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending|UDMA_CRC|Offline|Reported|Media)_|\bpending sectors|\bRAID\b|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
+    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending|UDMA_CRC|Offline|Reported|Media)_|\bpending sectors|\bRAID\b|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\bmd[0-9]{1,3}: |\b[Rr]eallocated sectors: |\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
 )
 _DISK = re.compile(r"\[(?P<path>/dev/[^\]\s]{1,120})\]|\bDrive +(?P<model>\S.{0,80}?) S/N +(?P<serial>[A-Za-z0-9_-]{4,40})")
 _PENDING = re.compile(
@@ -48,7 +48,7 @@ _PENDING = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = (
-    (re.compile(r"(?:Reallocated_Sector_Ct|Reallocated_Event_Count)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) reallocated sectors?", re.IGNORECASE), "sectors that it replaced"),
+    (re.compile(r"(?:Reallocated_Sector_Ct|Reallocated_Event_Count|Reallocated sectors)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) reallocated sectors?", re.IGNORECASE), "sectors that it replaced"),
     (re.compile(r"(?:Offline_Uncorrectable|Uncorrectable_Error_Cnt|Reported_Uncorrect)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) (?:offline )?uncorrectable(?: sectors| errors)?", re.IGNORECASE), "errors that it could not correct"),
     (re.compile(r"ATA[ _]Errors?(?: Count: | is non-zero \(|=)([0-9]{1,9})|([0-9]{1,9}) ATA errors", re.IGNORECASE), "errors in its own log"),
     (re.compile(r"(?:Runtime_Bad_Block|Program_Fail_Cnt_Total|Erase_Fail_Count_Total|Media_Errors?|Grown_Defects?)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) (?:grown defects?|media errors?)", re.IGNORECASE), "blocks or operations that failed"),
@@ -62,7 +62,7 @@ _POOL = re.compile(
     r"(?:^|[ ,;\[(:'\"])(?P<pool>[A-Za-z][\w.-]{0,80})['\"]? ?(?:is|state|health(?: is)?|status)?[ :=]{1,3}(?P<state>DEGRADED|SUSPENDED|FAULTED|UNAVAIL)(?:\b|(?=POOL ))"
 )
 _RAID = re.compile(
-    r"\bRAID\b(?! ?[0-9])|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
+    r"\bRAID\b(?! ?[0-9])|\bmd[0-9]{1,3}: |\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
 )
 _ILL = re.compile(
     r"(?i)degrad|fail|predict|offline|missing|rebuild|recover|\bbad\b|\berror|not ok|\bDGRD|\bUBad|\bOffln|\bPdgd|\[U*_[U_]*\]|:U*_[U_]*\b|inactive|crashed|needs attention|\bcritical\b"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
-from workflows.pasted._stated import of_statement
+from workflows.pasted._stated import is_of_action, of_statement
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -123,7 +123,7 @@ _QUIET_SEVERITY = (
 _PATH = re.compile(r"/dev/[a-z](?:[\w/.-]{0,60}[\w])|(?<![\w-])(sd[a-z]{1,3}[0-9]{0,2}|nvme[0-9]{1,3}n[0-9](?:p[0-9]{1,2})?)(?![\w-])")
 _NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
 _PLACE = re.compile(
-    r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск) ?#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
+    r"(?i)\b((?:p?disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск)[ :]{0,2}#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
     r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?|PD [0-9a-f]{1,3}(?:\(e0x[0-9a-f]{1,4}/s[0-9]{1,3}\)|(?= |$)))"
 )
 
@@ -189,6 +189,8 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
     own = next((kind for kind in KINDS if kind[0].search(notice.sentence)), None)
     machines = of_sentence(notice.sentence)
     found = (machines or own) if notice.field(OF_MACHINE) else (own or machines)
+    if found and found[1] in ("pool-down", "disk-failing") and is_of_action(notice.sentence):
+        found = of_statement(notice.sentence)  # a backup that failed is no volume that did
     if (clause := notice.field(STATED)) or found is None or found[1] == "pool-down":  # a disk of a pool that failed is no pool that failed
         stated = of_statement(clause or notice.sentence)
         found = stated if stated and (clause or found is None or stated[1] not in NO_DISK) else found
@@ -220,7 +222,7 @@ NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-
 
 
 _PART = re.compile(
-    r"(?i)\b((?:power supply|psu|fan|temperature sensor|enclosure|shelf|controller|VD|virtual (?:disk|drive)|logical (?:drive|device|disk)|volume|array|raid group|unit|md)\b ?[#:(\[]{0,2} ?['\"]?(?=[\w./:-]{0,12}[0-9])[\w./:-]{1,30}[\w])"
+    r"(?i)\b((?:power (?:supply|unit)|psu|fan|temperature sensor|enclosure|shelf|controller|VD|virtual (?:disk|drive)|logical (?:drive|device|disk)|volume|array|raid group|unit|md)\b ?[#:(\[]{0,2} ?['\"]?(?=[\w./:-]{0,12}[0-9])[\w./:-]{1,30}[\w])"
 )
 
 

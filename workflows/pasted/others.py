@@ -286,6 +286,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`lsdrv`",
         "It lists disks and what is on them; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN`, `cat /proc/mdstat` and `smartctl -x DEVICE` are read.",
     ),
+    (
+        r"\s{0,8}(?:Subject: info: .{1,40} raid status change|This is a RAID status update from )",
+        "a mail of a RAID watcher (mpt-statusd, megaclisas-statusd and their kind)",
+        "What it found stands below that line, and is read where it was pasted: `mpt-status`, `megaclisas-status` or `sas2ircu-status` print it again.",
+    ),
+    (
+        r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Power supply #[0-9]|Fan {2,8}Location)",
+        "`hplog` or `hpasmcli`",
+        "It shows power supplies and fans; `ipmitool sdr elist` and `ipmitool sel elist` show them, too, and are read.",
+    ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),

@@ -138,6 +138,7 @@ _KERNEL_TROUBLE = (
         "illumos-disk",
         "hba-other",
         "raid-event",
+        "nvme-warning",
         "handle-removed",
         "device-removed",
         "pcie-error",
