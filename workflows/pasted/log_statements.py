@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agents.collectors._kernel_lines import classify
 from agents.collectors._log_stamps import stamped
-from agents.collectors.kernel_log import classify
 from workflows.engine.core import Situation
 from workflows.pasted import machine_events, notices, statements
 from workflows.pasted.base import Where
