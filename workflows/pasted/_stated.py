@@ -10,7 +10,7 @@ from workflows.pasted._notice_kinds import Kind
 
 _THING = re.compile(
     r"(?i)(?<![\w-])(?:"
-    r"(?P<link>(?:sas|sata|fc|pcie|phy|expander|switch|hba|host) ?(?:ports?|links?|phys?|lanes?))"
+    r"(?P<link>(?:sas|sata|fc|pcie|phy|expander|hba) ?(?:ports?|links?|phys?|lanes?|cables?)|phys?(?= ?#?[0-9]))"
     r"|(?P<path>multipaths?|(?:storage|device|disk|active) paths?|paths?(?= to (?:the )?(?:dis[ck]|drive|device|lun|volume|sd[a-z])))"
     r"|(?P<array>z?pools?|storage pools?|volumes?|volsets?|(?:raid|volume) ?(?:sets?|groups?)|raid ?arrays?|raid[ -]?[0-9z]{0,2}|arrays?|diskgroups?|disk groups?|vdisks?|(?:virtual|logical) (?:dis[ck]s?|drives?|devices?)|vdevs?|mirror (?:dis[ck]s?)|mirrors?|md[0-9]{1,3}|(?:raid )?units?(?= ?[:#=]? ?#?[0-9])|aggregates?|vd ?[0-9]{1,3})"
     r"|(?P<fan>power suppl(?:y|ies)|power units?|psus?|fans?(?:[0-9]{1,2})?|enclosures?|enclosure (?:part|element)s?|shel(?:f|ves)|jbods?|emms?|iom[0-9]?|expanders?|temperature sensors?|backplanes?)"
@@ -22,15 +22,17 @@ _THING = re.compile(
 _BEHIND = re.compile(r"(?i)\b(?:in|of|on|from|for|at|to|with|by)(?: the| an?)? {0,2}[\"'(\[]?$")  # stands before what only says where
 _TROUBLE = re.compile(
     r"(?i)(?<![\w-])(?:"
-    r"(?P<hot>overheat\w{0,4}|too hot|over ?temperature|temperature (?:is )?(?:of )?[^ ,;]{0,8} ?(?:exceed\w{0,3}|above|over|too high|high|critical))"
-    r"|(?P<worn>(?:1?[0-9]|20) ?% (?:of )?(?:its )?(?:life(?:time)?|endurance)(?: is)? (?:left|remaining)|(?:wear(?:out)?(?: level)?|percentage used|endurance used)[ :=]{1,3}(?:9[0-9]|1[0-9]{2}) ?%|worn(?: out)?|end of life)"
-    r"|(?P<degraded>failed ?[/|,] ?degraded|degraded(?: mode| state)?|degradation|unhealthy|not (?:in (?:an? )?)?(?:healthy|optimal|redundant)|only [0-9]{1,3} (?:out )?of [0-9]{1,3}|has issues|loss of redundancy|lost redundancy|redundancy (?:was |is )?lost|partially (?:failed|degraded)|insufficient)"
+    r"(?P<hot>overheat\w{0,4}|too hot|over ?temperature|temperature (?:is )?(?:of )?[^ ,;]{0,8} ?(?:exceed\w{0,3}|above|over|too high|high|critical)|temperature (?:warning|alarm|alert))"
+    r"|(?P<worn>(?:1?[0-9]|20) ?% (?:of )?(?:its )?(?:life(?:time)?|endurance)(?: is)? (?:left|remaining)|(?:wear(?:out)?(?: level)?|percentage used|endurance used)[ :=]{1,3}(?:9[0-9]|1[0-9]{2}) ?%|spare (?:capacity|blocks?|space) (?:is )?below|worn(?: out)?|end of life)"
+    r"|(?P<crc>(?:u?dma[_ ])?crc[_ ]errors?(?:[_ ]count)?|invalid dwords?(?: count)?|disparity errors?|loss of (?:dword )?sync\w{0,14})"
+    r"|(?P<slow>(?:is|too|very) slow|slow(?= (?:dis[ck]|drive))|latency (?:is )?(?:too )?(?:high|above))"
+    r"|(?P<degraded>failed ?[/|,] ?degraded|degraded(?: mode| state)?|degradation|unhealthy|not (?:in (?:an? )?)?(?:healthy|optimal|redundant)|only [0-9]{1,3} (?:out )?of [0-9]{1,3}|has issues|loss of redundancy|lost redundancy|redundancy (?:was |is )?lost|partially (?:failed|degraded)|insufficient|(?:rate|speed|width) (?:was |is )?(?:reduced|degraded|lowered|downgraded))"
     r"|(?P<predicted>attribute [\w-]{3,40} (?:is |has )?fail(?:ed|ing)|predict(?:ed|s|ive)?(?: to)? fail(?:ure|s)?|fail(?:ure)? (?:is )?(?:predicted|imminent|soon)|failing|about to fail|pre-?fail(?:ure)?|threshold exceeded|imminent)"
-    r"|(?P<away>removed|missing|absent|disconnected|disappeared|detached|pulled(?: out)?|ejected|not (?:found|detected|present|responding)|no longer (?:detected|present|found|responding)|unplugged|plugged out|gone)"
-    r"|(?P<full>is full|out of space|space (?:is )?low)"
-    r"|(?P<errors>(?<!0 )(?:i/o|io|read|write|checksum|cksum|medium|media|ecc|uncorrect(?:able|ed)|unrecover(?:able|ed)|crc|hardware)[ /]{0,2}(?:data )?errors?(?! ?[:=]? ?0\b)|tim(?:e[ -]?out|ed out)(?: error)?|bad (?:blocks?|sectors?)|unreadable|(?:current[_ ])?pending[_ ]sectors?(?:[_ ]count)?|reallocated[_ ]sectors?(?:[_ ](?:ct|count))?|offline[_ ]uncorrectable|reported[_ ]uncorrect|with [1-9][0-9]{0,9} errors|[1-9][0-9]{0,9} inconsistenc(?:y|ies)|(?<!0 )errors (?:detected|found|reported|occurred)|in error)"
-    r"|(?P<warned>warnings?)"
-    r"|(?P<failed>fail(?:ed|ures?|(?= event))|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= state| ?(?:$|[:,;.)\]]))|not passed|unrecoverable(?= state)|needs? (?:replacement|to be replaced)|(?:stopped|not spinning|below (?:the )?(?:threshold|minimum|critical\w{0,3}))(?= ?(?:$|[:,;.(]))|low(?= ?(?:$|[:,;.(]| on ))|non-?recoverable|damaged|corrupt(?:ed)?|down|bad|lost))"
+    r"|(?P<away>removed|missing|absent|disconnected|disappeared|detached|pulled(?: out)?|ejected|not (?:found|detected|present|responding)|no longer (?:detected|present|found|responding)|unplugged|plugged out|gone|by-?passed|kicked(?: out)?|dropped(?: out)?|unresponsive)"
+    r"|(?P<full>is (?:almost |nearly )?full|out of space|space (?:is )?low|(?:capacity|usage|used)(?: is| at)?[ :=]{1,3}(?:is |at )?(?:9[0-9]|100) ?%)"
+    r"|(?P<errors>(?<!0 )(?:i/o|io|read|write|checksum|cksum|medium|media|ecc|uncorrect(?:able|ed)|unrecover(?:able|ed)|hardware)[ /]{0,2}(?:data )?errors?(?! ?[:=]? ?0\b)|tim(?:e[ -]?out|ed out)(?: error)?|bad (?:blocks?|sectors?)|unreadable|(?:current[_ ])?pending[_ ]sectors?(?:[_ ]count)?|reallocated[_ ]sectors?(?:[_ ](?:ct|count))?|offline[_ ]uncorrectable|reported[_ ]uncorrect|with [1-9][0-9]{0,9} errors|[1-9][0-9]{0,9} inconsistenc(?:y|ies)|(?<!0 )errors (?:detected|found|reported|occurred)|in error)"
+    r"|(?P<warned>warnings?|caution)"
+    r"|(?P<failed>fail(?:ed|ures?|(?= event))|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= state| ?(?:$|[:,;.)\]]))|not passed|unrecoverable(?= state)|needs? (?:replacement|to be replaced)|(?:stopped|not spinning|below (?:the )?(?:threshold|minimum|critical\w{0,3}))(?= ?(?:$|[:,;.(]))|low(?= ?(?:$|[:,;.(]| on ))|non-?recoverable|damaged|corrupt(?:ed)?|(?<!spinning )(?<!spun )(?<!powering )(?<!shutting )down|reset unexpectedly|unexpected(?:ly)? reset|bad|lost))"
     r"(?![\w-])(?! ?[:=]{1,2} ?(?:0(?![0-9.])|no\b|none\b|false\b|n/a\b))"
 )
 _IS_ZERO = re.compile(
@@ -54,6 +56,10 @@ _MEANS: dict[tuple[str, str], tuple[str, Severity, str]] = {
     ("disk", "degraded"): ("disk-errors", "watch", "a disk is no longer as it should be"),
     ("disk", "away"): ("disk-missing", "watch", "a disk is away"),
     ("disk", "errors"): ("disk-errors", "watch", "a disk has blocks or commands that failed"),
+    ("disk", "slow"): ("slow-disk", "watch", "a disk answers slowly"),
+    ("disk", "crc"): ("link-crc", "watch", "transfers to a disk came damaged, or its link failed"),
+    ("smart", "crc"): ("link-crc", "watch", "transfers to a disk came damaged, or its link failed"),
+    ("link", "crc"): ("link-crc", "watch", "a link or a port on the way to disks counts errors"),
     ("disk", "hot"): ("disk-hot", "watch", "a disk is too hot"),
     ("disk", "worn"): ("disk-worn", "watch", "an SSD is worn"),
     ("link", "failed"): ("link-crc", "watch", "a link or a port on the way to disks is not as it should be"),
@@ -122,9 +128,9 @@ def _meant(thing: str, trouble: str, word: str, text: str) -> tuple[str, Severit
     if trouble == "failed" and is_of_action(text):
         return None
     if thing == "fan":
-        return None if trouble in ("full", "errors", "warned", "worn") or _OF_BATTERY_ALONE.fullmatch(word) else _OF_PART
+        return None if trouble in ("full", "errors", "warned", "worn", "crc", "slow") or _OF_BATTERY_ALONE.fullmatch(word) else _OF_PART
     if thing == "hba":
-        return None if trouble in ("full", "errors", "warned", "hot", "worn") or _OF_FAN_ALONE.fullmatch(word) else _OF_HBA
+        return None if trouble in ("full", "errors", "warned", "hot", "worn", "crc", "slow") or _OF_FAN_ALONE.fullmatch(word) else _OF_HBA
     if _OF_FAN_ALONE.fullmatch(word) or _OF_BATTERY_ALONE.fullmatch(word):
         return _MEANS["disk", "failed"] if thing == "disk" and word.lower().startswith("need") else None
     if thing in ("array", "disk") and trouble == "failed" and _REBUILD.search(text):
@@ -133,6 +139,8 @@ def _meant(thing: str, trouble: str, word: str, text: str) -> tuple[str, Severit
         return "pool-suspended", "act", "a pool is suspended"
     if thing == "array" and word.lower().startswith("critical"):
         return _MEANS["array", "degraded"]  # so controllers call one that has lost its redundancy
+    if thing == "disk" and word.lower() == "caution":
+        return _MEANS["disk", "degraded"]
     if (thing, trouble) == ("disk", "failed") and _OFFLINE.fullmatch(word):
         return _MEANS["disk", "away"]
     return _MEANS.get((thing, trouble))

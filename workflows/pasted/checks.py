@@ -15,7 +15,9 @@ from agents.collectors._log_stamps import stamped
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.facts.read import thresholds
+from workflows.pasted import notices, statements
 from workflows.pasted.base import Reader, Where, refused, whole
+from workflows.pasted.notices import Notices
 from workflows.pasted.zpool_list_text import FILL
 
 POOL_STATES = {"DEGRADED": "vdev-degraded", "SUSPENDED": "pool-suspended", "FAULTED": "pool-down", "UNAVAIL": "pool-down"}
@@ -102,6 +104,8 @@ def _of_check(check: Check, where: Where) -> Iterator[Situation]:
     found += [*_of_pools(check, where), *_usage(check, where)]
     if not found and check.status != "OK" and _RAID.search(check.line) and _ILL.search(check.text):
         found = [_of_controller(check, where)]
+    if not found and check.status != "OK" and (stated := statements.notice(check.text, check.line)):
+        found = list(notices.situations(Notices((stated,)), where))  # by the words that any alert has
     yield from found
     if not found and check.status != "OK":
         yield Situation(

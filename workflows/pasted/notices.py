@@ -222,7 +222,7 @@ NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-
 
 
 _PART = re.compile(
-    r"(?i)\b((?:power (?:supply|unit)|psu|fan|temperature sensor|enclosure|shelf|controller|VD|virtual (?:disk|drive)|logical (?:drive|device|disk)|volume|array|raid group|unit|md)\b ?[#:(\[]{0,2} ?['\"]?(?=[\w./:-]{0,12}[0-9])[\w./:-]{1,30}[\w])"
+    r"(?i)\b((?:power (?:supply|unit)|psu|fan|temperature sensor|enclosure|shelf|controller|VD|virtual (?:disk|drive)|logical (?:drive|device|disk)|volume|array|raid group|unit|md|(?:sas|sata|fc|expander|phy) (?:port|link)|phy)\b ?[#:(\[]{0,2} ?['\"]?(?=[\w./:-]{0,12}[0-9])[\w./:-]{0,30}[\w])"
 )
 
 
@@ -233,12 +233,13 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     name = (path.group(1) or path.group()) if path else bay.group(1) if bay else notice.field("device name", "device", "disk")
     of = f"{name or 'a disk that it does not name'}{f' (serial {serial})' if serial else ''}"
     member = where.member(serial or None, name.rsplit("/", 1)[-1] if name else None)
-    part = found.group(1) if slug in NO_DISK and (found := _PART.search(notice.field(STATED) or notice.sentence)) else ""
+    is_of_part = slug in (*NO_DISK, "pool-filling", "pool-suspended") or (slug in ("link-crc", "path-lost") and not name and not serial)
+    part = found.group(1) if is_of_part and (found := _PART.search(notice.field(STATED) or notice.sentence)) else ""
     gate = slug == "pool-down"
     pool = notice.field("zpool", "pool", "pool name") or (named.group(1) if (named := _NAMED_POOL.search(notice.sentence)) else "")
     return Situation(
         slug, f"{slug}:{where.node}:notice:{serial or part or name or notice.sentence[:60]}", where.node, severity,
-        f"{of}: {words}" if slug not in NO_DISK else f"{pool or part}: {words}" if pool or part else words[0].upper() + words[1:],
+        f"{of}: {words}" if not is_of_part else f"{pool or part}: {words}" if pool or part else words[0].upper() + words[1:],
         f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
         "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
         where.evidence(notice.line),

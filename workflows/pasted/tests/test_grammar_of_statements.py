@@ -36,6 +36,17 @@ RAISED = {
     "--PDisk 7 (0:1:7) 99 GB: ONLINE, Spare: no, S/N: Z1Z0AAA1 isFailing: 1(!)": ("disk-failing", "act"),
     "CRIT - md7: Status: active, Spare: 0, Failed: 1, Active: 1, Status: 2/1, U_(!!)": ("vdev-degraded", "act"),
     "WARN - Reallocated sectors: 7(!), Power on: 3 years": ("disk-failing", "watch"),
+    "CRITICAL: pool gamma is full (97%)": ("pool-filling", "watch"),
+    "zpool gamma capacity at 92%": ("pool-filling", "watch"),
+    "Drive 7: Temperature warning": ("disk-hot", "watch"),
+    "[Warn] NVMe SSD 7 spare capacity is below threshold": ("disk-worn", "watch"),
+    "Disk sdq has been kicked from md7": ("disk-missing", "watch"),
+    "Disk 7 health changed to Caution": ("disk-errors", "watch"),
+    "Disk 7 is slow": ("slow-disk", "watch"),
+    "Controller 7 reset unexpectedly": ("hba-fault", "watch"),
+    "phy 7 link rate reduced to 3.0 Gb/s": ("link-crc", "watch"),
+    "Invalid dword count on phy 7: 9999": ("link-crc", "watch"),
+    "sdq: UDMA_CRC_Error_Count: 15": ("link-crc", "watch"),
 }
 SILENT = (
     "RESOLVED: Current_Pending_Sector on sdq is 0",
@@ -58,6 +69,12 @@ SILENT = (
     "Disk quota exceeded for user 7",
     "SMART self-test of sdq passed",
     "nvme0n1 percentage used: 7%",
+    "Drive 7 is spinning down",
+    "Switch port 7 is down",
+    "sdq: UDMA_CRC_Error_Count: 0",
+    "Bad sectors on disk 7 have been repaired",
+    "Drive bay 7: No drive",
+    "zpool gamma capacity at 42%",
 )
 
 
@@ -103,3 +120,10 @@ def test_an_nvme_disk_that_warns_on_the_console_is_raised():
     read = triage([("p", "nvme7: async event occurred (type 0x1, info 0x01, page 0x02)\nnvme7: temperature above threshold\n")])
     assert [(found.slug, found.severity) for found in read.situations] == [("kernel-errors", "act")]
     assert "replace" not in {cure.kind for found in read.situations for cure in found.cures}
+
+
+def test_a_part_that_is_no_disk_is_called_by_its_name():
+    titles = [
+        triage([("p", f"{line}\n")]).situations[0].title for line in ("FC port 7 link down", "Fan 7 failed", "zpool gamma capacity at 92%")
+    ]
+    assert [title.partition(":")[0] for title in titles] == ["FC port 7", "Fan 7", "gamma"]
