@@ -121,12 +121,13 @@ PATTERNS = {
     ),
     "fma": r"SUNW-MSG-ID: (?P<id>(?:ZFS|DISK|SCSI)-8000-\w\w), TYPE: (?P<type>[\w ]+)(?![\w ]).*",
     # disks
-    "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*",
+    # Linux 2.6 printed the disk's name alone, drivers/scsi/constants.c: print_sense_internal
+    "sense": rf"{_SD}Sense Key ?: (?P<key>[A-Za-z]+(?: [A-Za-z]+)?|0x[0-9a-f]+)\b.*|(?P<of>sd[a-z]{{1,3}}): (?:Current|Deferred)(?: \[\w+\])?: sense key: (?P<old_key>[A-Z][a-z]+(?: [A-Z][a-z]+)?)",
     "sense-detail": rf"{_SD}(?:Add\. Sense|ASC)[:=] ?(?P<detail>.*)",
     "not-ready": rf"{_SD}(?:Device not ready(?: .*)?|NOT READY.*|Not Ready .*|(?:\.{{1,80}})?not responding\.{{0,3}})",
     "reset-occurred": rf"{_SD}Power-on or device reset occurred.*",
     # drivers/scsi/scsi_error.c, scmd_eh_abort_handler and scsi_abort_command
-    "abort": rf"{_SD}(?:abort scheduled|aborting command|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
+    "abort": rf"{_SD}(?:abort scheduled|aborting command|WARNING: (?:\(0x\w+:0x\w+\): )?Command \(0x\w+\) timed out, resetting card\.|timing out command, waited \d+s(?!\w)|cmd abort failed|retry aborted command|(?:not aborting|finish aborted|previous abort failed|aborted ).*)",
     "offlined": rf"{_SD}(?:Device offlined - .*|Medium access timeout failure.*)",
     "device-reset": (
         rf"(?:sd {_HCTL}: |scsi target[\d:]+: |mptscsih: ioc\d+: |mpt\dsas\w*: )?[Aa]ttempting (?P<what>device|target|bus|host) reset.*"
@@ -185,6 +186,8 @@ PATTERNS = {
         r"|Device shutdown incomplete.*|frozen state error.*|failed to .*|Identify Controller failed.*|Duplicate cntlid \d+ with .*)"
         r"|(?P<nvme>nvme\d+): (?:controller ready did not become .*|failing outstanding i/o.*|failed to .*)"
     ),
+    # FreeBSD sys/dev/nvme/nvme_ctrlr.c, nvme_ctrlr_log_critical_warnings; bits of the critical warning of the health log
+    "nvme-warning": r"(?P<disk>nvme\d+): (?P<warning>available spare space below threshold|temperature (?:above|outside) threshold|device reliability degraded|media placed in read only mode|volatile memory backup device failed)",
     "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
     "cam-sense": rf"{_CAM}SCSI sense: (?P<key>[A-Z][A-Za-z ]*?) asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
     "cam-command": rf"{_CAM}(?:[A-Z][A-Z0-9_ ]{{1,40}}(?:\(\d{{1,2}}\))?\. (?:CDB|ACB|NCB): .*|RES: [0-9a-f].*)",
@@ -205,6 +208,11 @@ PATTERNS = {
         r"|(?:WARNING: |(?:sd [\d:]+: )?(?:\[\w+\] )?)(?P<hba>megaraid_sas|megasas|mr_sas\d+|hpsa|smartpqi|aacraid|arcmsr\d*|pm80xx|mvsas|isci|qla2xxx|lpfc|mp[rst]\d+)\b.*"
         r"(?:FAULT|IOC Fault|lockup|Host (?:adapter|bus) (?:reset|dead)|outstanding cmd: |failed \d+ commands|reset (?:logical|physical|device) +failed|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
         r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed|executing (?:hw )?bus reset|abort device command|bus reset eh|Controller reset type is|Init cmd return status FAILED|Failed from megasas_init_fw|Failed to transition controller to ready|: wait '[^']{1,60}' timeout).*"
+    ),
+    # drivers/scsi/3w-xxxx.c, 3w-9xxx.c, 3w-sas.c (twa_aen_queue_event), megaraid_sas_base.c (megasas_decode_evt): what a RAID controller reports by itself
+    "raid-event": (
+        r"(?P<card>3w-(?:xxxx|9xxx|sas)): (?:scsi\d+: )?(?:AEN: (?:ERROR|WARNING)\b.*|Command failed: status = .*)"
+        r"|(?P<raid>megaraid_sas) [\w:.]{4,20}: \d+ \([^()]{1,40}/(?:WARN|CRIT|FATAL|DEAD)\) - .*"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
@@ -279,6 +287,7 @@ _HINTS = (
     *(
         "SUNW-MSG-ID",
         "Sense",
+        "sense key: ",
         "ASC=",
         "Power-on or",
         "ot ready",
@@ -314,6 +323,8 @@ _HINTS = (
         "removing device",
         "WARNING: /",
         "megaraid",
+        "3w-",
+        "timed out, resetting",
         "hpsa",
         "smartpqi",
         "aacraid",
@@ -414,6 +425,8 @@ _NAMES = {
     "smp": "hba",
     "failed": "unit",
     "at": "usb",
+    "of": "disk",
+    "old_key": "key",
 }  # a name may stand once in a pattern
 
 

@@ -31,6 +31,7 @@ from workflows.pasted import (
     dmu_tx,
     failed_loads,
     fmadm,
+    fmdump_errors,
     geom_list,
     geom_status,
     hdparm,
@@ -39,6 +40,7 @@ from workflows.pasted import (
     iostat_errors,
     iostat_text,
     ipmi_sensors,
+    log_statements,
     lsblk,
     lsscsi_states,
     lvm,
@@ -124,6 +126,7 @@ READERS: Mapping[str, Reader] = {
         mfiutil,
         megasasctl,
         fmadm,
+        fmdump_errors,
         camcontrol,
         sesutil,
         geom_status,
@@ -168,7 +171,12 @@ READERS: Mapping[str, Reader] = {
     )
 }
 OF_AGENTS: Mapping[str, Callable[[Any, Sequence[str], Where], tuple[Situation, ...]]] = {  # what agents ask for too, judged as pasted
-    "kernel_log": lambda value, lines, where: (*smartd.of_log(lines, where), *md_log.situations(lines, where)),
+    "kernel_log": lambda value, lines, where: (
+        *smartd.of_log(lines, where),
+        *md_log.situations(lines, where),
+        *md.of_log(lines, where),
+        *log_statements.situations(lines, where),
+    ),
     "kstat_dmu_tx": lambda value, lines, where: dmu_tx.situations(value, where),
     "dbgmsg": lambda value, lines, where: failed_loads.situations(value, where),
     "lsscsi": lambda value, lines, where: lsscsi_states.situations(lines, where),

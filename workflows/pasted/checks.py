@@ -15,7 +15,9 @@ from agents.collectors._log_stamps import stamped
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.facts.read import thresholds
+from workflows.pasted import notices, statements
 from workflows.pasted.base import Reader, Where, refused, whole
+from workflows.pasted.notices import Notices
 from workflows.pasted.zpool_list_text import FILL
 
 POOL_STATES = {"DEGRADED": "vdev-degraded", "SUSPENDED": "pool-suspended", "FAULTED": "pool-down", "UNAVAIL": "pool-down"}
@@ -35,11 +37,12 @@ class Checks:
 
 
 LINE_MAX = 4000
+_SHORT = {"WARN": "WARNING", "CRIT": "CRITICAL"}  # as Checkmk calls them
 _LINE = re.compile(
-    r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})[\] :|-]{0,4}(.{0,4000})"
+    r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})[\] :|-]{0,4}(.{0,4000})"
 )
 _ABOUT = re.compile(
-    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending|UDMA_CRC|Offline|Reported|Media)_|\bpending sectors|\bRAID\b|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
+    r"\[/dev/|\bDrive +\S.{0,80} S/N |\bZPOOLS?\b|\bzpools?\b|\bZFS\b|\b[Pp]ools? \S|\bSMART\b|\b[A-Z]\w{3,40} is non-zero \([0-9]|\b(?:Reallocated|Current_Pending|UDMA_CRC|Offline|Reported|Media)_|\bpending sectors|\bRAID\b|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\bmd[0-9]{1,3}: |\b[Rr]eallocated sectors: |\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
 )
 _DISK = re.compile(r"\[(?P<path>/dev/[^\]\s]{1,120})\]|\bDrive +(?P<model>\S.{0,80}?) S/N +(?P<serial>[A-Za-z0-9_-]{4,40})")
 _PENDING = re.compile(
@@ -47,9 +50,9 @@ _PENDING = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = (
-    (re.compile(r"(?:Reallocated_Sector_Ct|Reallocated_Event_Count)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) reallocated sectors?", re.IGNORECASE), "sectors that it replaced"),
+    (re.compile(r"(?:Reallocated_Sector_Ct|Reallocated_Event_Count|Reallocated sectors)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) reallocated sectors?", re.IGNORECASE), "sectors that it replaced"),
     (re.compile(r"(?:Offline_Uncorrectable|Uncorrectable_Error_Cnt|Reported_Uncorrect)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) (?:offline )?uncorrectable(?: sectors| errors)?", re.IGNORECASE), "errors that it could not correct"),
-    (re.compile(r"ATA Error Count: ([0-9]{1,9})|([0-9]{1,9}) ATA errors", re.IGNORECASE), "errors in its own log"),
+    (re.compile(r"ATA[ _]Errors?(?: Count: | is non-zero \(|=)([0-9]{1,9})|([0-9]{1,9}) ATA errors", re.IGNORECASE), "errors in its own log"),
     (re.compile(r"(?:Runtime_Bad_Block|Program_Fail_Cnt_Total|Erase_Fail_Count_Total|Media_Errors?|Grown_Defects?)(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])|([0-9]{1,9}) (?:grown defects?|media errors?)", re.IGNORECASE), "blocks or operations that failed"),
 )  # fmt: skip
 _CRC = re.compile(r"(?:UDMA_)?CRC_Error_Count(?: is non-zero \(|: ?)([0-9]{1,9})(?![0-9.])")
@@ -61,7 +64,7 @@ _POOL = re.compile(
     r"(?:^|[ ,;\[(:'\"])(?P<pool>[A-Za-z][\w.-]{0,80})['\"]? ?(?:is|state|health(?: is)?|status)?[ :=]{1,3}(?P<state>DEGRADED|SUSPENDED|FAULTED|UNAVAIL)(?:\b|(?=POOL ))"
 )
 _RAID = re.compile(
-    r"\bRAID\b(?! ?[0-9])|\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
+    r"\bRAID\b(?! ?[0-9])|\bmd[0-9]{1,3}: |\bSmart Array\b|(?i:\b(?:physical|logical|virtual) (?:drive|disk)s?\b)|\b(?:mega(?:cli|raid)|sas[23]ircu|arcconf|hp(?:acu|ssa)cli|ssacli|tw_cli|storcli|perccli|areca|mpt):\["
 )
 _ILL = re.compile(
     r"(?i)degrad|fail|predict|offline|missing|rebuild|recover|\bbad\b|\berror|not ok|\bDGRD|\bUBad|\bOffln|\bPdgd|\[U*_[U_]*\]|:U*_[U_]*\b|inactive|crashed|needs attention|\bcritical\b"
@@ -83,7 +86,7 @@ def parse(lines: Sequence[str]) -> Checks | Unparsed:
         if match is None:
             stray.append(line)
         else:
-            found.append(Check(match.group(1), match.group(2).partition("|")[0].strip(), line))
+            found.append(Check(_SHORT.get(match.group(1), match.group(1)), match.group(2).partition("|")[0].strip(), line))
     return Checks(tuple(found), tuple(stray)) if found else refused("a monitoring plugin", next(iter(lines), ""))
 
 
@@ -101,6 +104,8 @@ def _of_check(check: Check, where: Where) -> Iterator[Situation]:
     found += [*_of_pools(check, where), *_usage(check, where)]
     if not found and check.status != "OK" and _RAID.search(check.line) and _ILL.search(check.text):
         found = [_of_controller(check, where)]
+    if not found and check.status != "OK" and (stated := statements.notice(check.text, check.line)):
+        found = list(notices.situations(Notices((stated,)), where))  # by the words that any alert has
     yield from found
     if not found and check.status != "OK":
         yield Situation(
@@ -143,8 +148,9 @@ def _of_disk(part: str, check: Check, where: Where) -> Iterator[Situation]:
     )
     serial = disk.group("serial") if disk else None
     severity: Severity = "act" if fails or pending >= thresholds.PENDING_ACT else "watch"
-    sentences = [f"{pending} sectors that it cannot read and has not replaced yet"] if pending else []
-    sentences += [f"{count} {what}" for count, what in counted] + (["its own test says that it fails"] if fails else [])
+    sentences = ["its own test says that it fails"] if fails else []
+    sentences += [f"{pending} sectors that it cannot read and has not replaced yet"] if pending else []
+    sentences += [f"{count} {what}" for count, what in counted]
     member = where.member(serial, (disk.group("path") or "").rsplit("/", 1)[-1] or None) if disk else None
     yield Situation(
         "disk-failing", f"disk-failing:{where.node}:{serial or name}", where.node, severity,
@@ -215,9 +221,9 @@ def notes(value: Checks) -> tuple[str, ...]:
 
 READER = Reader(
     name="checks",
-    first=r" {0,8}(?!Solaris: )(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})",
+    first=r" {0,8}(?!Solaris: )(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN|ALARM)(?=\]?:| ?[:|\[-]| [A-Z]{3})",
     confirm=_begins,
-    goes_on=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARNING|CRITICAL|UNKNOWN)\b",
+    goes_on=r" {0,8}(?:[A-Z][A-Za-z_/ ]{0,30}?[ :-]{1,3})?\[?(?:OK|WARN(?:ING)?|CRIT(?:ICAL)?|UNKNOWN)\b",
     strict=True,
     open_ended=True,
     inside=frozenset(("kernel_log", "alerts", "smart", "smartd", "zpool_status", "zpool_status_guid", "zpool_import", "areca", "arcconf")),

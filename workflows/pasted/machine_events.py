@@ -41,7 +41,7 @@ _READYNAS = re.compile(
     r"(?:.{0,80}?: )?(?P<sentence>(?:Disk in channel [0-9]{1,2} .{0,40}changed state from|Volume \S{1,60} health changed from|Detected (?:increasing|high) [a-z ]{3,60}count: ).{1,200})"
 )
 _TERMINAL = re.compile(
-    r"(?:.{0,60}?\bEVT#[0-9]{1,9}-T[0-9]{1,12}: {1,4}[0-9]{1,5}=)(?P<sentence>[A-Z].{5,300})"
+    r"(?:.{0,60}?\bEVT#[0-9]{1,9}-(?:T[0-9]{1,12}|[0-9/]{6,8} {1,3}[0-9:]{7,8}): {1,4}[0-9]{1,5}=)(?P<sentence>[A-Z].{5,300})"
 )  # the firmware's own log of MegaRAID
 _RECORD = re.compile(r"Record: {1,12}[0-9]{1,6}$|Severity {1,12}: (?:Critical|Non-Critical|Ok|Warning)$")
 _SEVERITY = re.compile(r"Severity {0,12}: {1,12}(?P<severity>\S{2,20})")
@@ -51,7 +51,7 @@ _OF_HP = re.compile(r"^Drive Array ?- ?")  # what HP calls all that its controll
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
 _FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists
 _QUIET = re.compile(
-    r"(?i)returned to normal|de-?asserted|operating normally|\bis (?:now )?(?:online|ready)\b|from (?:FAILED|OFFLINE|MISSING|Degraded) to |drive presence was asserted|hot spare was asserted|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|initialization|Log area|Sense: {0,2}5/|power state change"
+    r"(?i)returned to normal|de-?asserted|operating normally|\bis (?:now )?(?:online|ready)\b|from (?:FAILED|OFFLINE|MISSING|Degraded) to |drive presence was asserted|hot spare was asserted|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|Shutdown command|Raw Sense|initialization|Log area|Sense: {0,2}5/|power state change"
 )
 
 
@@ -72,8 +72,14 @@ def _events(lines: Sequence[str]) -> Iterator[Notice]:
             yield Notice(described["sentence"].strip(), _fields(quiet), line.strip())
         elif sel := _SEL.match(line[:400]):
             yield _of_sensor(sel["sensor"], sel["event"], sel["way"], line)
-        elif found := next((match for form in _FORMS if (match := form.match(line[:900]))), None):
-            yield _of_words(found.group("sentence").strip(), line)
+        elif found := event(line):
+            yield found
+
+
+def event(line: str) -> Notice | None:
+    """What a line of an event log reports; None for any other line."""
+    found = next((match for form in _FORMS if (match := form.match(line[:900]))), None)
+    return _of_words(found.group("sentence").strip(), line) if found else None
 
 
 def _of_sensor(sensor: str, event: str, way: str, line: str) -> Notice:

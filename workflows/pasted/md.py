@@ -50,12 +50,13 @@ _HEAD = re.compile(r"/dev/(md\S{1,40}):$")
 _FIELD = re.compile(r"(Raid Devices|Active Devices|State) : (.{1,80})$")
 _ROW = re.compile(r"(?:[0-9]{1,4}|-) +[0-9]{1,4} +[0-9]{1,8} +(?:[0-9]{1,4}|-) +(\S.{0,60}?)(?: {1,12}(/dev/\S{1,80}))?$")
 _EVENT = re.compile(
-    r"(?:.{0,80}mdadm(?:\[[0-9]{1,9}\])?: )?(?:An? )?(\w{3,30}) event (?:had been )?detected on md device (/dev/\S{1,80}?)\.?(?:, component device (/dev/\S{1,80}))?$"
+    r"(?:.{0,80}mdadm(?:\[[0-9]{1,9}\])?: )?(?:An? )?(\w{3,30}) event (?:had been )?detected on md device (/dev/\S{1,80}?)\.?(?:, component device (?:(/dev/\S{1,80}))?)?(?: {1,2}mismatches found: ([0-9]{1,18})(?: .{1,40})?)?$"
 )
 _KNOWN = re.compile(
     r"[^A-Za-z0-9]{1,120}$|Personalities :|unused devices:|This is an automatically generated mail|running on |Faithfully yours|P\.S\. The /proc/mdstat|It could be related to component"
     r"|bitmap: |\[[=>.]{5,40}\]|resync=|(?:recovery|resync|check|reshape) *=|Number +Major|[0-9]+ blocks|[A-Z][\w ]{2,30} : |/etc/cron|\S{1,120}:$"
 )
+_SPARE = "SparesMissing"
 _LOST = ("Fail", "FailSpare", "DegradedArray", "DeviceDisappeared")
 
 
@@ -76,7 +77,7 @@ def parse(lines: Sequence[str]) -> Arrays | Unparsed:
             stray += [] if _KNOWN.match(line) else [line]
     if not arrays and not events and not any(line.startswith("Personalities :") for line in lines):
         return refused("mdadm", next(iter(lines), ""))
-    return Arrays(tuple(arrays), tuple(events) if not arrays else (), tuple(stray))
+    return Arrays(tuple(arrays), tuple(event for event in events if not arrays or event[0] == _SPARE), tuple(stray))
 
 
 _REST = re.compile(  # how the rest of a line begins that a mail program has cut; no line of these outputs begins so itself
@@ -84,16 +85,19 @@ _REST = re.compile(  # how the rest of a line begins that a mail program has cut
 )
 
 
+_EVENT_CUT = re.compile(r" event (?:had been )?detected on md(?: device)?$|mismatches found: [0-9]{1,18} \(on raid$")
+
+
 def _whole_lines(lines: Sequence[str]) -> list[str]:
     """Without the empty ones, and with those joined again that a mail program has cut."""
     whole: list[str] = []
     before = ""
     for line in map(str.strip, lines):
-        if line and before and _REST.match(line):
+        if line and before and (_REST.match(line) or _EVENT_CUT.search(before)):
             whole[-1] += f" {line}"
         elif line:
             whole.append(line)
-        before = line
+        before = line and whole[-1]
     return whole
 
 
@@ -183,12 +187,34 @@ def _of_arrays(value: Arrays, where: Where) -> Iterator[Situation]:
 
 def _of_events(value: Arrays, where: Where) -> Iterator[Situation]:
     for event, array, line in value.events:
-        if event in _LOST:
+        found = _EVENT.match(line)
+        of = f" ({found[3].removeprefix('/dev/')})" if found and found[3] else ""
+        if found and int(found[4] or 0):
             yield Situation(
-                "disk-missing", f"disk-missing:{where.node}:md:{array}", where.node, "watch", f"mdadm reports {event} of {array}",
-                f"mdadm reports {event} of {array}, and its state is not shown here. {_NO_POOL} `cat /proc/mdstat` shows how it is now.",
+                "unexplained", f"unexplained:{where.node}:md:{array}", where.node, "watch", f"the copies of {array} differ in {found[4]} sectors",
+                f"A check of the md array {array} ended and found {found[4]} sectors in which its copies differ; which of them is right md cannot tell. {_NO_POOL} Of a RAID1 or RAID10 with swap or "
+                "files that change while they are written some are usual; elsewhere a disk, memory or a power cut is the reason. Ask its disks, smartctl -x; none is to be replaced for this line.",
+                where.evidence(line), subject={"node": where.node, "source": "md", "text": line[:200]}, sure=False,
+            )  # fmt: skip
+        if event == _SPARE:
+            yield Situation(
+                "spare-unavailable", f"spare-unavailable:{where.node}:md:{array}", where.node, "watch", f"mdadm reports {event} of {array}",
+                f"The md array {array} has fewer spares than its line in mdadm.conf names (spares=). {_NO_POOL} `cat /proc/mdstat` shows whether it runs with all its disks; the next disk that "
+                "fails has no spare. Either a spare is away, or that line is of an earlier time.",
                 where.evidence(line), subject={"node": where.node, "array": array}, sure=False,
             )  # fmt: skip
+        elif event in _LOST:
+            yield Situation(
+                "disk-missing", f"disk-missing:{where.node}:md:{array}", where.node, "watch", f"mdadm reports {event} of {array}{of}",
+                f"mdadm reports {event} of {array}{of}, and its state is not shown here. {_NO_POOL} `cat /proc/mdstat` shows how it is now.",
+                where.evidence(line), subject={"node": where.node, "array": array}, sure=False,
+            )  # fmt: skip
+
+
+def of_log(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
+    """What mdadm writes into a log that holds the kernel's lines as well."""
+    value = parse([line for line in lines if " event detected on md device " in line])
+    return () if isinstance(value, Unparsed) else tuple(_of_events(value, where))
 
 
 def notes(value: Arrays) -> tuple[str, ...]:
@@ -203,7 +229,7 @@ def notes(value: Arrays) -> tuple[str, ...]:
 
 READER = Reader(
     name="md",
-    first=r"Personalities :|/dev/md\S{1,40}:$|\s{0,8}md\w{1,20} : (?:active|inactive) |This is an automatically generated mail message from mdadm|(?:.{0,80}mdadm: )?(?:An? )?\w{3,30} event (?:had been )?detected on md device",
+    first=r"Personalities :|/dev/md\S{1,40}:$|\s{0,8}md\w{1,20} : (?:active|inactive) |This is an automatically generated mail message from mdadm|(?:.{0,80}mdadm: |[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} \S{1,80} mdadm\[[0-9]{1,9}\]: )?(?:An? )?\w{3,30} event (?:had been )?detected on md(?: device|$)",
     tools=("mdadm",),
     asks=lambda tool, rest: bool({"--detail", "-D"} & set(rest)),
     goes_on=r"\s{0,40}(?:md\w{1,20} : |[0-9]+ blocks|\[[=>.]|bitmap:|unused devices|Personalities|[A-Z][\w ]{2,30} : |Number +Major|(?:[0-9]{1,4}|-) +[0-9]+ +[0-9]+ +|/dev/md|P\.S\.|Faithfully|An? \w+ event|It could|running on|mdadm: )",

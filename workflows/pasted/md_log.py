@@ -6,14 +6,15 @@ Forms: drivers/md/raid1.c, raid10.c, raid5.c and md.c. The arrays are no pools.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from agents.collectors._log_stamps import stamped
 from agents.domain.wwid import strip_partition
 from workflows.engine.core import Situation
 from workflows.pasted.base import Where
 from workflows.pasted.md import TOGETHER_MIN
 
-_FAILED = re.compile(r"md/\w{1,12}:(?P<array>\w{1,20}): Disk failure on (?P<disk>[\w!/-]{2,40}?), disabling device")
+_FAILED = re.compile(r"(?:md/\w{1,12}:(?P<array>\w{1,20})|raid\d{1,2}): Disk failure on (?P<disk>[\w!/-]{2,40}?), disabling device")
 _READ = re.compile(
     r"md/\w{1,12}:(?P<array>\w{1,20}): read error (?P<what>(?:not correctable|NOT corrected|corrected|on)[^()]{0,60}(?:\([^()]{0,80})?)"
 )
@@ -35,7 +36,7 @@ def situations(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
     """Each disk and each array once, by the gravest of its lines."""
     of_md = [line[:500] for line in lines if "md" in line]
     given_up = {strip_partition(failed["disk"])[0]: line for line in of_md if (failed := _FAILED.search(line))}
-    together = len(given_up) >= TOGETHER_MIN
+    together = len(given_up) >= TOGETHER_MIN or _at_once(given_up.values())
     found: dict[str, Situation] = {}
     for line in of_md:
         for one in _of_line(line, where):
@@ -43,6 +44,15 @@ def situations(lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
             if not (together and one.slug == "disk-failing") and (before is None or (before.severity != "act" and one.severity == "act")):
                 found[one.key] = one
     return ((_together(given_up, where),) if together else ()) + tuple(found.values())
+
+
+MOMENT_US = 60_000_000
+
+
+def _at_once(lines: Collection[str]) -> bool:
+    """Whether two disks or more were given up within a minute, by the stamps of their lines."""
+    times = [one.at_us for line in lines if (one := stamped(line.lstrip("> "))) is not None and one.printed]
+    return len(times) > 1 and max(times) - min(times) <= MOMENT_US
 
 
 def _together(given_up: Mapping[str, str], where: Where) -> Situation:
@@ -58,7 +68,7 @@ def _of_line(line: str, where: Where) -> Iterator[Situation]:
     if failed := _FAILED.search(line):
         disk = strip_partition(failed["disk"])[0]
         yield _of_disk(
-            "disk-failing", "act", disk, f"md gave up {failed['disk']} of {failed['array']}",
+            "disk-failing", "act", disk, f"md gave up {failed['disk']} of {failed['array'] or 'an array'}",
             "md gives a disk up at the first write that fails, whatever the cause: ask the disk itself, smartctl -x, and see what the log says of its cable and port.", line, where,
         )  # fmt: skip
     elif read := _READ.search(line):

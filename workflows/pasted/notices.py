@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
-from workflows.pasted._stated import of_statement
+from workflows.pasted._stated import is_of_action, of_statement
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -123,8 +123,8 @@ _QUIET_SEVERITY = (
 _PATH = re.compile(r"/dev/[a-z](?:[\w/.-]{0,60}[\w])|(?<![\w-])(sd[a-z]{1,3}[0-9]{0,2}|nvme[0-9]{1,3}n[0-9](?:p[0-9]{1,2})?)(?![\w-])")
 _NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
 _PLACE = re.compile(
-    r"(?i)\b((?:disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск) ?#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
-    r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?)"
+    r"(?i)\b((?:p?disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск)[ :]{0,2}#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
+    r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?|PD [0-9a-f]{1,3}(?:\(e0x[0-9a-f]{1,4}/s[0-9]{1,3}\)|(?= |$)))"
 )
 
 
@@ -189,6 +189,8 @@ def _of(notice: Notice, where: Where) -> Iterator[Situation]:
     own = next((kind for kind in KINDS if kind[0].search(notice.sentence)), None)
     machines = of_sentence(notice.sentence)
     found = (machines or own) if notice.field(OF_MACHINE) else (own or machines)
+    if found and found[1] in ("pool-down", "disk-failing") and is_of_action(notice.sentence):
+        found = of_statement(notice.sentence)  # a backup that failed is no volume that did
     if (clause := notice.field(STATED)) or found is None or found[1] == "pool-down":  # a disk of a pool that failed is no pool that failed
         stated = of_statement(clause or notice.sentence)
         found = stated if stated and (clause or found is None or stated[1] not in NO_DISK) else found
@@ -219,6 +221,11 @@ def _of_other(text: str, slug: str) -> tuple[str, Severity, str] | None:
 NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
 
 
+_PART = re.compile(
+    r"(?i)\b((?:power (?:supply|unit)|psu|fan|temperature sensor|enclosure|shelf|controller|VD|virtual (?:disk|drive)|logical (?:drive|device|disk)|volume|array|raid group|unit|md|(?:sas|sata|fc|expander|phy) (?:port|link)|phy)\b ?[#:(\[]{0,2} ?['\"]?(?=[\w./:-]{0,12}[0-9])[\w./:-]{0,30}[\w])"
+)
+
+
 def _situation(slug: str, severity: Severity, words: str, notice: Notice, where: Where) -> Situation:
     path = _PATH.search(notice.field("device name", "device", "disk") or notice.sentence)
     bay = _PLACE.search(notice.sentence)
@@ -226,11 +233,13 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     name = (path.group(1) or path.group()) if path else bay.group(1) if bay else notice.field("device name", "device", "disk")
     of = f"{name or 'a disk that it does not name'}{f' (serial {serial})' if serial else ''}"
     member = where.member(serial or None, name.rsplit("/", 1)[-1] if name else None)
+    is_of_part = slug in (*NO_DISK, "pool-filling", "pool-suspended") or (slug in ("link-crc", "path-lost") and not name and not serial)
+    part = found.group(1) if is_of_part and (found := _PART.search(notice.field(STATED) or notice.sentence)) else ""
     gate = slug == "pool-down"
     pool = notice.field("zpool", "pool", "pool name") or (named.group(1) if (named := _NAMED_POOL.search(notice.sentence)) else "")
     return Situation(
-        slug, f"{slug}:{where.node}:notice:{serial or name or notice.sentence[:60]}", where.node, severity,
-        f"{of}: {words}" if slug not in NO_DISK else f"{pool}: {words}" if pool else words[0].upper() + words[1:],
+        slug, f"{slug}:{where.node}:notice:{serial or part or name or notice.sentence[:60]}", where.node, severity,
+        f"{of}: {words}" if not is_of_part else f"{pool or part}: {words}" if pool or part else words[0].upper() + words[1:],
         f"A monitor says: {notice.sentence[:300]} It is a notice of its moment. {member.sentence + ' ' if member else ''}Ask the disk itself (smartctl -x) and the pool "
         "(`zpool status -P -p`), and find the disk by its serial number, before anything is taken out: a kernel name or a number of a bay in a notice may be another disk's today.",
         where.evidence(notice.line),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 TROUBLE = re.compile(
     r"(?i)(?<!without )(?<!no )(?<!0 )\b(?:i/o errors?|errors? (?:on|reading|writing|in)|fail(?:ed|ure|ing|s)|faulty|faulted|degraded|corrupt(?:ed|ion)?|bad[ -]?(?:block|sector)s?"
-    r"|uncorrectable|unreadable|offlined?|dead|unrecovered|medium error|predicts?|critical)\b(?!\s*[:=]\s*(?:0|no|none|ok)\b)"
+    r"|uncorrectable|unreadable|offlined?|dead|unrecovered|medium error|predicts?|critical|(?-i:CRIT))\b(?!\s*[:=]\s*(?:0|no|none|ok)\b)"
 )
 
 
@@ -285,6 +285,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         r"(?:PCI|USB) \[[\w-]{2,20}\] \S.{0,120}\b(?:Bus|controller|Controller|Adapter|SATA|SAS|NVMe|RAID)\b|[├└│ ]{1,8}scsi [0-9]{1,3}:[0-9]{1,3}:[0-9]{1,3}:[0-9]{1,3} \S",
         "`lsdrv`",
         "It lists disks and what is on them; `lsblk -o NAME,TYPE,SIZE,MODEL,SERIAL,WWN`, `cat /proc/mdstat` and `smartctl -x DEVICE` are read.",
+    ),
+    (
+        r"\s{0,8}(?:Subject: info: .{1,40} raid status change|This is a RAID status update from )",
+        "a mail of a RAID watcher (mpt-statusd, megaclisas-statusd and their kind)",
+        "What it found stands below that line, and is read where it was pasted: `mpt-status`, `megaclisas-status` or `sas2ircu-status` print it again.",
+    ),
+    (
+        r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Power supply #[0-9]|Fan {2,8}Location)",
+        "`hplog` or `hpasmcli`",
+        "It shows power supplies and fans; `ipmitool sdr elist` and `ipmitool sel elist` show them, too, and are read.",
     ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),

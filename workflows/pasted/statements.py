@@ -25,7 +25,7 @@ NAMED = (
     "This may be an alert about storage, or somebody's own words: it states nothing that is known here, and nothing in it is taken for good. "
     "`zpool status -P -p`, `smartctl -x DEVICE` and `dmesg` of that machine are read."
 )
-_OF_PERSON = re.compile(r"(?i:\b(?:I'm|I've|I'd|I'll|my|mine|me|hi|hello|thanks|thank you)\b)|\bI\b|\?(?: |$)")
+_OF_PERSON = re.compile(r"(?i:\b(?:I'm|I've|I'd|I'll|my|mine|me|hi|hello|thanks|thank you)\b)|\bI\b(?!/O)|\?(?: |$)")
 _NOT_STATED = re.compile(
     r"(?i)\b(?:if|please|(?-i:may)|might|can|could|would|should|will|possibl[ey]|otherwise|recommend\w*|we|our|you|your|but|then|while|when|where|which|whether|until|means|unless|e\.g|such as|any|some|every|each|most|after|before|let's"
     r"|how|why|what|test (?:alert|message|mail|notification)|replac\w*|fix(?:ed|es|ing)?|check(?:ing)? the|order(?:ed|ing)?|planned|scheduled)\b"
@@ -34,9 +34,9 @@ _IS_STORY = re.compile(
     r"(?i)\b(?:so|because|had|although|however|usually|often|sometimes|always|typically|yesterday|last (?:week|night|month|year|time)|ago|customers?|ticket|release notes|changelog|chapter|bugs?)\b"
 )
 _IS_OVER = re.compile(
-    r"(?i)\b(?:no longer|not|never|no|without|recover(?:ed|y)|resolved|restored|repaired|cleared|back to normal|returned to|(?<!not )healthy now|is healthy|rebuil[dt]|replaced|closed|->? ?(?:OK|ONLINE))\b|n't\b"
+    r"(?i)\b(?:no longer|not|never|no|without|recover(?:ed|y)|resolved|restored|repaired|cleared|back to normal|returned to|(?<!not )healthy now|is healthy|rebuilt|replaced|closed|->? ?(?:OK|ONLINE)|(?<!from )(?:to|now|is|are) (?:OK|online|normal|optimal|good|ready|healthy))\b|rebuild(?:ing)? (?:is |has )?(?:complete|finish|done|end)\w{0,3}|n't\b"
 )
-_STILL_TROUBLE = re.compile(r"(?i)\b(?:not|no longer|never|not yet) (?:restored|recovered|repaired|resolved|rebuilt|cleared|healthy|online|responding|found|ready|available|detected|present|optimal|ok|redundant|accessible|open(?:ed)?|readable)\b|can(?:not|'t) be (?:read|opened|accessed)")  # fmt: skip
+_STILL_TROUBLE = re.compile(r"(?i)\bneeds? (?:replacement|to be replaced)\b|\bbelow (?:the )?threshold\b|\b(?:not|no longer|never|not yet) (?:in (?:an? )?)?(?:restored|recovered|repaired|resolved|rebuilt|cleared|passed|spinning|healthy|online|responding|found|ready|available|detected|present|optimal|ok|redundant|accessible|open(?:ed)?|readable)\b|can(?:not|'t) be (?:read|opened|accessed)")  # fmt: skip
 _NAMES_IT = re.compile(r"[0-9'\"`(\[/]|\b[A-Z]{4,}\b")
 _JSON_TEXT = re.compile(
     r'"(?:message|text|title|summary|description|content|body|subject|msg|alert|event)": {0,4}"((?:[^"\\]|\\.){3,600})"'
@@ -69,18 +69,31 @@ def may_be_alert(lines: Sequence[str]) -> bool:
 
 def _stated(lines: Sequence[str]) -> Iterator[Notice]:
     for line in lines:
-        texts = _JSON_TEXT.findall(line[:4000]) or [line.strip()[:LINE_MAX]]
-        for text in texts:
-            clause = next((each for each in _CLAUSE.split(text) if _is_stated(each)), "")
-            if clause:
-                yield Notice(text.replace("\\n", " "), ((notices.STATED, clause),), line.strip()[:LINE_MAX])
+        texts = _JSON_TEXT.findall(line[:4000]) or [line.strip(" \t-*•>")[:LINE_MAX]]
+        yield from filter(None, (notice(text, line) for text in texts))
+
+
+def notice(text: str, line: str) -> Notice | None:
+    """The first clause of a text that reports; None where none does."""
+    clause = next((each for each in (*_CLAUSE.split(text), *_fields_of_thing(text)) if _is_stated(each)), "")
+    return Notice(text.replace("\\n", " "), ((notices.STATED, clause),), line.strip()[:LINE_MAX]) if clause else None
+
+
+_FIELD = re.compile(r"[\w /.-]{2,30}: ")
+
+
+def _fields_of_thing(text: str) -> Iterator[str]:
+    """Each field of a row, behind the thing with which the row begins: "Drive 7, Size: 4 TB, State: Failed"."""
+    head, *rest = (each.strip() for each in _CLAUSE.split(text))
+    if any(things(head)):
+        yield from (f"{head[:80]}: {each}" for each in rest if _FIELD.match(each) and not any(things(each)))
 
 
 def _is_stated(clause: str) -> bool:
     """Whether a clause reports: a thing, and behind it how it is. "Failed drive in bay 3" does, too, where it begins so and names it."""
     count = len(clause.split())
     found = with_order(clause)
-    if found is None or not 0 < count <= WORDS_MAX or _NOT_STATED.search(clause) or _IS_OVER.search(_STILL_TROUBLE.sub("", clause)):
+    if found is None or not 0 < count <= WORDS_MAX or _NOT_STATED.search(rest := _STILL_TROUBLE.sub("", clause)) or _IS_OVER.search(rest):
         return False
     names, at = _NAMES_IT.search(clause) is not None, found[1]
     return (names or count <= SHORT) if at < 0 else names and at - clause.rfind(": ", 0, at) <= BEGINS_MAX

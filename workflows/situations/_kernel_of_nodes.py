@@ -44,6 +44,16 @@ OF_NODES: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = 
      "more. After one that was not corrected the device may be gone with all disks behind it. No disk is to be replaced for it before the slot was looked at.",
      (Cure("look", "See what is at the address that the lines name: `lspci -nn -s ADDRESS`, and how each pool is: `zpool status -P -p`."),
       Cure("reseat", "Reseat that card, riser or disk when the node is stopped, or try another slot."))),
+    (("nvme-warning",), "nvme-warning", "An NVMe disk of {node} raises a critical warning",
+     "The disk itself raises it, and FreeBSD's driver prints it: too hot, too few spare blocks, no longer reliable, or read-only. A disk that is too hot throttles itself, and may drop off its bus, "
+     "which suspends a pool that has no other; heat is no defect of the disk.",
+     (Cure("look", "Ask it: `smartctl -x` or `nvmecontrol logpage -p 2` of that controller shows its temperature, its spare blocks and how long it was too hot; see `zpool status -P -p`."),
+      Cure("cooling", "Where it is heat: look at the airflow over the disk, its heat sink and the fans."))),
+    (("raid-event",), "raid", "A RAID controller of {node} reports trouble of a disk or of a volume",
+     "The controller itself reports it, and its driver prints it: a drive error, a drive that is away, a volume that is degraded, a battery. It counts ports and units in its own way, and ZFS sees "
+     "each volume as one disk. A cable or the power of a drive leads to the same words as a drive that fails.",
+     (Cure("look", "See in the controller's own tool which drive it is, by its serial number: `tw_cli /c0 show`, `storcli /call show all`; then ask that drive by smartctl -x -d 3ware,N or -d megaraid,N, and see `zpool status -P -p`."),
+      Cure("reseat", "Reseat that drive, its cable and its power before it is replaced."))),
     (("hung-io",), "hung", "An I/O of a pool on {node} does not come back",
      "ZFS has waited longer than `zfs_deadman_synctime_ms` (600 s by default) for one I/O. The disk or the HBA below holds it.",
      (Cure("look", "Find the disk: the event `ereport.fs.zfs.deadman` in `zpool events -v` names the member by guid."),)),

@@ -26,7 +26,20 @@ from workflows.situations._usb import ports
 SLUG = "kernel-errors"
 MANUALS: tuple[str, ...] = ("slow-disk-triage", "sas-link-triage", "blink-and-replace")
 CORRECTED_MANY = 10
-WATCHED = ("import-refused", "import-unit", "fma", "vdev", "kernel", "zed-spare", "zed-lost", "zed-case", "zed-changed", "blocked", "pcie")
+WATCHED = (
+    "raid",
+    "import-refused",
+    "import-unit",
+    "fma",
+    "vdev",
+    "kernel",
+    "zed-spare",
+    "zed-lost",
+    "zed-case",
+    "zed-changed",
+    "blocked",
+    "pcie",
+)
 OF_ITSELF = ("medium", "hardware", "locked", "optional", "optical", "empty")  # what a disk answers by itself, whatever stands between
 PCIE_LOST = re.compile(r"severity=(?!Corrected)|Uncorrect|recovery failed|can't recover")
 TOGETHER_MIN = 3
@@ -217,6 +230,8 @@ def _sick(log: Log, name: str, events: list[tuple[str, KernelEvent]]) -> Sick:
     """By its gravest lines."""
     whys = {why for why, _ in events}
     worst = "optical" if "optical" in whys else next(each for each in OF_DISKS if each in whys)
+    if worst == "gone" and any(event.kind in ("path-down", "path-none") for _, event in events):
+        worst = "link"  # one of several paths to a disk: what it loses is the path, and the disk may serve by another
     if worst in ("gone", "link") and any(why == "usb" and "USB disconnect" in event.line for why, event in events):
         worst = "usb"  # with its port it lost its commands
     return Sick(

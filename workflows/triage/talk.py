@@ -99,6 +99,11 @@ def is_talk(lines: Sequence[str]) -> bool:
     return sum(word in _PLAIN for word in first) >= PLAIN_MIN and 10 * sum(map(is_sentence, printed)) >= 7 * len(printed)
 
 
+def is_worded(line: str) -> bool:
+    """Whether a line has the small words of a person's sentences, of which alerts have at most one."""
+    return sum(word in _PLAIN for word in re.findall(r"[A-Za-z']+", line.lower())) >= PLAIN_MIN
+
+
 def _is_aside(printed: Sequence[str]) -> bool:
     """Whether it is one line that goes on with somebody's sentence: in brackets, or to tell what stands below it."""
     line = printed[0]

@@ -137,6 +137,8 @@ _KERNEL_TROUBLE = (
         "detached",
         "illumos-disk",
         "hba-other",
+        "raid-event",
+        "nvme-warning",
         "handle-removed",
         "device-removed",
         "pcie-error",

@@ -70,3 +70,33 @@ def test_log_pages_without_their_command_are_named():
     (read,) = triage([("p", "Read error counter page  [0x3]\n  Total errors corrected = 3\n  Total uncorrected errors = 9\n")]).reads
     assert read.outcome == "not read"
     assert "command line" in read.reason
+
+
+def test_an_alert_that_is_quoted_among_somebodys_own_words_is_read_and_the_words_are_not():
+    text = "I have this since Monday, and I don't know why.\n\nSMART Failure Predicted on Hard Disk 7: ACME900\n\nWhat shall I do with my array? It failed once before.\n"
+    read = triage([("p", text)])
+    assert [(found.slug, found.evidence[0].line) for found in read.situations] == [
+        ("disk-failing", "SMART Failure Predicted on Hard Disk 7: ACME900")
+    ]
+
+
+def test_a_check_that_is_red_keeps_what_stands_beside_it_from_being_good():
+    text = (
+        "$ cmk -vn vault2\nHP RAID Drive 0:A CRIT - 0:A:1I:1:7\n\n# ssacli ctrl all show config\n\nSmart Array P7 in Slot 0 (Embedded)   (sn: AAAA7777)\n\n"
+        "   array A (Solid State SAS, Unused Space: 0  MB)\n\n\n      logicaldrive 1 (745.2 GB, RAID 1, OK)\n\n"
+        "      physicaldrive 1I:1:7 (port 1I:box 1:bay 7, Solid State SAS, 800 GB, OK)\n"
+    )
+    assert not triage([("p", text)]).good
+
+
+@pytest.mark.parametrize("word", ["CRIT", "CRITICAL", "WARN", "WARNING"])
+def test_a_check_is_read_by_the_short_words_too(word):
+    read = triage([("p", f"{word} - [/dev/sdq] - 9 pending sectors\n")])
+    assert [found.slug for found in read.situations] == ["disk-failing"]
+
+
+def test_the_gravest_of_a_check_comes_first():
+    (one,) = triage(
+        [("p", "CRITICAL: Drive  ACME900 S/N Z1Z0AAA1:  Health status: FAILED!, Reallocated_Event_Count is non-zero (1), |x=1\n")]
+    ).situations
+    assert "its own test says that it fails" in one.title
