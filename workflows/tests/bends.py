@@ -36,8 +36,19 @@ class Bad:
 
 
 def put(thing: Any, **changes: Any) -> Any:
-    """`replace`, where a function is given what is known there now. What is not known, no function makes worse."""
-    return replace(thing, **{name: _worse(getattr(thing, name), value) for name, value in changes.items()})
+    """`replace`, where a function is given what is known there now. What is not known, no function makes worse.
+
+    The thing itself where nothing of it changes, so that what was derived of it need not be derived anew.
+    """
+    now = {name: getattr(thing, name) for name in changes}
+    after = {name: worse for name, value in changes.items() if not _is_same(now[name], worse := _worse(now[name], value))}
+    return replace(thing, **after) if after else thing
+
+
+def _is_same(now: Any, after: Any) -> bool:
+    if isinstance(now, tuple) and isinstance(after, tuple):
+        return len(now) == len(after) and all(map(_is_same, now, after))
+    return after is now or (type(after) is type(now) and isinstance(now, str | int | float) and after == now)
 
 
 def _worse(now: Any, value: Any) -> Any:
@@ -72,7 +83,8 @@ def both(*bends: Bend) -> Bend:
 def node(**changes: Any) -> Bend:
     def bent(facts: FleetFacts, params: Params) -> FleetFacts:
         here = facts.nodes.get(params.get("node", ""))
-        return facts if here is None else replace(facts, nodes={**facts.nodes, here.node: put(here, **changes)})
+        worse = here and put(here, **changes)
+        return facts if worse is here else replace(facts, nodes={**facts.nodes, here.node: worse})
 
     return bent
 
@@ -161,7 +173,7 @@ def in_the_bay(**changes: Any) -> Bend:
 def vdevs(which: Callable[[VdevFacts, Params], bool], **changes: Any) -> Bend:
     def bent(facts: FleetFacts, params: Params) -> FleetFacts:
         def worse(vdev: VdevFacts) -> VdevFacts:
-            below = replace(vdev, children=tuple(map(worse, vdev.children)))
+            below = put(vdev, children=lambda children: tuple(map(worse, children)))
             return put(below, **changes) if which(vdev, params) else below
 
         def trees(tops: Any) -> Any:
