@@ -57,7 +57,14 @@ NOT_YET: tuple[str, ...] = ()
 SEEN: dict[str, tuple[str, ...]] = {
     "2.0": (),
     "2.2": ("test_node_blink.py", "test_node_drift.py"),
-    "2.4": ("test_node_blink.py", "test_node_drift.py", "test_node_in_place.py", "test_node_by_hand.py", "test_node_wipe.py"),
+    "2.4": (
+        "test_node_blink.py",
+        "test_node_drift.py",
+        "test_node_in_place.py",
+        "test_node_by_hand.py",
+        "test_node_wipe.py",
+        "test_node_boot_member.py",
+    ),
 }
 
 
