@@ -73,7 +73,7 @@ def checked_once(check):
 class Node:
     """One operation on a node that does what it is told, or dies at `place`; counts what it was told."""
 
-    def __init__(self, folder, name: str, monkeypatch, sealed) -> None:
+    def __init__(self, folder, name: str, monkeypatch, sealed=None) -> None:
         self.operation, self.given, self.place, self.monkeypatch = OPERATIONS[name], [], "", monkeypatch
         self.stage = Stage(folder)
         with open(os.path.join(self.stage.folder, "policy.json"), "w") as file:
@@ -94,7 +94,7 @@ class Node:
         monkeypatch.setattr(failpoints, "hit", lambda point: self.pass_by(f"at {point}"))
         for phase in PHASES:
             self.watch(phase)
-        self.sealed = sealed
+        self.sealed = sealed or order_of(name)
 
     @property
     def argv(self) -> tuple[str, ...]:
