@@ -48,7 +48,7 @@ def test_it_is_settled_by_what_the_pool_shows_and_not_run_again(stage, walk, los
     text = walk.asker.page.text
     stage.keep("settled")
     print(text)
-    assert "did not see the end" in text, text
+    assert "The agent ended after it had recorded the start" in text, text
     assert "has the command once, at" in text, text
     status = stage.sh(f"zpool status {POOL}")  # names drift at the boot, so another member may be lost by now
     assert re.search(rf"wwn-0x{stage.machine.disk(NEW).wwn:016x} +ONLINE", status), status
