@@ -28,5 +28,6 @@ def _text_of(capture: Capture, command: str) -> str:
     when = [entry.at for entry in history.entries if entry.kind == "command" and entry.text == command]
     if not when:
         return "`zpool history` does not have the command."
-    often = "once," if len(when) == 1 else f"{len(when)} times, the last"
-    return f"`zpool history` has the command {often} at {when[-1]} UTC."
+    if len(when) == 1:
+        return f"`zpool history` has the command once, at {when[-1]} UTC."
+    return f"`zpool history` has the command {len(when)} times, the last at {when[-1]} UTC."
