@@ -208,6 +208,8 @@ def joined(before: Mapping[str, Shown], now: Mapping[str, Shown], excerpt: bool)
             differences.append(difference)
         elif difference.words:
             notes[f"The older text of {name} says also: {_listed(difference.words)}."] = None
+        if rows := () if used.has_rows else _not_well(other):
+            notes[f"The newer text of {name} shows no rows. In the older one: {_listed(rows)}."] = None
     return Joined(kept, tuple(notes), tuple(differences))
 
 
@@ -241,6 +243,13 @@ def situations(node: str, differences: Sequence[Difference], digest: str) -> Ite
             gate=True, sure=False,
             cures=(Cure("look", f"Take it once more, with its time: `zpool status -T d -P -p {name}`."),),
         )  # fmt: skip
+
+
+def _not_well(one: Shown) -> tuple[str, ...]:
+    """The rows of the tree that are neither ONLINE nor a spare in waiting, in words."""
+    return tuple(
+        f"{name} is {state}" for name, state in one.states.items() if name not in (one.name, DATA) and state not in ("ONLINE", "AVAIL")
+    )
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -90,3 +90,10 @@ def test_a_later_text_that_is_cut_off_hides_no_whole_one():
 )
 def test_a_clock_of_twelve_hours_is_one_of_twenty_four(line, clock):
     assert same_pool.time_above([line, "  pool: tank"], 2) == (2026, 11, 27, clock)
+
+
+def test_the_rows_of_an_older_text_are_named_where_the_newer_one_shows_none():
+    later = "  pool: tank\n state: DEGRADED\nstatus: One or more devices is currently being resilvered.\n  scan: resilver in progress since Tue Mar  4 10:00:01 2025\n\t1.20M resilvered, 7.32% done\n"
+    found = triage([("p", f"# zpool status tank\n{text(*ILL)}\n# zpool status tank\n{later}")])
+    assert not found.good
+    assert any("In the older one: mirror-0 is DEGRADED; sdb is REMOVED." in note for read in found.reads for note in read.notes)
