@@ -19,7 +19,7 @@ STORED = {
     "this_release_of_openzfs_does_more_than_the_command_says",
 }
 PERSONIFIED = re.compile(
-    r"\b(nobody|somebody|tells?|telling|told|speaks?|spoke|heard|believe[sd]?|another story|without a word|in silence|of its own word)\b",
+    r"\b(nobody|somebody|tells?|telling|told|speaks?|spoke|heard|believe[sd]?|another story|without a word|in silence|of its own word|sees? to it|(?:come|came) by(?! itself)|narrowed it)\b",
     re.I,
 )
 KEPT_TEXTS = {

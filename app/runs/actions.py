@@ -40,6 +40,6 @@ ACTS: Mapping[str, Act] = {
     "back": Act(ev.WentBack, ("step",)),
     "abort": Act(ev.Aborted, ("reason",)),
 }
-# What stands beside the engine: about the run's order and locks (`app.runs.people.takeover`), who sees to it (`app.runs.people.owners`), who is
+# What stands beside the engine: about the run's order and locks (`app.runs.people.takeover`), who is responsible (`app.runs.people.owners`), who is
 # sent to the rack (`app.runs.people.technician_link`), what was printed by a command given by hand (`app.runs.pasted`), and who is reminded of a plan (`app.runs.people.approval_requests`).
 BESIDE = ("withdraw", "take-over", "hand-over", "have-it", "comment", "technician-link", "revoke-link", "remind", "paste")

@@ -29,7 +29,7 @@ class Run(models.Model):
     params = models.JSONField()
     node = models.CharField(max_length=63, db_index=True)
     requester = models.ForeignKey(PERSON, models.PROTECT, related_name="runs")
-    owner = models.ForeignKey(PERSON, models.PROTECT, related_name="owned_runs", null=True)  # who sees to it now; empty: the requester
+    owner = models.ForeignKey(PERSON, models.PROTECT, related_name="owned_runs", null=True)  # who is responsible now; empty: the requester
     handed_by = models.ForeignKey(PERSON, models.PROTECT, related_name="+", null=True)  # until the owner has said "I have it"
     situation_key = models.TextField(blank=True)
     state = models.JSONField()

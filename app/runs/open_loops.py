@@ -65,7 +65,7 @@ def _values(name: str, chosen: str, every: list[dict[str, Any]]) -> list[tuple[s
 
 
 def line(one: OpenLoop) -> dict[str, Any]:
-    """`of` sees to it: to the run while that is under way, and to what it left behind."""
+    """`of` is the person who is responsible for the run while it is under way, and then for what it left behind."""
     runbook, minder = RUNBOOKS.get(one.run.runbook), one.run.minder.get_username()
     return {
         "loop": one,

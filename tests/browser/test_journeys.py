@@ -65,7 +65,7 @@ def test_a_run_is_handed_over_without_javascript(plain, visit):
     colleague.press("I have it")
     expect(colleague.page.get_by_text("You are responsible for this run.")).to_be_visible()
     plain.page.reload()
-    plain.press("See to it myself")
+    plain.press("Take responsibility")
     expect(plain.page.get_by_text("You are responsible for this run.")).to_be_visible()
 
 

@@ -1,4 +1,4 @@
-"""A run shared by people: who sees to it, what is said beside it, and a technician without an account sent to the rack; then the comforts."""
+"""A run shared by people: who is responsible, what is commented beside it, and a technician without an account sent to the rack; then the comforts."""
 
 import re
 from contextlib import suppress
@@ -99,7 +99,7 @@ def test_a_run_is_handed_over_and_back(operator, approver):
     approver.press("I have it")
     expect(approver.page.get_by_text("You are responsible for this run.")).to_be_visible()
     expect(operator.page.locator(".sl-events")).to_contain_text("approver has the run")
-    operator.press("See to it myself")
+    operator.press("Take responsibility")
     expect(operator.page.get_by_text("You are responsible for this run.")).to_be_visible()
 
 

@@ -45,7 +45,7 @@ def _after(cause: Situation, cures: tuple[Cure, ...]) -> tuple[Cure, ...]:
     kept = tuple(cure for cure in cures if "replace" not in (cure.kind, DOES.get(cure.runbook)))
     if kept and kept == cures:
         return cures
-    return (Cure("wait", f"First see to its cause: {cause.title.rstrip('.')}. Replace nothing for this before that is settled."), *kept)
+    return (Cure("wait", f"First mend its cause: {cause.title.rstrip('.')}. Replace nothing for this before that is settled."), *kept)
 
 
 def _urgency(situation: Situation) -> int:

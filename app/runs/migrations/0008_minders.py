@@ -1,4 +1,4 @@
-"""A run is seen to by somebody, who may hand it over; a technician may be let to one step of it."""
+"""A run has a person who is responsible for it and may hand it over; a technician may be admitted to one step of it."""
 
 import django.db.models.deletion
 from django.conf import settings

@@ -32,7 +32,7 @@ from workflows.runbooks import RUNBOOKS
 
 STANDING = {
     "new": ("has not begun", "idle"),
-    "open": ("waits for a person", "info"),
+    "open": ("action needed", "info"),
     "planning": ("the node makes its plan", "info"),
     "ordered": ("the order is under way", "info"),
     "unknown": ("outcome unknown", "watch"),
@@ -179,7 +179,7 @@ def stepper(runbook: Runbook, state: RunState) -> dict[str, Any]:
 
 
 def parts(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps as they are listed: those done, the one now, those that may come. What this run does not come by, and an order that was not
+    """The steps as they are listed: those done, the one now, those that may come. What this run does not take, and an order that was not
     needed, is one line each that can be opened.
     """
     found: list[dict[str, Any]] = []
@@ -195,7 +195,7 @@ def parts(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _folded_for(line: dict[str, Any]) -> str | None:
-    """Why a step is folded away with its neighbours: "" when the run does not come by it, the reason when it was passed over; else None."""
+    """Why a step is folded away with its neighbours: "" when the run does not take it, the reason when it was passed over; else None."""
     if line["aside"]:
         return ""
     return line["finished"].note if line["finished"] and line["finished"].passed_over else None
@@ -254,7 +254,7 @@ def acting(run: Run, state: RunState, step: Step, user: User) -> dict[str, Any]:
 
 
 def earlier(runbook: Runbook, state: RunState) -> Step | None:
-    """The nearest step this run came by that a person can go back to, if no command was given since. On the way back only its own."""
+    """The nearest step this run took that a person can go back to, if no command was given since. On the way back only its own."""
     walked = {f.step for f in state.finished if not f.passed_over}
     begin = runbook.place(runbook.undo) if state.ending else 0
     for step in reversed(runbook.steps[begin : runbook.place(state.step)]):

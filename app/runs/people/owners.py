@@ -46,7 +46,7 @@ def hand_over(run_id: int, user: User, to: str, words: str) -> None:
 
 
 def have_it(run_id: int, user: User) -> None:
-    """The colleague has read it and sees to it. Raises RunRefused, LedgerDown."""
+    """The colleague has read it and is responsible for it. Raises RunRefused, LedgerDown."""
     ledger.refuse_if_broken()
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run_id)

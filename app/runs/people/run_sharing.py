@@ -1,4 +1,4 @@
-"""What stands around a run's steps for the people who share it: who sees to it, who else looks, who may be sent to the rack."""
+"""What stands around a run's steps for the people who share it: who is responsible, who else looks, who may be sent to the rack."""
 
 from typing import Any
 

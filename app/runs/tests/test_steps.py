@@ -1,4 +1,4 @@
-"""The list of a run's steps: those done, the one now, those that may come; what the run does not come by is one line."""
+"""The list of a run's steps: those done, the one now, those that may come; what the run does not take is one line."""
 
 from dataclasses import replace
 
@@ -95,7 +95,7 @@ def test_the_page_folds_what_is_not_taken_and_says_how_much(oss01, ann, bob, cli
     run = walk_to("confirm", oss01, ann, bob)
     client.force_login(ann)
     shown = " ".join(client.get(run.get_absolute_url()).content.decode().split())
-    assert "<summary>10 steps this run does not come by</summary>" in shown
+    assert "<summary>10 steps that this run does not take</summary>" in shown
     assert "Now · phase 2 of 4: Make the change" in shown
 
 
@@ -104,7 +104,7 @@ def test_nothing_is_folded_while_no_way_is_chosen(oss01, ann, client):
     run = begin(ann)
     client.force_login(ann)
     shown = client.get(run.get_absolute_url()).content.decode()
-    assert "does not come by" not in shown
+    assert "this run does not take" not in shown
     assert "Now · phase 1 of 4: Look and check" in shown
 
 
