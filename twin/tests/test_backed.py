@@ -27,6 +27,7 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "disk_names.py": ("is no identity that the twin can play",),
         "scenarios.py": ("new half",),
         "host.py": ("Connection timed out", "Device or resource busy", "Permission denied", "a twin's disks hold no bytes"),
+        "other_system.py": ("a twin's disks hold no bytes",),
         "labels.py": ("has no vdev", ", and the label does not keep its own"),
         "tree.py": ("Is a directory", "Not a directory"),
         "tuning.py": ("Invalid argument",),
@@ -39,7 +40,6 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
             "> at scbus9 target",
             "Device 9K-blocks Used Avail Capacity /dev/vtbd9p9 9 9 9 9%",
             "Geom name:",
-            "a twin's disks hold no bytes",
             "hd 9 sc 9",
             "i 9 o 9 ty freebsd-zfs xs GPT xt 9e9cba-9ecf-9d9-9ff9-9d9b",
             "kern.boot_id: Format: Length:9 Dump:9x",
@@ -53,7 +53,6 @@ UNBACKED: dict[str, dict[str, tuple[str, ...]]] = {
         "illumos.py": (
             "(devid: ')scsi-9([9-9a-f]{9})-part9'",
             "LU Name: 9F9 Data File : /dev/rdsk/",
-            "a twin's disks hold no bytes",
             "dr-x--x--x 9 root root 9",
             "rpool/ROOT/omnios / zfs rw,devices,setuid,nonbmand,exec,xattr,atime,dev=9 9 swap /var/run tmpfs xattr,dev=9 9",
             "swapfile dev swaplo blocks free /dev/zvol/dsk/rpool/swap 9,9 9 9 9",
