@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import io
 import json
 import tarfile
@@ -14,7 +15,7 @@ from workflows.snapshot import recorded
 from workflows.snapshot.tests import stage
 
 
-class Read:
+class Read(abc.ABC):
     """Its facts, and the host of the archive. A subclass names the twin's host, its system as `uname` prints it, and what else is asked there."""
 
     HOST: type
@@ -37,8 +38,9 @@ class Read:
     def drifted(cls, folder, **more):
         return cls(folder, scenarios.drifted(), **more)
 
+    @abc.abstractmethod
     def asked_besides(self, seen):
-        raise NotImplementedError
+        """Ask what the archive of such a host holds besides."""
 
     def params(self, **more):
         pool = self.node.pools[0]

@@ -5,7 +5,6 @@ Each coding is undone only where it shows itself by more than one sign: nothing 
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,6 @@ from email import message_from_bytes
 
 HEADERS_MAX = 64 * 1024  # bytes or characters
 LINE_MAX = 1024 * 1024  # characters of one line that is read as JSON or as a list
-LIST_MAX = 256 * 1024  # of a list of Python, which is parsed as its source
 RUN_MIN = 3  # lines of JSON that follow each other
 SHOWN_ENDS_MIN = 5
 SOFT_ENDS_MIN = 2
@@ -27,6 +25,8 @@ _PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _NO_MARKS = str.maketrans("", "", "=%")
 _SIGNS_OF_QUOTED = ("=3D", "=20\n", "=09", "=C2=A0", "=E2=80")
 _MESSAGES = ("log", "message", "msg", "line", "text", "@message", "short_message", "MESSAGE")
+_LEVELS = ("level", "severity", "lvl", "levelname", "stream", "priority")
+_TROUBLE = re.compile(r"(?i)degrad|fault|fail|unavail|suspend|offline|removed|missing|corrupt|error|critical|predict")
 _NOTICES = frozenset(("alerts", "attachments", "blocks", "embeds"))  # an alert's own JSON, which has a reader
 
 _PAGER = re.compile(
@@ -70,7 +70,7 @@ def undone(text: str) -> str:
     return "\n".join(_without_json(lines)) if "[" in text or '{"' in text else "\n".join(lines)
 
 
-_ONE_HOST = re.compile(r"(\S{1,120}) \| [A-Z]{2,12}!? \| rc=[0-9]{1,3} \| \(stdout\) (.*)")
+_ONE_HOST = re.compile(r"(\S{1,120}) \| (?:CHANGED|SUCCESS) \| rc=0 \| \(stdout\) (.*)")
 
 
 def _of_one_host(line: str) -> list[str]:
@@ -138,8 +138,10 @@ def _logged(line: str) -> list[str] | None:
         return _split(entry[2]) if len(entry) == 3 and entry[1] == "o" and isinstance(entry[2], str) else None
     if not isinstance(entry, dict) or _NOTICES & entry.keys() or "__REALTIME_TIMESTAMP" in entry:
         return None
-    message = next((entry[key] for key in _MESSAGES if isinstance(entry.get(key), str)), None)
-    return None if message is None else _split(message)
+    key = next((key for key in _MESSAGES if isinstance(entry.get(key), str)), None)
+    if key is None or _TROUBLE.search(json.dumps({name: value for name, value in entry.items() if name not in (key, *_LEVELS)})):
+        return None  # what another field says would be lost with it
+    return _split(entry[key])
 
 
 def _split(text: str) -> list[str]:
@@ -152,14 +154,21 @@ def _strings(line: str) -> list[str] | None:
     if not (bare.startswith("['") and bare.endswith("']")) and not (bare[:2] in ('["', "['") and bare[-2:] in ('"]', "']")):
         return None
     found = _parsed(bare)
-    if found is None and len(bare) <= LIST_MAX:
-        try:
-            found = ast.literal_eval(bare)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
+    if found is None and len(bare) <= LINE_MAX and not set(_OF_PYTHON.sub("", bare)) - set("[], "):
+        found = [_unescaped(each[1:-1]) for each in _OF_PYTHON.findall(bare)]
     if not isinstance(found, list) or len(found) < RUN_MIN or not all(isinstance(each, str) for each in found):
         return None
     return [each.rstrip("\n") for each in found]
+
+
+_OF_PYTHON = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def _unescaped(text: str) -> str:
+    """What stands between the quotes of a string of Python."""
+    return _ESCAPE.sub(lambda found: _ESCAPES.get(found.group(1), found.group(1)), text)
 
 
 def _parsed(text: str) -> object:

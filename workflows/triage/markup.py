@@ -84,12 +84,13 @@ def without(text: str) -> str:
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
 
 
-_ELEMENT = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})(?:\s[^<>\n]{0,300})?>(?:<!\[CDATA\[)?")
+_ELEMENT = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})>(?:<!\[CDATA\[)?")
 _END = re.compile(r"(?:\]\]>)?</([A-Za-z][\w:.-]{0,60})>")
 
 
 def _without_elements(text: str) -> str:
-    """Without the elements of XML around a text. A tag that is never closed is none: ZFS writes `<metadata>` of what has no file."""
+    """Without the elements of XML around a text. A tag that is never closed is none: ZFS writes `<metadata>` of what has no file. One with attributes
+    stays, as these can say how something is."""
     closed = {found.group(1) for found in _END.finditer(text)}
     text = _END.sub(TURN, text)
     return _ELEMENT.sub(lambda found: TURN if found.group(2) in closed else found.group(), text)

@@ -122,3 +122,22 @@ def test_what_zfs_writes_between_angles_is_no_tag(word):
 def test_a_change_of_the_line_ends_is_named_beside_the_text(wrapper):
     (read,) = (read for read in triage([("paste", WRAPPERS[wrapper](text_of("degraded")))]).reads if read.source)
     assert any("the numbers of lines count them as they stand then" in note for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"time": "2026-11-21T12:01:07Z", "pool": "tank", "health": "DEGRADED", "message": "checked"}',
+        '{"host": "oss01", "disks": ["sda FAULTED"], "msg": "done"}',
+    ],
+)
+def test_a_line_of_json_whose_other_fields_tell_of_trouble_stays_whole(line):
+    assert cleaned("\n".join([line] * 4)).lines == [line] * 4
+
+
+def test_an_element_with_attributes_stays():
+    assert 'state="FAULTED"' in "\n".join(cleaned('<pool><vdev name="sda" state="FAULTED">x</vdev></pool>').lines)
+
+
+def test_what_ansible_calls_failed_stays():
+    assert cleaned("oss01 | FAILED | rc=1 | (stdout) a\\nb").lines == ["oss01 | FAILED | rc=1 | (stdout) a\\nb"]
