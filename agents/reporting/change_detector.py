@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from agents.collectors import block, zdb_label, zpool_status
 from agents.collectors.base import Unparsed
 from agents.reporting.stored_capture import Kept
 
 EXPORTED = 1  # POOL_STATE_EXPORTED, sys/fs/zfs.h
+PoolState = tuple[int | None, int]  # what a label says: guid of the pool, and POOL_STATE_*
 Scans = list[tuple[zpool_status.Pool, zpool_status.Scan]]
 
 
@@ -19,7 +21,7 @@ class Noticed:
         self._read: tuple[str, Scans] = ("", [])
         self._scans: tuple[tuple[str, str], ...] | None = None
         self._disks: tuple[str, frozenset[tuple[str, str | None]]] | None = None  # digest of the text, and (kernel name, WWID)
-        self._labels: dict[str, tuple[str, frozenset[int | None]]] = {}  # by partition: digest of the text, and guids of exported pools
+        self._labels: dict[str, tuple[str, frozenset[PoolState]]] = {}  # by partition: digest of the text, and what it says of pools
 
     def scans(self, status: Sequence[Kept]) -> Scans:
         digest = " ".join(kept.digest for kept in status)
@@ -50,22 +52,35 @@ class Noticed:
                 self._disks = (kept.digest, here)
         return came
 
-    def an_export_shows(self, labels: Iterable[Kept]) -> bool:
-        """Or that a pool is exported no longer. On another host's disks nothing else shows it before pools are listed again.
+    def changed_labels(self, labels: Iterable[Kept]) -> LabelNews:
+        """What labels say of pools that they did not say before.
 
-        The first label of a partition is no news, and one that cannot be read counts as no change.
+        A label that cannot be read counts as no change. The first of a partition is no export: that pool was listed when the node was first asked.
         """
-        shows = False
+        first, exports, pools = not self._labels, False, False
         for kept in labels:
             digest, before = self._labels.get(kept.key, ("", None))
             if kept.outcome == "data" and kept.digest != digest:
-                exported = _exported(kept.text)
-                shows = shows or (before is not None and exported != before)
-                self._labels[kept.key] = (kept.digest, exported)
-        return shows
+                now = _states(kept.text)
+                exports = exports or (before is not None and _exported(now) != _exported(before))
+                pools = pools or (not first and now != (before or frozenset()))
+                self._labels[kept.key] = (kept.digest, now)
+        return LabelNews(exports, pools)
 
 
-def _exported(text: str) -> frozenset[int | None]:
+@dataclass(frozen=True)
+class LabelNews:
+    """`exports`: a pool is exported since, or exported no longer. `pools`: another pool, or the same in another state, stands on a partition."""
+
+    exports: bool
+    pools: bool
+
+
+def _states(text: str) -> frozenset[PoolState]:
     read = zdb_label.parse(text)
     labels = () if isinstance(read, Unparsed) else read.labels
-    return frozenset(label.pool_guid for label in labels if label.state == EXPORTED)
+    return frozenset((label.pool_guid, label.state) for label in labels)
+
+
+def _exported(states: frozenset[PoolState]) -> frozenset[int | None]:
+    return frozenset(guid for guid, state in states if state == EXPORTED)

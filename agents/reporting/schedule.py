@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agents import VERSION
-from agents.collectors import COLLECTORS, block, zdb_label, zpool_import, zpool_status
+from agents.collectors import COLLECTORS, block, zdb_label, zdb_uberblocks, zpool_import, zpool_status
 from agents.collectors.base import ASLEEP, WOULD_WAKE, Capture
 from agents.domain.times import iso, seconds_left
 from agents.host.host import Host
@@ -487,13 +487,17 @@ class Schedule:
 
     def _ask_what_is_news(self) -> None:
         """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of
-        disks once an hour is asked of one that came now: else its health is not known. Pools are listed seldom, too: a failover waits for it."""
+        disks once an hour is asked of one that came now: else its health is not known. Pools are listed seldom, too: a failover waits for it.
+        Whether an import looks for another host stands in the uberblocks: no import is offered before they are read."""
         if self._noticed.a_scan_ended(self._last_captures(zpool_status.NAME)):
             self._hurry([self._sources[zdb_label.NAME]])
         if self._noticed.a_disk_came(self._last_captures(block.NAME)):
             self._hurry(one for one in self._order if one.keyed and not one.group and one.module.EVERY_SECONDS > RING_EVERY_SECONDS_MAX)
-        if self._noticed.an_export_shows(kept for captures in self._current.get(zdb_label.NAME, {}).values() for kept in captures):
+        news = self._noticed.changed_labels(kept for captures in self._current.get(zdb_label.NAME, {}).values() for kept in captures)
+        if news.exports:
             self._hurry([self._sources[zpool_import.NAME]])
+        if news.pools:
+            self._hurry([self._sources[zdb_uberblocks.NAME]])
 
     def _last_captures(self, source: str) -> tuple[Kept, ...]:
         return self._current.get(source, {}).get("", ())

@@ -423,6 +423,32 @@ def test_it_asks_a_disk_that_came_what_is_else_asked_once_an_hour(twin, on_twin,
     assert on_twin.taken("smart") == 31.0
 
 
+@pytest.mark.parametrize("before", ["blank", "active"])
+def test_it_reads_the_uberblocks_when_a_label_tells_of_another_pool_or_another_state(twin, on_twin, clock, before):
+    """Seen on a real node: disks that were blank when they were first read got a pool from a partner, and no import was offered for an hour."""
+    with twin.store.changing() as node:
+        spare = next(disk for disk in node.disks if not any(part.label for part in disk.partitions))
+        if before == "active":
+            scenarios.add_foreign_pool(node, spare, "partner_1", "partner", 0x77, exported=False)
+    on_twin.round()
+    uberblocks = on_twin._sources["zdb_uberblocks"]
+    clock.now += 125.0
+    on_twin.round()
+    assert uberblocks.due > clock.now  # nothing changed
+    with twin.store.changing() as node:
+        if before == "active":
+            next(pool for pool in node.pools if pool.name == "partner_1").state = 1
+        else:
+            scenarios.add_foreign_pool(node, node.disk(spare.wwid), "partner_1", "partner", 0x77, exported=False)
+    clock.now += 125.0
+    on_twin.round()
+    assert uberblocks.due == 0.0
+    clock.now += 1.0
+    on_twin.round()
+    assert uberblocks.due > clock.now
+    assert any(kept.source == "zdb_uberblocks" and "Uberblock[" in kept.text for kept in on_twin.captures())
+
+
 def test_it_lists_pools_again_when_a_label_says_that_one_was_exported(twin, on_twin, clock):
     """By a partner at the same shelf: nothing else here tells of it, and a failover would wait five minutes for the next listing."""
     with twin.store.changing() as node:
