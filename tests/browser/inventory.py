@@ -156,7 +156,7 @@ def of_an_administrator(visit) -> Iterator[str]:
     page = admin.page
     page.goto("/notices/channels/add/")
     page.locator("#id_name").fill("On call, storage")
-    page.locator("#id_url").fill("json://127.0.0.1:9/x")
+    page.locator("#id_url").fill("json://192.0.2.10/oncall")
     page.locator("main button.btn-primary").click()
     page.goto("/notices/")
     page.get_by_role("link", name="On call, storage").click()

@@ -98,7 +98,7 @@ def test_a_run_is_handed_over_and_back(operator, approver):
     picture(approver, "handed-over")
     approver.press("I have it")
     expect(approver.page.get_by_text("You are responsible for this run.")).to_be_visible()
-    expect(operator.page.locator(".sl-events")).to_contain_text("approver has the run")
+    expect(operator.page.locator(".sl-events")).to_contain_text("approver took responsibility for the run")
     operator.press("Take responsibility")
     expect(operator.page.get_by_text("You are responsible for this run.")).to_be_visible()
 
@@ -175,8 +175,8 @@ def test_a_page_open_on_the_phone_says_by_itself_that_the_step_is_over_and_the_l
 
 def test_every_answer_leads_to_the_capture_it_rests_on(operator):
     now = operator.step("Check pool, member, disk and bay")
-    expect(now.locator("#safe")).to_contain_text("questions are answered with yes")
-    now.get_by_text("answered with yes, and what each rests on").click()
+    expect(now.locator("#safe")).to_contain_text("guards pass")
+    now.get_by_text("that pass, and what each rests on").click()
     assert faults(operator) == []
     picture(operator, "why-safe")
     ground = now.locator(".sl-grounds a", has_text="zpool_status").first

@@ -13,7 +13,7 @@ from workflows.rehearsal.play import WHO
 NO_NODES = FleetFacts({})
 WWID = "naa:5000c500a65b207b"  # a command is built from a real one, and shown with a name in its place
 KINDS = {
-    "CHECK": "questions only",
+    "CHECK": "guards only",
     "PLAN": "the node reports what it would do",
     "CONFIRM": "typed by the operator",
     "APPROVE": "another person",

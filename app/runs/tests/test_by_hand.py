@@ -284,5 +284,5 @@ def test_what_is_to_be_done_with_the_snippet_stands_before_what_was_asked(observ
     client.force_login(ann)
     page = client.get(reverse("run", args=[shown_.pk])).content.decode()
     assert re.search(
-        r"<details><summary>\d+ questions, as they were answered when the command was shown</summary><ul class=.sl-verdicts", page
+        r"<details><summary>\d+ guards, as they were when the command was shown</summary><ul class=.sl-verdicts", page
     )

@@ -56,7 +56,7 @@ def test_it_walks_to_the_good_end_and_leaves_nothing_on(walk, client):
     assert event_types(run).count("loop.opened") == event_types(run).count("loop.closed") == 2
     shown = walk.page(client)
     assert "Put back what was switched on: carried out when this run ends" in shown
-    assert "saw it switched off again: The locate light of bay 3" in shown
+    assert "found it switched off again: The locate light of bay 3" in shown
 
 
 def test_that_the_last_scrub_is_long_ago_is_read_before_the_disk_is_taken_out_and_approved_with_the_plan(walk, client):
@@ -152,7 +152,7 @@ def test_a_run_that_is_ended_walks_its_way_back(walk, client):
     assert (walk.run.here.ending, walk.run.step) == ("aborted", "seat")
     shown = walk.page(client)
     assert "This run now puts back what it switched on." in shown
-    assert "turned back to put back what was switched on: The member" in shown
+    assert "began to put back what was switched on: The member" in shown
     assert walk.to().status == "aborted"
     assert not OpenLoop.objects.exists()
 

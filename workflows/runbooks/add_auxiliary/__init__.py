@@ -126,7 +126,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool and disk",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(zpool_add, zpool_remove), released(zpool_add, zpool_remove)),
             warns=(what_it_means,),
         ),

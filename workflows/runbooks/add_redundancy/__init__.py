@@ -112,7 +112,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool and both disks",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(zpool_attach), released(zpool_attach)),
         ),
         *order(

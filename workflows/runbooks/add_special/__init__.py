@@ -176,7 +176,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check the pool and every disk",
-            why="Every question must be answered yes, of each disk. What is not known counts as no.",
+            why="Every guard must pass, for each disk. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(zpool_add_class), released(zpool_add_class)),
             warns=(what_it_means,),
         ),

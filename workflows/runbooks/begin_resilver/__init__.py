@@ -57,7 +57,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that something misses data and nothing fills it",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, something_may_miss_data, allowed(zpool_resilver), released(zpool_resilver)),
         ),
         *order(

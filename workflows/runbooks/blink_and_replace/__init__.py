@@ -251,7 +251,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member, disk and bay",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(
                 *LEAVING_GUARDS,
                 no_other_bay_is_lit,

@@ -48,7 +48,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check what is damaged, and that every member serves",
-            why="While a member is away, data may only be out of reach. Every question must be answered yes. What is not known counts as no.",
+            why="While a member is away, data may only be out of reach. Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, the_damage_is_listed, allowed(zpool_scrub, zpool_scrub_pause), released(zpool_scrub)),
             warns=(what_brings_it_back,),
         ),

@@ -55,7 +55,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that a snapshot is damaged and every member serves",
-            why="While a member is away, data may only be out of reach. Every question must be answered yes. What is not known counts as no.",
+            why="While a member is away, data may only be out of reach. Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, a_damaged_snapshot_is_known, allowed(zfs_destroy_snapshot), released(zfs_destroy_snapshot)),
         ),
         DecideStep(

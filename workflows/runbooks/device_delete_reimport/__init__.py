@@ -164,7 +164,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that no host has the pool, and that the disk can be spared",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(
                 *GUARDS,
                 *SUSPECT,

@@ -107,7 +107,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check disk and pool",
-            why="Every question must be answered yes: which disk it is, and whether its vdev can do without it for some minutes.",
+            why="Every guard must pass: which disk it is, and whether its vdev can do without it for some minutes.",
             guards=(*AUDIT_GUARDS, allowed(set_drive_mode), released(set_drive_mode)),
         ),
         DecideStep(

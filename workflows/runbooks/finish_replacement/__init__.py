@@ -164,7 +164,7 @@ def confirm(slug: str) -> ConfirmStep:
     return guid_and_pool(slug, "Confirm what is detached", why, "is detached")
 
 
-CHECK_WHY = "Every question must be answered yes. What is not known counts as no."
+CHECK_WHY = "Every guard must pass. What is not known counts as a refusal."
 
 RUNBOOK = Runbook(
     slug="finish-replacement",

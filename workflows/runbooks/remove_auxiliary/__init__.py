@@ -76,7 +76,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that it holds no data and may go",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(zpool_remove), released(zpool_remove)),
             warns=(what_is_given_up,),
         ),

@@ -84,7 +84,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that ZFS can take it out",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(zpool_remove_vdev), released(zpool_remove_vdev)),
             warns=(what_is_given_up,),
         ),

@@ -246,7 +246,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member and both disks",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(
                 *COPY_GUARDS,
                 allowed(partition_copy, zpool_replace_partition),

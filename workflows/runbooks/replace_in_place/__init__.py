@@ -257,7 +257,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member and both disks",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(
                 *REPLACE_GUARDS,
                 allowed_with_light(locate_led, zpool_replace_serving, zpool_detach_new_half),

@@ -52,7 +52,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that a scrub is due and nothing forbids it",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(zpool_scrub, zpool_scrub_pause), released(zpool_scrub)),
         ),
         WaitStep(

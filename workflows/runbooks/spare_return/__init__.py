@@ -131,7 +131,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, member and spare",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*DETACH_GUARDS, allowed(zpool_detach), released(zpool_detach)),
         ),
         *order(

@@ -44,7 +44,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that a scrub runs or is paused",
-            why="Every question must be answered yes. What is not known counts as no. A resilver is never stopped.",
+            why="Every guard must pass. What is not known counts as a refusal. A resilver is never stopped.",
             guards=(*GUARDS, allowed(zpool_scrub_stop), released(zpool_scrub_stop)),
             warns=(what_is_lost,),
         ),

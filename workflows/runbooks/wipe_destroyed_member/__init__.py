@@ -87,7 +87,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that the pool is still destroyed",
-            why="The labels on all nodes are compared, within the disk's own pool. Every question must be answered yes. What is not known counts as no.",
+            why="The labels on all nodes are compared, within the disk's own pool. Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(disk_wipe_destroyed), released(disk_wipe_destroyed)),
             warns=(what_ends_with_it, what_the_disk_is, whether_it_is_used_again),
         ),

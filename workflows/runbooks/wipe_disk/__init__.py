@@ -118,7 +118,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check that no pool needs the disk",
-            why="The labels on all nodes are compared, within the disk's own pool and vdev. Every question must be answered yes. What is not known counts as no.",
+            why="The labels on all nodes are compared, within the disk's own pool and vdev. Every guard must pass. What is not known counts as a refusal.",
             guards=(*GUARDS, allowed(disk_wipe), released(disk_wipe)),
             warns=(what_the_disk_is, whether_it_is_used_again),
         ),

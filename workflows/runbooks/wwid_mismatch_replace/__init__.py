@@ -147,7 +147,7 @@ RUNBOOK = Runbook(
         CheckStep(
             slug="check",
             title="Check pool, lost member and new disk",
-            why="Every question must be answered yes. What is not known counts as no.",
+            why="Every guard must pass. What is not known counts as a refusal.",
             guards=(*REPLACE_GUARDS, allowed(zpool_replace), released(zpool_replace)),
         ),
         PlanStep(
