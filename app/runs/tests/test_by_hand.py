@@ -283,6 +283,4 @@ def test_what_is_to_be_done_with_the_snippet_stands_before_what_was_asked(observ
     shown_ = shown(observed, ann, bob)
     client.force_login(ann)
     page = client.get(reverse("run", args=[shown_.pk])).content.decode()
-    assert re.search(
-        r"<details><summary>\d+ guards, as they were when the command was shown</summary><ul class=.sl-verdicts", page
-    )
+    assert re.search(r"<details><summary>\d+ guards, as they were when the command was shown</summary><ul class=.sl-verdicts", page)
