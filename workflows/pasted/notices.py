@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
-from workflows.pasted._stated import is_of_action, of_statement
+from workflows.pasted._stated import IS_RULE, is_of_action, of_statement
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -296,7 +296,7 @@ def _is_sure(lines: Sequence[str], i: int) -> bool:
     if _IS_PROBLEM.match(line):
         return any(map(_OF_ZABBIX.match, below))
     if _IS_FIELD_ALONE.match(line):
-        if _IS_TASK.search(line):
+        if _IS_TASK.search(line) or any(map(IS_RULE.match, lines[max(0, i - LOOKED_AT) : i + LOOKED_AT])):
             return False
         if any("RECOVERY" in each for each in (line, *below)):
             return any(map(_OF_STORAGE.search, (line, *below)))

@@ -171,3 +171,64 @@ def test_no_pools_twice_and_then_one() -> None:
 def test_a_disk_with_a_link_by_its_serial_number_alone() -> None:
     found = triage([("paste", "$ ls -l /dev/disk/by-id\nlrwxrwxrwx 1 root root  9 May  6 13:02 ata-QUAY8000_ZQ16ABCD -> ../../sdd\n")])
     assert [read.source for read in found.reads] == ["disk_names"]
+
+
+ONE_LINE = (
+    "# zpool status -v pool: harbour state: DEGRADED status: One or more devices are unavailable in response to persistent errors. Sufficient replicas exist for the "
+    "pool to continue functioning in a degraded state. action: Determine if the device needs to be replaced, and clear the errors using 'zpool clear' or 'fmadm repaired', "
+    "or replace the device with 'zpool replace'. scan: scrub repaired 0 in 0h0m with 0 errors on Wed Jun 20 13:16:09 2012 config: NAME STATE READ WRITE CKSUM harbour DEGRADED "
+    "0 0 0 mirror-0 ONLINE 0 0 0 c0t5000C50000000001d0 ONLINE 0 0 0 c0t5000C50000000002d0 ONLINE 0 0 0 mirror-1 DEGRADED 0 0 0 c0t5000C50000000003d0 ONLINE 0 0 0 "
+    "c0t5000C50000000004d0 UNAVAIL 0 0 0 device details: c0t5000C50000000004d0 UNAVAIL cannot open status: ZFS detected errors on this device. The device was missing. "
+    "see: an article for recovery errors: No known data errors"
+)
+
+
+def test_the_details_of_solaris_on_one_line_are_no_rows() -> None:
+    found = triage([("paste", ONE_LINE)])
+    assert [one.title for one in found.situations] == ["harbour: the member c0t5000C50000000004d0 is UNAVAIL"]
+
+
+@pytest.mark.parametrize(
+    ("line", "slugs"),
+    [
+        ("root@depot:~# zpool list -H -o health harbour DEGRADED", {"vdev-degraded"}),
+        ("$ zpool status -x all pools are healthy", set()),
+        ("I ran zpool status -x and all pools are healthy", set()),
+    ],
+)
+def test_a_command_and_its_answer_on_one_line(line: str, slugs: set[str]) -> None:
+    found = triage([("paste", line)])
+    assert {one.slug for one in found.situations} == slugs
+    assert not found.good
+
+
+@pytest.mark.parametrize(
+    ("text", "slugs"),
+    [
+        ("Backup server: disk 3 in slot 7 failed", {"disk-failing"}),
+        ("Disk 4 failed during the backup", {"disk-failing"}),
+        ("Backup of disk 3 to slot 7 failed", set()),
+        ("Snapshot of volume harbour1 failed", set()),
+        ("Backup job VM1: Hard disk 1 failed", set()),
+        ("Volume harbour1: replication failed", set()),
+        ("Disk 3: failed to upload logs", set()),
+    ],
+)
+def test_what_is_done_with_a_disk_and_the_disk_itself(text: str, slugs: set[str]) -> None:
+    assert _slugs(text) == slugs
+
+
+def test_the_pool_in_one_field_and_its_state_in_the_next() -> None:
+    (one,) = triage([("paste", "zpool: harbour\nstatus: Degraded [1 of 6 disks failed]\n")]).situations
+    assert (one.slug, one.subject["pool"]) == ("vdev-degraded", "harbour")
+
+
+def test_a_rule_of_a_monitor_is_no_alert() -> None:
+    text = '- alert: ZFSPoolDegraded\n  expr: zfs_pool_health != 0\n  for: 1m\n  annotations:\n    summary: "ZFS pool is not healthy"\n    description: "ZFS pool 1 has failed"\n'
+    assert not _slugs(text)
+
+
+def test_members_in_a_check_are_no_pools() -> None:
+    (one,) = triage([("paste", "CRIT ZPOOL harbour : DEGRADED  {Size:10.9T Free:2.51T Cap:76% } raidz2-0:DEGRADED sdc:FAULTED")]).situations
+    assert (one.slug, one.subject["pool"]) == ("vdev-degraded", "harbour")
+    assert "sdc FAULTED" in one.meaning
