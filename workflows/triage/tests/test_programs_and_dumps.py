@@ -232,3 +232,13 @@ def test_members_in_a_check_are_no_pools() -> None:
     (one,) = triage([("paste", "CRIT ZPOOL harbour : DEGRADED  {Size:10.9T Free:2.51T Cap:76% } raidz2-0:DEGRADED sdc:FAULTED")]).situations
     assert (one.slug, one.subject["pool"]) == ("vdev-degraded", "harbour")
     assert "sdc FAULTED" in one.meaning
+
+
+def test_a_scan_alone_below_another_text_is_no_part_of_its_errors() -> None:
+    text = f"```\n{TREE}\n\nerrors: No known data errors\n```\n\nIt ended at night:\n\n```\n  scan: resilvered 6.38T in 72h58m with 0 errors on Sat Dec  2 12:52:16 2023\n```\n"
+    assert "unexplained" not in _slugs(text)
+
+
+def test_the_line_of_the_state_is_no_row() -> None:
+    text = "zpool status\n...\n state: DEGRADED\n...\n      replacing-5  DEGRADED     0     0     0\n        sdq        OFFLINE      0     0     0\n"
+    assert not any("state:" in found.title for found in triage([("paste", text)]).situations)
