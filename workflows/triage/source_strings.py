@@ -43,7 +43,7 @@ def _begun(lines: Sequence[str], place: int) -> tuple[str, str] | None:
     line = lines[place]
     for opened in _OPENED.finditer(line[: CODE_MAX + 8]):
         rest, code = line[opened.end() :], line[: opened.start()]
-        if code.strip() and not _CODE.search(code):
+        if (code.strip() and not _CODE.search(code)) or _shut_by(opened.group()) in rest:
             continue
         text = rest.removeprefix("\\")
         first = text if text.strip() else next(iter(lines[place + 1 : place + 2]), "")
