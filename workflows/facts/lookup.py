@@ -138,13 +138,20 @@ def pool_lineage(pool: PoolFacts, vdev_guid: int) -> Known[tuple[VdevFacts, ...]
     return found[0] if found else None
 
 
+_IN_MEMORY = ("/dev/shm/", "/dev/mqueue/")  # file systems that Linux mounts there
 _OF_DEVICES = ("/dev/", "/devices/", "/private/var/run/disk/", "/var/run/disk/")
 
 
 def is_file(leaf: VdevFacts) -> bool:
     """Whether it is a file. Of a file the path is printed whole, of a disk its name in a folder of devices (zpool_vdev_name, lib/libzfs/libzfs_pool.c, zfs-2.3.4);
     on macOS those folders are /private/var/run/disk/by-id and its like."""
-    return leaf.name.startswith("/") and not leaf.name.startswith(_OF_DEVICES)
+    path = path_of_file(leaf)
+    return path.startswith("/") and (path.startswith(_IN_MEMORY) or not path.startswith(_OF_DEVICES))
+
+
+def path_of_file(leaf: VdevFacts) -> str:
+    """Its path; of one that is away and goes by its guid the one that it had."""
+    return leaf.note.removeprefix("was ").split()[0] if leaf.note.startswith("was /") else leaf.name
 
 
 def members(fleet: FleetFacts) -> Iterator[Member]:

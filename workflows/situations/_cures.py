@@ -87,10 +87,11 @@ def after_the_others(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts, what: str
 def reseat(what: str, *leaves: VdevFacts) -> Cure:
     """Before any disk is suspected. A member that is a file has no way of its own: what is below it is looked at."""
     if leaves and all(map(lookup.is_file, leaves)):
+        files = tuple(map(lookup.path_of_file, leaves[:3]))
         return look(
-            f"See that {', '.join(leaf.name for leaf in leaves[:3])} {'is' if len(leaves) == 1 else 'are'} there and whole, and how the file system is that holds "
+            f"See that {', '.join(files)} {'is' if len(leaves) == 1 else 'are'} there and whole, and how the file system is that holds "
             f"{'it' if len(leaves) == 1 else 'them'}: whether it is mounted, full, or has errors. A member that is a file is as good as the disk below it.",
-            ("ls", "-l", *(leaf.name for leaf in leaves[:3])),
+            ("ls", "-l", *files),
             ("df", "-h"),
             ("dmesg",),
         )

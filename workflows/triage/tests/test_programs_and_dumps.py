@@ -71,6 +71,16 @@ def test_a_member_that_is_a_file_has_no_cable() -> None:
     assert ("ls", "-l", "/srv/img/b") in [argv for cure in one.cures for argv in cure.argv]
 
 
+@pytest.mark.parametrize("path", ["/srv/img/b", "/dev/shm/b"])
+def test_a_file_that_goes_by_its_guid(path: str) -> None:
+    text = TREE.replace("sdb ", "/srv/img/a").replace(
+        "    sdc     UNAVAIL      0     0     0  cannot open", f"    650708273434324515  UNAVAIL      0     0     0  was {path}"
+    )
+    (one,) = [found for found in triage([("paste", text)]).situations if found.slug == "disk-missing"]
+    assert not any(cure.kind == "reseat" for cure in one.cures)
+    assert ("ls", "-l", path) in [argv for cure in one.cures for argv in cure.argv]
+
+
 def test_a_name_of_a_pool_may_have_blanks() -> None:
     text = TREE.replace("pool: harbour", "pool: my harbour").replace("\tharbour     DEGRADED", "\tmy harbour  DEGRADED")
     (pool,) = triage([("paste", f"{text}\n\nerrors: No known data errors\n")]).fleet.nodes["pasted"].pools_read
