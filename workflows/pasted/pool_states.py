@@ -71,8 +71,8 @@ def parse(lines: Sequence[str]) -> States | Unparsed:
     stray: list[str] = []
     words: dict[str, dict[int, str]] = {}  # of a metric the word for each number, as its HELP has them
     for line in filter(str.strip, lines):
-        if told := _HELP.match(line):
-            words[told.group("metric")] = {int(number): word for word, number in _CODE.findall(told.group("text"))}
+        if explained := _HELP.match(line):
+            words[explained.group("metric")] = {int(number): word for word, number in _CODE.findall(explained.group("text"))}
         coded = _CODED.match(line)
         state = _state(line) or (_of_code(coded, words, line) if coded else None)
         if state is not None:
