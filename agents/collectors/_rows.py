@@ -283,9 +283,16 @@ class _Tree:
         if not line.startswith("\t") or (depth or 0) % 2 or (depth or 0) > INDENT_MAX:
             depth = None
             self._miss(line, CROOKED)
-        node = self._node(body.split(), line)
+        node = self._node(self._words(body), line)
         if node is not None:
             self._put(node, depth, line)
+
+    def _words(self, body: str) -> list[str]:
+        """The words of a row. The name of a pool may have blanks in it (zpool_namecheck, module/zcommon/zfs_namecheck.c), and then is one word here."""
+        text = body.strip()
+        if " " in self._pool and text.startswith(f"{self._pool} "):
+            return [self._pool, *text[len(self._pool) :].split()]
+        return text.split()
 
     def _node(self, words: list[str], line: str) -> _Node | None:
         name, *rest = words
@@ -304,8 +311,8 @@ class _Tree:
                 return node if INTERIOR.fullmatch(name) or name.startswith("/") else None
             self._miss(line, f"{rest[0]} is not a vdev state", "state")
         node.state = rest[0]
-        before = len(words) - len(rest) + 1  # the words of the name, and the state
-        self._fill(node, line.split(None, before)[-1].strip() if len(words) > before else "", line)
+        before = len(name.split()) + 1  # the words of the name, and the state
+        self._fill(node, line.split(None, before)[-1].strip() if len(rest) > 1 else "", line)
         return node
 
     def _fill(self, node: _Node, text: str, line: str) -> None:

@@ -15,6 +15,13 @@ from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, PoolFacts, V
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
+UNWELL = (
+    "DEGRADED",
+    "FAULTED",
+    "OFFLINE",
+    "REMOVED",
+    "UNAVAIL",
+)  # of what holds no data; any other word is not explained, and nothing is advised for it
 LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing
 BAY_EVIDENCE_TO_LIGHT = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
 NO_BAY = "none"  # the enclosure and the slot of a run for a disk that no light leads to
@@ -129,6 +136,22 @@ def pool_lineage(pool: PoolFacts, vdev_guid: int) -> Known[tuple[VdevFacts, ...]
     if len(found) > 1:
         return Unknown(f"{pool.name} lists the vdev {vdev_guid} {len(found)} times.")
     return found[0] if found else None
+
+
+_IN_MEMORY = ("/dev/shm/", "/dev/mqueue/")  # file systems that Linux mounts there
+_OF_DEVICES = ("/dev/", "/devices/", "/private/var/run/disk/", "/var/run/disk/")
+
+
+def is_file(leaf: VdevFacts) -> bool:
+    """Whether it is a file. Of a file the path is printed whole, of a disk its name in a folder of devices (zpool_vdev_name, lib/libzfs/libzfs_pool.c, zfs-2.3.4);
+    on macOS those folders are /private/var/run/disk/by-id and its like."""
+    path = path_of_file(leaf)
+    return path.startswith("/") and (path.startswith(_IN_MEMORY) or not path.startswith(_OF_DEVICES))
+
+
+def path_of_file(leaf: VdevFacts) -> str:
+    """Its path; of one that is away and goes by its guid the one that it had."""
+    return leaf.note.removeprefix("was ").split()[0] if leaf.note.startswith("was /") else leaf.name
 
 
 def members(fleet: FleetFacts) -> Iterator[Member]:

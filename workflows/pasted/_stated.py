@@ -42,6 +42,7 @@ _IS_ZERO = re.compile(
 _OF_ACTION = re.compile(
     r"(?i)\b(?:back-?ups?|snapshots?|replications?|log-?(?:in|on)|(?:firmware|software) ?(?:update|upgrade|download)s?|updates?|upgrades?|sync(?:hroni[sz]ation)?s?|jobs?|tasks?|requests?|authentications?|licen[sc]es?|quotas?|exports?|transfers?|uploads?|downloads?|services?|queries)\b"
 )
+IS_RULE = re.compile(r"\s{0,60}(?:expr: ?\S|- alert: ?\w|for: ?[0-9]{1,4}[smhd]\s*$)")  # when a monitor is to alert, and no alert of it
 _REBUILD = re.compile(r"(?i)\b(?:rebuild\w{0,3}|resync\w{0,8}|reconstruction|resilver\w{0,3})\b")
 _OF_FAN_ALONE = re.compile(r"(?i)stopped|not spinning|below .{0,20}")
 _OF_BATTERY_ALONE = re.compile(r"(?i)low|needs? .{0,20}")
@@ -115,8 +116,38 @@ def _statements(text: str) -> Iterator[tuple[Kind, int]]:
         if (thing.start() >= trouble.end() or trouble.start() >= thing.end()) and not _IS_ZERO.match(text, trouble.end())
     ]
     for _, _, thing, trouble in sorted(near, key=lambda each: each[:2]):
+        if trouble.lastgroup == "failed" and _is_action_that(text, thing, trouble):
+            continue
         if meant := _meant(thing.lastgroup or "", trouble.lastgroup or "", trouble.group(), text):
             yield (_TROUBLE, *meant), trouble.start() if thing.start() >= trouble.end() else -1
+
+
+_BREAK = re.compile(r"[:;|] | -{1,2} |, ")
+_RUN = re.compile(r"(?i)jobs?|tasks?")  # what it is about stands behind its name: "Backup job VM1: disk 1 failed"
+FAILED_AT_MAX = 25  # characters between "failed" and what was being done
+
+
+def _is_action_that(text: str, thing: re.Match[str], trouble: re.Match[str]) -> bool:
+    """Whether "failed" is said of something that is done with this thing. What is done elsewhere in the sentence says nothing of it: "Backup server: disk 3
+    failed", "disk 3 failed during the backup"."""
+    first, last = sorted((thing, trouble), key=lambda each: each.start())
+    for action in _OF_ACTION.finditer(text):
+        if action.start() >= last.end():
+            between = text[last.end() : action.start()]
+            if (
+                last is trouble
+                and len(between) <= FAILED_AT_MAX
+                and not _BREAK.search(between)
+                and not re.search(r"\b(?:during|while|in|after)\b", between)
+            ):
+                return True
+        elif action.start() >= first.end() or _RUN.fullmatch(action.group()):
+            return True
+        else:
+            label = text[action.end() : first.start()]
+            if not _BREAK.search(label) or _BREAK.match(label):
+                return True
+    return False
 
 
 def is_of_action(text: str) -> bool:
@@ -125,8 +156,6 @@ def is_of_action(text: str) -> bool:
 
 
 def _meant(thing: str, trouble: str, word: str, text: str) -> tuple[str, Severity, str] | None:
-    if trouble == "failed" and is_of_action(text):
-        return None
     if thing == "fan":
         return None if trouble in ("full", "errors", "warned", "worn", "crc", "slow") or _OF_BATTERY_ALONE.fullmatch(word) else _OF_PART
     if thing == "hba":

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.collectors.base import Unparsed
-from agents.domain.wwid import normalise, strip_partition
+from agents.domain.wwid import normalise, scheme, strip_partition
 from workflows.engine.core import Evidence, Situation
 from workflows.facts import DiskFacts, NodeFacts, PoolFacts, VdevFacts, known
 
@@ -185,8 +185,12 @@ def _keys(name: str) -> set[str]:
     base, _ = strip_partition(name)
     short = base.rsplit("/", 1)[-1]
     wwid = normalise(short)
-    serial = wwid.rpartition(":")[2] if wwid and wwid.startswith("ser:") else ""
-    return {key for key in (short, wwid, serial) if key}
+    return {key for key in (short, wwid, serial_in(wwid or "")) if key}
+
+
+def serial_in(wwid: str) -> str:
+    """The serial number with which an identity by model and serial number ends; "" of any other."""
+    return wwid.rpartition(":")[2] if scheme(wwid) in ("ata", "ser") else ""
 
 
 @dataclass(frozen=True)

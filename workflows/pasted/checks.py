@@ -76,6 +76,10 @@ _USAGE = re.compile(
     r"(?i:pool) ['\"]?(?P<pool>[A-Za-z][\w.-]{0,80})['\"]?,? (?:usage|capacity|is|used)[ :]{1,3}(?:is )?(?:[A-Z]{2,8} )?\(?(?P<percent>[0-9]{1,3}) ?%"
 )
 _UNHEALTHY = re.compile(r"has unhealthy disk (?P<disk>\S{1,120}) with state (?P<state>[A-Z]{4,12}?)(?=POOL|\b)")
+_IS_MEMBER = re.compile(  # of a pool, as ZFS and the systems name one
+    r"(?:mirror|raidz[1-3]?|draid[1-3]?|replacing|spare)-[0-9]{1,4}|(?:sd|hd|vd)[a-z]{1,3}[0-9]{0,3}|nvme[0-9]{1,3}(?:n[0-9]{1,3}(?:p[0-9]{1,3})?)?|(?:a?da|nda|nvd)[0-9]{1,4}(?:p[0-9]{1,3})?"
+    r"|c[0-9]{1,3}(?:t[0-9A-F]{1,20})?d[0-9]{1,4}(?:s[0-9]{1,2})?|(?:wwn|ata|scsi|nvme|usb)-[\w.:+-]{4,100}"
+)
 _NO_POOL = frozenset(("pool", "state", "health", "status", "is", "ZPOOL", "zpool", "ZFS"))
 
 
@@ -181,8 +185,11 @@ def _of_link(part: str, check: Check, where: Where) -> Iterator[Situation]:
 
 def _of_pools(check: Check, where: Where) -> Iterator[Situation]:
     """Where the tree of the pool was pasted as well, that tells more."""
-    members = " ".join((*_MEMBERS.findall(check.text), *(f"{disk} {state}" for disk, state in _UNHEALTHY.findall(check.text))))
-    for found in _POOL.finditer(_MEMBERS.sub(" ", check.text)):
+    named = list(_POOL.finditer(_MEMBERS.sub(" ", check.text)))
+    of_members = [found for found in named if _IS_MEMBER.fullmatch(found.group("pool"))] if len(named) > 1 else []
+    ill = (*_UNHEALTHY.findall(check.text), *(found.group("pool", "state") for found in of_members))
+    members = " ".join((*_MEMBERS.findall(check.text), *(f"{disk} {state}" for disk, state in ill)))
+    for found in (each for each in named if each not in of_members):
         name, state = found.group("pool"), found.group("state")
         read = where.facts is not None and any(pool.name == name and pool.tops_read for pool in where.facts.pools_read)
         if name in _NO_POOL or read:

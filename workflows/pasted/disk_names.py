@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
-from agents.domain.wwid import normalise, strip_partition
-from workflows.pasted.base import Reader, Sight, refused, unread
+from agents.domain.wwid import normalise, scheme, strip_partition
+from workflows.pasted.base import Reader, Sight, refused, serial_in, unread
 
 FOLDER = "/dev/disk/by-"
 
@@ -76,12 +76,15 @@ def sights(value: Links) -> tuple[Sight, ...]:
     return tuple(Sight(name, _best(wwids), _serial(wwids)) for name, wwids in names.items())
 
 
+_SURE_FIRST = ("naa", "eui", "uuid", "t10", "ata", "nvme", "ser")  # schemes that links of Linux give
+
+
 def _best(wwids: Sequence[str]) -> str:
-    return min(wwids, key=lambda wwid: ("naa:", "eui:", "uuid", "t10:", "ser:").index(wwid[:4]))
+    return min(wwids, key=lambda wwid: _SURE_FIRST.index(scheme(wwid)) if scheme(wwid) in _SURE_FIRST else len(_SURE_FIRST))
 
 
 def _serial(wwids: Sequence[str]) -> str | None:
-    return next((wwid.rpartition(":")[2] for wwid in wwids if wwid.startswith("ser:")), None)
+    return next(filter(None, map(serial_in, wwids)), None)
 
 
 def notes(value: Links) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, refused, unread
 
 GOOD = ("OPTIMAL", "N/A", "COMPLETE")
+ATTACHED = "ACTIVE"  # of a provider of geli, which has no other word but SUSPENDED (lib/geom/eli and sys/geom/eli/g_eli.c of FreeBSD)
 BAD_PARTS = ("FAIL", "FAILED", "BROKEN", "STALE")
 WORKING = ("SYNCHRONIZING", "REBUILDING", "NEW")
 
@@ -65,7 +66,7 @@ def situations(value: Geoms, where: Where) -> tuple[Situation, ...]:
 def _judged(value: Geoms, where: Where) -> Iterator[Situation]:
     for geom in value.geoms:
         bad = [name for name, state in geom.parts if state.split(",")[0].upper() in BAD_PARTS]
-        if geom.status in GOOD and not bad:
+        if (geom.status in GOOD or (geom.status == ATTACHED and geom.name.endswith(".eli"))) and not bad:
             continue
         if geom.is_multipath:
             yield _of_paths(geom, bad, where)
@@ -109,7 +110,7 @@ def notes(value: Geoms) -> tuple[str, ...]:
 READER = Reader(
     name="geom_status",
     first=r" *Name +Status +Components$",
-    tools=("gmultipath", "glabel", "gmirror", "geom", "graid"),
+    tools=("gmultipath", "glabel", "gmirror", "geom", "graid", "geli"),
     asks=lambda tool, rest: "status" in rest,
     goes_on=r" +\S|\S+/\S+ +[A-Z]",
     parse=parse,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
-from workflows.pasted._stated import is_of_action, of_statement
+from workflows.pasted._stated import IS_RULE, is_of_action, of_statement
 from workflows.pasted.base import Reader, Where, refused
 
 
@@ -273,6 +273,9 @@ _OF_PERSON = re.compile(r"(?i)\b(?:I|I'm|I've|my|mine|we|our|you|your|me)\b|\?\s
 _IS_FIELD_ALONE = re.compile(
     r"[ >*]{0,8}(?:alertname|Alertname|alert_name|Alert|[Ss]ummary|description|Service|Notification Type) ?[:=] ?\S|\*{3,5} .{1,40} \*{3,5}$|.{1,120} (?:(?:raised|changed) to (?:CRITICAL|WARNING)\b|is (?:CRITICAL|WARNING): )"
 )
+_IS_TASK = re.compile(  # the title of a page or of a piece of work: what somebody does or shows, and not what is so
+    r"(?i)[:=] {0,4}[\"']?(?:(?:steps|guide|procedures?|notes|instructions|runbook|tutorial|howto)\b|how (?:to|i|we)\b|(?:replac|fix|recover|repair|swapp|remov|add|migrat|restor|handl|deal|identify|troubleshoot|diagnos|monitor|simulat|test)ing\b)"
+)
 _OF_STORAGE = re.compile(
     r"(?i)\b(?:disks?|drives?|smart|raid|md[0-9]|nvme\w*|sd[a-z]{1,2}|zpool|zfs\w*|pools?|volumes?|arrays?|hdd|ssd|HostRaid\w*|Smart\w*)\b|_sector|SMART"
 )
@@ -293,6 +296,8 @@ def _is_sure(lines: Sequence[str], i: int) -> bool:
     if _IS_PROBLEM.match(line):
         return any(map(_OF_ZABBIX.match, below))
     if _IS_FIELD_ALONE.match(line):
+        if _IS_TASK.search(line) or any(map(IS_RULE.match, lines[max(0, i - LOOKED_AT) : i + LOOKED_AT])):
+            return False
         if any("RECOVERY" in each for each in (line, *below)):
             return any(map(_OF_STORAGE.search, (line, *below)))
         return any(map(of_any, (line, *below))) and any(map(_OF_STORAGE.search, (line, *below)))

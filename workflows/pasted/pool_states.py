@@ -1,7 +1,7 @@
 """The state of pools as exporters print it for Prometheus and InfluxDB, and as scripts put it into one line of a mail or a log.
 
 Forms: node_exporter (collector/zfs_linux.go: one gauge for each state, 1 for the one that is), zfs_exporter (collector/pool.go: zfs_pool_health,
-0 ONLINE, 1 DEGRADED, 2 FAULTED, 3 OFFLINE, 4 UNAVAIL, 5 REMOVED, 6 SUSPENDED), cmd/zpool_influxdb of OpenZFS (zpool_stats with name, state and vdev).
+0 ONLINE, 1 DEGRADED, 2 FAULTED, 3 OFFLINE, 4 UNAVAIL, 5 REMOVED, 6 SUSPENDED), cmd/zpool_influxdb of OpenZFS (zpool_stats with name, state and vdev). Others write a number for each state and say in the HELP of the metric what each means.
 A script's line counts where the state stands in it as ZFS writes it and ends it, so that people's own sentences are none. A colon behind a name is of a chat or a log,
 and what follows it a line of `zpool status`. Each is of its moment; ONLINE in it says nothing of the errors of members or of damaged data.
 """
@@ -9,7 +9,7 @@ and what follows it a line of `zpool status`. Each is of its moment; ONLINE in i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
@@ -17,7 +17,12 @@ from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, refused
 
 HEALTH = ("ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "SUSPENDED")  # by the number that zfs_exporter gives
-SLUGS = {"SUSPENDED": "pool-suspended", "FAULTED": "pool-down", "UNAVAIL": "pool-down"}  # every other one is vdev-degraded
+SLUGS = {
+    "SUSPENDED": "pool-suspended",
+    "FAULTED": "pool-down",
+    "UNAVAIL": "pool-down",
+    "DataCorruption": "data-errors",
+}  # every other one is vdev-degraded
 _LINE = r" {0,8}(?:(?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w{1,80}[{,]|# (?:HELP|TYPE) (?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w)"
 _STATE = r"(?P<state>ONLINE|DEGRADED|FAULTED|UNAVAIL|SUSPENDED|OFFLINE|REMOVED)"
 _NAME = r"['\"]?(?P<pool>[A-Za-z](?:[\w.:-]{0,79}[\w.-])?)['\"]?"
@@ -33,6 +38,12 @@ _STATED = "|".join(form.pattern.replace("?P<pool>", "?:").replace("?P<state>", "
 _NAMES = re.compile(f"{_LINE}|{_STATED}")
 _OF_NODE = re.compile(r" {0,8}node_zfs_zpool_state\{(?P<labels>[^}]{1,600})\} (?P<value>[01])(?:\.0)?\b")
 _OF_ZFS = re.compile(r" {0,8}zfs_(?:pool|zpool)_health\{(?P<labels>[^}]{1,600})\} (?P<value>[0-6])(?:\.0)?\b")
+_HELP = re.compile(r" {0,8}# HELP (?P<metric>\w{1,80}) (?P<text>.{1,600})")
+_CODE = re.compile(r"\b([A-Z][A-Za-z]{2,39}) ?= ?([0-9]{1,4})\b")
+_CODED = re.compile(
+    r" {0,8}(?P<metric>\w{0,60}(?:pool|vdev)_(?:state|health|status)(?:_desc)?)\{(?P<labels>[^}]{1,600})\} (?P<value>[0-9]{1,4})(?:\.0)?(?:\s|$)"
+)
+_WELL = ("Normal", "FeaturesAvailable")  # reasons of `zpool status` that are no trouble
 _LABEL = re.compile(r"(\w{1,40})=\"([^\"]{0,200})\"")
 _INFLUX = re.compile(r" {0,8}zpool_stats,(?P<tags>\S{1,600}) (?P<fields>\S{1,2000})")
 _ERRORS = ("read_errors", "write_errors", "checksum_errors")
@@ -56,8 +67,36 @@ class States:
 def parse(lines: Sequence[str]) -> States | Unparsed:
     if not any(map(_NAMES.match, lines)):
         return refused("an exporter of metrics", next(iter(lines), ""))
-    stray = tuple(line for line in lines if line.strip() and not _NAMES.match(line))
-    return States(tuple(found for line in lines if (found := _state(line)) is not None), stray)
+    found: list[State] = []
+    stray: list[str] = []
+    words: dict[str, dict[int, str]] = {}  # of a metric the word for each number, as its HELP has them
+    for line in filter(str.strip, lines):
+        if explained := _HELP.match(line):
+            words[explained.group("metric")] = {int(number): word for word, number in _CODE.findall(explained.group("text"))}
+        coded = _CODED.match(line)
+        state = _state(line) or (_of_code(coded, words, line) if coded else None)
+        if state is not None:
+            found.append(state)
+        elif not _NAMES.match(line) or (coded and not _is_read(coded, words, line)):
+            stray.append(line)
+    return States(tuple(found), tuple(stray))
+
+
+def _of_code(coded: re.Match[str], words: Mapping[str, Mapping[int, str]], line: str) -> State | None:
+    """The state that a number stands for, by the words of the metric's own HELP; None where that has none for it, or it is of no state of a pool."""
+    word = words.get(coded.group("metric"), {}).get(int(coded.group("value")), "")
+    labels = dict(_LABEL.findall(coded.group("labels")))
+    pool = labels.get("zpool") or labels.get("pool") or labels.get("name", "")
+    if not word or not pool:
+        return None
+    if coded.group("metric").endswith(("pool_state", "pool_health")):
+        return State(pool, word.upper(), line)
+    return State(pool, word, line) if "status" in coded.group("metric") and word not in _WELL else None
+
+
+def _is_read(coded: re.Match[str], words: Mapping[str, Mapping[int, str]], line: str) -> bool:
+    """Whether a number that stands for a state was understood: by its own HELP, or as one gauge for each state."""
+    return int(coded.group("value")) in words.get(coded.group("metric"), {}) or bool(_OF_NODE.match(line) or _OF_ZFS.match(line))
 
 
 def _state(line: str) -> State | None:
@@ -82,7 +121,9 @@ def _state(line: str) -> State | None:
 def situations(value: States, where: Where) -> tuple[Situation, ...]:
     """Where the tree of the pool was pasted as well, that tells more."""
     read = {pool.name for pool in where.facts.pools_read if pool.tops_read} if where.facts is not None else set()
-    found = {one.key: one for state in value.states if state.pool not in read for one in _of(state, where)}
+    found: dict[str, Situation] = {}
+    for one in (one for state in value.states if state.pool not in read for one in _of(state, where)):
+        found.setdefault(one.key, one)
     return tuple(found.values())
 
 
@@ -92,9 +133,11 @@ def _of(state: State, where: Where) -> Iterator[Situation]:
     subject = {"node": where.node, "pool": state.pool}
     if state.state != "ONLINE":
         slug = "vdev-degraded" if state.vdev else SLUGS.get(state.state, "vdev-degraded")
+        is_reason = state.state not in ("", state.state.upper())
+        how = f"the reason given is {state.state}" if is_reason else f"is {state.state or 'in no state that is known'}"
         yield Situation(
-            slug, f"{slug}:{where.node}:{name}", where.node, "act", f"{name} is {state.state or 'in no state that is known'}",
-            f"A metric or a script says that {name} is {state.state or 'in none of the states'}. It is of its moment. {then}",
+            slug, f"{slug}:{where.node}:{name}", where.node, "act", f"{name}: {how}" if is_reason else f"{name} {how}",
+            f"A metric or a script says of {name}: {how}. It is of its moment. {then}",
             where.evidence(state.line[:300]), subject=subject, gate=slug in ("pool-suspended", "pool-down"),
         )  # fmt: skip
     if any(state.errors):

@@ -13,13 +13,17 @@ from workflows.pasted import pool_states
 from workflows.pasted.base import Reader, refused
 from workflows.pasted.pool_states import HEALTH, State, States
 
-_ROW = r" {0,4}\|(?:[^|\n]{0,80}\|){2,16}\s{0,8}$"
-_RULE = re.compile(r" {0,4}\|(?:\s{0,4}:?-{2,80}:?\s{0,4}\|){2,16}\s{0,8}")
+_ROW = r" {0,4}(?:\|(?:[^|\n]{0,80}\|){2,16}|\+(?:-{2,80}\+){2,16})\s{0,8}$"
+_RULE = re.compile(r" {0,4}(?:\|(?:\s{0,4}:?-{2,80}:?\s{0,4}\|){2,16}|\+(?:[-=]{2,80}\+){2,16})\s{0,8}")
+_COUNTS = (("read", "read errors"), ("write", "write errors"), ("cksum", "checksum", "cksum errors", "checksum errors"))
+_COUNT = re.compile(r"[0-9]{1,20}|>1K")  # as the report writes more than a thousand
+MANY = 1000
+HEADINGS_MAX = 4  # lines of a heading that goes on below its first line
 _NAMES = frozenset(("pool", "zpool", "zfs pool", "pool name", "storage pool"))
 _STATES = frozenset(("health", "state", "status", "pool state", "pool health"))
 _MARKS = "*_`~ "
 _WORD = re.compile(r"[A-Z]{6,9}")
-_POOL = re.compile(r"[A-Za-z][\w.:-]{0,254}")
+_POOL = re.compile(r"([A-Za-z][\w.:-]{0,254})(?: {1,40}[?!])?")  # with the mark of a report for what is to be looked at
 
 
 def _cells(line: str) -> list[str]:
@@ -41,8 +45,11 @@ def parse(lines: Sequence[str]) -> States | Unparsed:
         return refused("a table of pools", rows[0] if rows else "")
     states: list[State] = []
     stray: list[str] = []
+    counts = _counted(rows[0])
     for line in rows[1:]:
-        state = _state(line, *columns)
+        if _goes_on(line) and not states:
+            continue
+        state = _state(line, *columns, counts)
         if state is not None:
             states.append(state)
         elif not _RULE.fullmatch(line):
@@ -50,23 +57,39 @@ def parse(lines: Sequence[str]) -> States | Unparsed:
     return States(tuple(states), tuple(stray)) if states else refused("a table of pools", rows[0])
 
 
-def _state(line: str, name: int, state: int) -> State | None:
+def _counted(heading: str) -> tuple[int, ...]:
+    """Where the counts of errors stand, where there are three columns of them."""
+    cells = [cell.lower() for cell in _cells(heading)]
+    found = [next((i for i, cell in enumerate(cells) if cell in names), -1) for names in _COUNTS]
+    return tuple(found) if min(found) >= 0 else ()
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a heading goes on in this line: the words of some columns stand below each other."""
+    cells = _cells(line)
+    return bool(cells) and not cells[0] and not any(word in HEALTH for cell in cells for word in _WORD.findall(cell))
+
+
+def _state(line: str, name: int, state: int, counts: Sequence[int] = ()) -> State | None:
     """None of a row whose cells are no pool and no state of ZFS: another word may mean anything."""
     cells = _cells(line)
-    if len(cells) <= max(name, state) or not _POOL.fullmatch(cells[name]):
+    pool = _POOL.fullmatch(cells[name]) if len(cells) > max(name, state, *counts) else None
+    words = [word for word in _WORD.findall(cells[state]) if word in HEALTH] if pool else []
+    if not pool or len(words) != 1:
         return None
-    words = [word for word in _WORD.findall(cells[state]) if word in HEALTH]
-    return State(cells[name], words[0], line) if len(words) == 1 else None
+    counted = [cells[i] for i in counts]
+    whole = all(map(_COUNT.fullmatch, counted))
+    return State(pool.group(1), words[0], line, errors=tuple(int(each) if each.isdecimal() else MANY for each in counted) if whole else ())
 
 
 def _begins(lines: Sequence[str], i: int) -> bool:
     """A heading with its rule below, and at least one row that is read."""
-    return (
-        _columns(lines[i]) is not None
-        and i + 2 < len(lines)
-        and _RULE.fullmatch(lines[i + 1]) is not None
-        and _state(lines[i + 2], *(_columns(lines[i]) or (0, 0))) is not None
-    )
+    columns = _columns(lines[i])
+    if columns is None:
+        return False
+    below = lines[i + 1 : i + 2 + HEADINGS_MAX]
+    rule = next((at for at, line in enumerate(below) if _RULE.fullmatch(line)), -1)
+    return 0 <= rule < len(below) - 1 and all(map(_goes_on, below[:rule])) and _state(below[rule + 1], *columns) is not None
 
 
 READER = Reader(

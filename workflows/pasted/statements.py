@@ -6,12 +6,13 @@ denies or says that it is over states nothing; what is in the first person is so
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from agents.collectors.base import Unparsed
 from workflows.pasted import notices
-from workflows.pasted._stated import of_statement, things, with_order
+from workflows.pasted._stated import IS_RULE, of_statement, things, with_order
 from workflows.pasted.base import Reader, refused
 from workflows.pasted.notices import Notice, Notices
 
@@ -48,6 +49,8 @@ _SEVERITY = re.compile(r"(?i)\b(?:crit(?:ical)?|warn(?:ing)?|alert|alarm|emergen
 def is_alert(lines: Sequence[str]) -> bool:
     """Whether a text that nobody reads states that something is wrong."""
     written = [line for line in lines if line.strip()]
+    if any(map(IS_RULE.match, written)):
+        return False
     return 0 < len(written) <= LINES_MAX and not _is_of_person(written) and any(_stated(written))
 
 
@@ -67,8 +70,28 @@ def may_be_alert(lines: Sequence[str]) -> bool:
     )
 
 
+_POOL_FIELD = re.compile(r"(?i)[ *-]{0,6}(?:z?pool|volume)(?: name)?: {0,8}['\"]?(?P<name>[a-z][\w.-]{0,80})['\"]?$")
+_STATE_FIELD = re.compile(
+    r"(?i)[ *-]{0,6}(?:status|state|health): {0,8}['\"]?(?P<state>degraded|faulted|suspended|unavail\w*|offline|failed)\b"
+)
+
+
+def _of_two_fields(line: str, below: str) -> Notice | None:
+    """A pool in one field and its state in the next one; what stands behind the state is said of other things."""
+    pool, state = _POOL_FIELD.match(line), _STATE_FIELD.match(below)
+    if not pool or not state:
+        return None
+    clause = f"pool {pool['name']} is {state['state'].lower()}"
+    return Notice(f"{line.strip()} {below.strip()}", ((notices.STATED, clause), ("pool", pool["name"])), below.strip()[:LINE_MAX])
+
+
 def _stated(lines: Sequence[str]) -> Iterator[Notice]:
-    for line in lines:
+    known: set[str] = set()
+    for line, below in itertools.pairwise(lines):
+        if two := _of_two_fields(line, below):
+            known |= {line, below}
+            yield two
+    for line in (each for each in lines if each not in known):
         texts = _JSON_TEXT.findall(line[:4000]) or [line.strip(" \t-*•>")[:LINE_MAX]]
         yield from filter(None, (notice(text, line) for text in texts))
 

@@ -86,7 +86,7 @@ def _spare(section: str, words: Sequence[str], line: str) -> Row | None:
 
 
 def _row(heading: Sequence[str], words: Sequence[str], line: str) -> Row | None:
-    if len(words) < 2 or words[1] not in (*GOOD, *BAD):
+    if len(words) < 2 or words[1] not in (*GOOD, *BAD) or words[0].endswith(":"):  # the line state: is no row
         return None
     if len(words) == 2 or words[2][0] in "(" or words[2].isalpha():  # of `zpool import`, which counts nothing
         return Row(words[0], words[1], (0.0, 0.0, 0.0), {}, " ".join(words[2:]), line)

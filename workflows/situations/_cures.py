@@ -84,8 +84,17 @@ def after_the_others(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts, what: str
     return (wait(text), *(one for one in cures if one.kind not in ("reseat", "replace")))
 
 
-def reseat(what: str) -> Cure:
-    """Before any disk is suspected."""
+def reseat(what: str, *leaves: VdevFacts) -> Cure:
+    """Before any disk is suspected. A member that is a file has no way of its own: what is below it is looked at."""
+    if leaves and all(map(lookup.is_file, leaves)):
+        files = tuple(map(lookup.path_of_file, leaves[:3]))
+        return look(
+            f"See that {', '.join(files)} {'is' if len(leaves) == 1 else 'are'} there and whole, and how the file system is that holds "
+            f"{'it' if len(leaves) == 1 else 'them'}: whether it is mounted, full, or has errors. A member that is a file is as good as the disk below it.",
+            ("ls", "-l", *files),
+            ("df", "-h"),
+            ("dmesg",),
+        )
     return Cure(
         "reseat",
         f"Look at the way to {what} first: the seat in the bay, the cable, the port, the shelf's module, the power; change one thing at a time. The kernel's "

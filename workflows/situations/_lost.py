@@ -175,10 +175,14 @@ class Lost:
         if self.is_back():
             return (_cures.online(self.pool, self.leaf),)
         if self.leaf.state == "OFFLINE":
-            return (_cures.online(self.pool, self.leaf), _cures.reseat(self.name_of_disk()), _cures.replace(self.pool, self.leaf))
+            return (
+                _cures.online(self.pool, self.leaf),
+                _cures.reseat(self.name_of_disk(), self.leaf),
+                _cures.replace(self.pool, self.leaf),
+            )
         if self.wrong_label():
             labels = "Read the label at that path with `zdb -l`: it says whose disk it is. Then look for the disk that carries the guid of this member."
-            return (_cures.look(labels), _cures.reseat(self.name_of_disk()), _cures.replace(self.pool, self.leaf))
+            return (_cures.look(labels), _cures.reseat(self.name_of_disk(), self.leaf), _cures.replace(self.pool, self.leaf))
         if self.may_have_moved():
             labels = (
                 "See first whether its disk is there under another name: kernel names are given anew at each boot. `lsblk -o NAME,SIZE,MODEL,SERIAL,WWN` (FreeBSD: "
@@ -186,12 +190,12 @@ class Lost:
             )
             return (
                 _cures.look(labels),
-                _cures.reseat(self.name_of_disk()),
+                _cures.reseat(self.name_of_disk(), self.leaf),
                 _cures.online(self.pool, self.leaf),
                 _cures.replace(self.pool, self.leaf),
             )
         sick = (_cures.clear(self.pool, self.leaf),) if self.leaf.state == "FAULTED" else (_cures.online(self.pool, self.leaf),)
-        return (_cures.reseat(self.name_of_disk()), *sick, _cures.replace(self.pool, self.leaf))
+        return (_cures.reseat(self.name_of_disk(), self.leaf), *sick, _cures.replace(self.pool, self.leaf))
 
     def name_of_disk(self) -> str:
         disk = self.carrier()

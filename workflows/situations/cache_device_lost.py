@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from workflows.engine.core import Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.situations import _aside, _cures, _pools
 from workflows.situations._pools import Wording, cure
 
@@ -13,10 +13,7 @@ MANUALS: tuple[str, ...] = (_cures.REMOVE, _cures.ADD)
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
     return tuple(
-        _situation(node, pool, cache)
-        for node, pool in _pools.pools(fleet)
-        for cache in pool.caches
-        if cache.state not in ("ONLINE", "AVAIL")
+        _situation(node, pool, cache) for node, pool in _pools.pools(fleet) for cache in pool.caches if cache.state in lookup.UNWELL
     )
 
 

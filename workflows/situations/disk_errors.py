@@ -75,14 +75,14 @@ def _of_cache(node: NodeFacts, pool: PoolFacts, cache: VdevFacts) -> Situation:
 
 def _cures_of_cache(pool: PoolFacts, cache: VdevFacts, name: str) -> tuple[Cure, ...]:
     if _pools.stands_still(pool):
-        return (_cures.reseat(name),)
+        return (_cures.reseat(name, cache),)
     remove = _pools.cure(
         "remove",
         "If the count grows again, take the device out of the pool. Nothing is copied, and nothing is lost.",
         *_pools.of(pool, cache, "remove", "POOL", "VDEV"),
         needs=_pools.guid_needed(cache),
     )
-    return (_cures.reseat(name), remove)
+    return (_cures.reseat(name, cache), remove)
 
 
 def _situation(node: NodeFacts, pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Situation:
@@ -116,11 +116,11 @@ def _cures_of(pool: PoolFacts, leaf: VdevFacts, name: str, unseen: bool) -> tupl
         whole = f"Look at the whole tree of {pool.name}, and at the counts of the other disks beside {name}, before anything is done to it."
         return (
             _cures.look(whole, ("zpool", "status", "-v", "-P", "-p", *_pools.named(pool))),
-            *_cures.after_resilver(pool, name, (_cures.reseat(name),)),
+            *_cures.after_resilver(pool, name, (_cures.reseat(name, leaf),)),
         )
     again = "If the count grows again with the way to it in order, replace it while it still serves."
     mend = (
-        _cures.reseat(name),
+        _cures.reseat(name, leaf),
         _cures.clear(pool, leaf),
         _cures.scrub(pool, f"Scrub {pool.name}, and look at the count again: one that stays at 0 was of the past."),
     )
@@ -139,8 +139,9 @@ def _advice(pool: PoolFacts, top: VdevFacts, leaf: VdevFacts) -> Iterator[str]:
         yield "It returned data without an error that was not what had been written: the medium, a cable, or something that wrote past ZFS."
     elif read or write:
         yield "Commands to it failed: look at its SMART, its link and the kernel's log of that time."
+    way = "the file system and the disk below this file" if lookup.is_file(leaf) else "its cable, port and slot"
     yield (
-        f"Look at its cable, port and slot, scrub {pool.name}, and see whether the count grows again. `zpool clear` sets the counters back and mends "
+        f"Look at {way}, scrub {pool.name}, and see whether the count grows again. `zpool clear` sets the counters back and mends "
         "nothing: note them first."
     )
     if errors_everywhere.neighbours_unseen(pool, top):

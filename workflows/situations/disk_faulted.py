@@ -15,6 +15,7 @@ from workflows.situations.wwid_mismatch import mismatch
 
 SLUG = "disk-faulted"
 _FIGURE = re.compile(r"(?P<digits>[0-9]{1,20}(?:\.[0-9]{1,4})?)(?P<unit>[KMGTPE]?)")
+OF_A_FILE = "It is a file: what is below it, its file system and that one's disk, is looked at first."
 MANUALS: tuple[str, ...] = ("blink-and-replace", "wwid-mismatch-replace", "replace-boot-member")
 
 
@@ -62,7 +63,7 @@ def of_a_serving_member(lost: Lost) -> tuple[Cure, ...]:
     )
     clear = _cures.clear(lost.pool, lost.leaf)
     name = lost.name_of_disk()
-    way = (_cures.reseat(name), clear)
+    way = (_cures.reseat(name, lost.leaf), clear)
     several = errors_everywhere.several_count(lost.pool) or errors_everywhere.neighbours_unseen(lost.pool, lost.top)
     first = _first_of(lost)
     cures = way if several or first is not lost.leaf else (*way, _cures.replace(lost.pool, lost.leaf, _cures.IN_ITS_BAY, text))
@@ -121,12 +122,16 @@ def _meaning(lost: Lost, out: bool) -> str:
         sentences.append(place)
     elif out:
         sentences.append(
-            "Errors come from a cable, a slot or power as often as from the disk: look there first. If that explains them, mend it and bring the "
+            OF_A_FILE
+            if lookup.is_file(leaf)
+            else "Errors come from a cable, a slot or power as often as from the disk: look there first. If that explains them, mend it and bring the "
             "member back with `zpool clear`."
         )
     else:
         sentences.append(
-            "It still serves what it can read, so leave it in: taking it out costs redundancy. Errors come from a cable, a port or the controller as "
+            f"It still serves what it can read, so leave it in: taking it out costs redundancy. {OF_A_FILE}"
+            if lookup.is_file(leaf)
+            else "It still serves what it can read, so leave it in: taking it out costs redundancy. Errors come from a cable, a port or the controller as "
             "often as from the disk: look there first."
         )
     sentences += [sentence] if (sentence := _partitions.sentence(leaf)) else []

@@ -102,7 +102,7 @@ def _unnoticed(lost: Lost) -> Situation:
         meaning=" ".join(part for part in parts if part),
         evidence=tuple(_evidence(lost)),
         subject=_subject(lost),
-        cures=(_cures.reseat(lost.name_of_disk()), out),
+        cures=(_cures.reseat(lost.name_of_disk(), lost.leaf), out),
     )
 
 
@@ -140,6 +140,10 @@ def _meaning(lost: Lost) -> str:
         lines.append(
             "That name is one that the kernel gives anew at each boot: its disk may be there under another one, and then nothing is broken. If it is only a cable or a "
             "loose tray, putting it back resilvers what it missed."
+        )
+    elif lookup.is_file(lost.leaf):
+        lines.append(
+            "It is a file: it may lie on a file system that is not mounted, or was removed. Once it is there again, what it missed is resilvered."
         )
     else:
         lines.append("If it is only a cable or a loose tray, putting it back resilvers what it missed, and the disk is as good as before.")

@@ -165,7 +165,7 @@ def _cures_of(one: Everywhere) -> Iterator[Cure]:
         ("edac-util", "-v"),
         ("dmesg",),
     )
-    yield _cures.reseat("all of these disks")
+    yield _cures.reseat("all of these disks", *(leaf for top in one.tops for leaf in top.leaves()))
     clear = "When the cause is found and mended, set the counters back, so that new errors show."
     yield Cure("clear", clear, (("zpool", "clear", one.pool.name),), needs="The cause is mended.", save_first=_cures.COUNTERS)
     yield _cures.scrub(

@@ -77,7 +77,7 @@ def _meaning(node: NodeFacts, pool: PoolFacts, top: VdevFacts, lost: tuple[VdevF
 
 def _cures_of(pool: PoolFacts, top: VdevFacts, lost: tuple[VdevFacts, ...], left: list[VdevFacts]) -> Iterator[Cure]:
     still = _pools.pool_is_there(pool)
-    yield _cures.reseat(f"the log device {', '.join(one.short for one in lost)}")
+    yield _cures.reseat(f"the log device {', '.join(one.short for one in lost)}", *lost)
     for leaf in lost:
         needs = " ".join(part for part in (_pools.guid_needed(leaf), still) if part)
         if leaf.state in ("OFFLINE", "REMOVED", "UNAVAIL"):

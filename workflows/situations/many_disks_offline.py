@@ -252,7 +252,7 @@ def _situation(group: Group) -> Situation:
 def _cures_of(group: Group) -> Iterator[Cure]:
     """For a group that no run is begun for as well."""
     thing = "the disks that are lost" if group.thing.kind in ("pool", "moment") else group.thing.words
-    yield _cures.reseat(thing)
+    yield _cures.reseat(thing, *(each.leaf for each in group.lost))
     yield _cures.wait("Wait until the disks are there again and no link error was added for ten minutes: what flaps is not brought back.")
     commands = tuple(command for each in group.lost for command in _cures.command(each.pool, each.leaf, "online"))
     yield Cure(

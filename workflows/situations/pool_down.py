@@ -271,7 +271,7 @@ def _of_features(one: Down) -> Iterator[Cure]:
 
 def _of_members(one: Down) -> Iterator[Cure]:
     lost = ", ".join(leaf.short for leaf in one.lost[:NAMED]) or "the disks that are away"
-    yield _cures.reseat(lost)
+    yield _cures.reseat(lost, *one.lost)
     commands = tuple(command for leaf in one.lost for command in _cures.command(one.pool, leaf, "online"))
     yield Cure("online", "When they answer again, bring them back, the vdev that lacks most first.", commands)
     yield _cures.export_import(

@@ -257,7 +257,7 @@ def _cures_of(found: Suspended) -> Iterator[Cure]:
             "other", f"Another host has {pool} imported: do not resume it here. Fence this node: switch it off, so that it writes nothing."
         )
         return
-    yield _cures.reseat("the disks that did not answer")
+    yield _cures.reseat("the disks that did not answer", *(leaf for _, top in found.pool.tops_read for leaf in top.leaves()))
     yield from _resuming_after_io(found) if found.kind == IO else _resuming_after_multihost(found)
     yield _cures.scrub(found.pool, f"When {pool} serves again, scrub it: only a scrub that ends with 0 errors says that its data is whole.")
 

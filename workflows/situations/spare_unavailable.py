@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator
 
 from workflows.engine.core import Answer, Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts
+from workflows.facts import FleetFacts, NodeFacts, PoolFacts, VdevFacts, lookup
 from workflows.facts.read.used_twice import DISTRIBUTED
 from workflows.situations import _aside, _cures, _pools, _words
 from workflows.situations._pools import Wording, cure
 
 SLUG = "spare-unavailable"
 MANUALS: tuple[str, ...] = (_cures.REMOVE, _cures.ADD)
-READY = ("AVAIL", "INUSE", "ONLINE")
 ELSEWHERE = re.compile(r"in use by pool '([^']+)'")  # print_status_config, zpool_main.c
 
 
@@ -20,7 +19,7 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _of(node: NodeFacts, pool: PoolFacts, spare: VdevFacts) -> Situation | None:
-    if spare.state not in READY:
+    if spare.state in lookup.UNWELL:
         return _broken(node, pool, spare)
     other = serves_another(node, pool, spare)
     return _lent(node, pool, spare, other) if other else None
@@ -105,7 +104,13 @@ def _cures_of(pool: PoolFacts, spare: VdevFacts) -> Iterator[Cure]:
     if DISTRIBUTED.fullmatch(spare.name):
         yield cure("look", "See which members of its dRAID are away, and bring them back.", ("zpool", "status", pool.name))
         return
-    yield cure("reseat", "See whether its disk is there: seat it, or mend its slot, cable or power; look which disk its name leads to now.")
+    yield (
+        _cures.reseat(spare.name, spare)
+        if lookup.is_file(spare)
+        else cure(
+            "reseat", "See whether its disk is there: seat it, or mend its slot, cable or power; look which disk its name leads to now."
+        )
+    )
     if _pools.stands_still(pool):
         return
     needs = _pools.guid_needed(spare)

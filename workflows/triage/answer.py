@@ -196,6 +196,7 @@ class _NodeTexts:
         doubt = REBUILT if mended.rebuilt else LEFT_OUT if EXCERPT.search(asked) else ""
         where = f"{source}/{key}" if key else source
         before, text, value = self.captures.get(where), mended.text, mended.value
+        before = None if source in TREES and not self.values.get(where) else before  # none was listed then
         notes: tuple[str, ...] = ()
         if source == "sg_logs":
             text = f"# sg_logs --page= (pasted)\n{text}"  # parts its pages from those of the next command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+from workflows.triage import source_strings
 from workflows.triage.fields import HEADER, KEY, ROW, STATE
 
 TURN = "\x1e"  # stands where one text ends and another begins, until the lines are cut
@@ -49,6 +50,9 @@ _LANGUAGES = frozenset(
 _FENCE = re.compile(r"(`{3,12}|~{3,12})([\w+.#{}-]{0,40})(.*)")
 _STRESSED = re.compile(rf"(\*{{1,3}}|_{{2}}|~~)({STATE})\1")
 _STRESSED_COUNT = re.compile(r"(?<=\s)(\*{2,3}|_{2}|~~)([0-9][0-9.]{0,6}[KMGT]?)\1(?=\s)")
+_STRESSED_ROW = re.compile(
+    rf"^([>\t ]{{0,60}})(\*\*|__)([^\s*_][^*\n]{{0,200}})\2(?=[ \t]{{0,20}}$|[ \t]{{1,60}}{STATE}\b)", re.MULTILINE
+)  # all of a row, or its name
 _STRESSED_FIELD = re.compile(
     r"^\*\*( {0,4}(?:pool|id|state|status|action|see|scan|errors): [^*\n]{1,300}(?:\n[^*\n]{1,300})?)\*\*$", re.MULTILINE
 )  # with the line in which it goes on
@@ -66,6 +70,7 @@ def without(text: str) -> str:
         for _ in range(_ENTITIES_DEEP):
             text = _ENTITY.sub(_character, text)
     if "*" in text or "__" in text:
+        text = _STRESSED_ROW.sub(r"\1\3", text)
         text = _STRESSED_FIELD.sub(r"\1", _STRESSED_COUNT.sub(r"\2", _STRESSED.sub(r"\2", text)))
     if "\\_" in text or "\\*" in text:
         text = _ESCAPED.sub(r"\1", text)
@@ -75,6 +80,7 @@ def without(text: str) -> str:
     if "`WARNING: Pool '" in text:
         text = _QUOTED_LOG.sub(lambda found: f"{TURN}\n{' '.join(found.group(1).split())}\n{TURN}", text)
     lines = list(map(_unfenced, text.split("\n"))) if "```" in text or "~~~" in text else text.split("\n")
+    lines = _out_of_programs(lines)
     if "{{" in text or _QUOTES in text:
         lines = list(map(_unquoted, lines))
     if any(sign in text for sign in _SIGNS_OF_FENCES):
@@ -82,6 +88,16 @@ def without(text: str) -> str:
     if " \\\n" in text:
         lines = _without_kept_ends(lines)
     return "\n".join(_without_back_quotes(lines) if "`" in text else lines)
+
+
+def _out_of_programs(lines: list[str]) -> list[str]:
+    """Each string of several lines in a program as a text of its own."""
+    found = source_strings.ends(lines)
+    opened = True
+    for place in sorted(found):
+        lines[place] = f"{TURN}{found[place]}" if opened else f"{found[place]}{TURN}"
+        opened = not opened
+    return lines
 
 
 _ELEMENT = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})>(?:<!\[CDATA\[)?")

@@ -71,8 +71,19 @@ _OF_CAM = re.compile(
 CAM_MIN = 2
 
 
+# a command typed behind a prompt, and on the same line all that it prints where it is one line
+_STATE = "|".join(sorted(_ROW_STATES))
+_WITH_ITS_ANSWER = re.compile(
+    r"(.{0,80}[#$%>] ?(?:sudo )?(?:/\S{1,20}/)?zpool (?:(?:status|list|import)(?: -[a-zA-Z]{1,8}| (?!all\b|no\b|pool\b)[\w.:-]{1,80}){0,3}"
+    rf"|list (?:-[a-zA-Z]{{1,6}} ){{1,3}}health(?: (?!(?:{_STATE})\b)[\w.:-]{{1,80}})?)) (all pools are healthy|no pools available(?: to import)?|pool '[^']{{1,256}}' is healthy|{_STATE})\s*\Z"
+)
+_DETAILS = re.compile(r"(?<=\s)device details:\s.{0,6000}?(?=\serrors:\s)")  # of Solaris: what it says of one device again and at length
+
+
 def _is_joined(line: str) -> bool:
     """Whether a command stands before the first line of what it printed, or somebody's words behind the last."""
+    if "zpool " in line and _WITH_ITS_ANSWER.match(line):
+        return True
     if ("cannot " in line or "mount.lustre: " in line) and _REFUSED.match(line):
         return True
     if line.startswith(_BEFORE_PROSE):
@@ -123,7 +134,7 @@ def _parts(line: str) -> Iterator[str]:
     if _is_joined(line):
         if line.startswith(_BEFORE_PROSE):
             yield from (_BEFORE_PROSE, TURN + line[len(_BEFORE_PROSE) :])
-        elif joined := _REFUSED.match(line) or _WITH_ITS_COMMAND.match(line) or _GLUED.match(line):
+        elif joined := _WITH_ITS_ANSWER.match(line) or _REFUSED.match(line) or _WITH_ITS_COMMAND.match(line) or _GLUED.match(line):
             yield from joined.groups()
         return
     if _is_escaped(line):
@@ -133,7 +144,7 @@ def _parts(line: str) -> Iterator[str]:
         yield from _cam_lines(line)
         return
     lead = line[: len(line) - len(line.lstrip("> \t|"))] if line.lstrip().startswith((">", "|")) else ""
-    rest = line[len(lead) :]
+    rest = _DETAILS.sub("", line[len(lead) :]) if "device details:" in line else line[len(lead) :]
     if _is_header_with_rows(rest):
         yield from (lead + row for row in _rows(rest))
         return

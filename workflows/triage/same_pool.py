@@ -83,6 +83,11 @@ class Shown:
         return float(found.group(1).replace(",", ".")) if found else None
 
     @property
+    def is_headed(self) -> bool:
+        """Whether its line pool: is here."""
+        return any(map(_POOL.match, self.text.split("\n")))
+
+    @property
     def has_rows(self) -> bool:
         return bool(self.pool.vdevs.children)
 
@@ -119,7 +124,8 @@ class Joined:
 
     @property
     def text(self) -> str:
-        return "".join(one.text for one in self.shown.values())
+        """Those without the line that names the pool come first: behind another one they would go on with it."""
+        return "".join(one.text for one in sorted(self.shown.values(), key=lambda one: one.is_headed))
 
     @property
     def doubt(self) -> str:
