@@ -16,11 +16,11 @@ from agents.domain.disk_uses import ways_on
 from agents.domain.multipath_maps import path_of, states, uuid_of
 from agents.domain.wwid import DISKID, DSK
 from agents.host.host import Host
-from agents.operations import _candidate, _member, _released, _tree
+from agents.operations import _candidate, _history, _member, _released, _tree
 from agents.operations._candidate import Candidate
 from agents.operations._member import Question
 from agents.operations._tree import Status
-from agents.operations.base import NONE, UNKNOWN, Unread, check_wwid, known
+from agents.operations.base import NONE, UNKNOWN, Probe, Unread, check_wwid, concluded, known
 
 MAP = "map"
 MEMBER = "zfs_member"  # as blkid calls what carries a label
@@ -157,6 +157,14 @@ def incoming(scene: Scene) -> dict[str, str]:
         "bay": known(lambda: _bay(scene.host, disk)),
         **({"map": disk.map.dm, "paths": states(disk.map)} if disk.map else {}),
     }
+
+
+def probed(scene: Scene, argv: Sequence[str], question: Callable[[Scene], tuple[str, str]]) -> Probe:
+    """Whether the command took place, as `question` concludes from the pool's tree and the disk's label; and what the pool's history has of it."""
+    history, remembered = _history.of(scene.host, scene.params["pool"], argv)
+    evidence = (*scene.captures(), *labels_now(scene.host, scene.params), history)
+    result, reason = concluded(lambda: question(scene))
+    return Probe(result, evidence, f"{reason} {remembered}")
 
 
 def aftermath(host: Host, params: Mapping[str, str]) -> tuple[Capture, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from agents.collectors.base import Capture, ask
 from agents.host.host import Host
-from agents.operations import _candidate, _dry_run, _history, _member, _new_disk, _released, _tree, base
+from agents.operations import _candidate, _dry_run, _member, _new_disk, _released, _tree
 from agents.operations._new_disk import Scene
 from agents.operations.base import NONE, Probe, Unread, known
 
@@ -82,12 +82,7 @@ def guards(pre: Mapping[str, str], params: Mapping[str, str]) -> tuple[tuple[str
 
 
 def probe(host: Host, params: Mapping[str, str], pre: Mapping[str, str]) -> Probe:
-    """Whether it took place, from the pool's tree and the disk's label; and what the pool's history has of it."""
-    scene = _new_disk.survey(host, params)
-    history, remembered = _history.of(host, params["pool"], argv(params))
-    evidence = (*scene.captures(), *_new_disk.labels_now(host, params), history)
-    result, reason = base.concluded(lambda: _concluded(scene))
-    return Probe(result, evidence, f"{reason} {remembered}")
+    return _new_disk.probed(_new_disk.survey(host, params), argv(params), _concluded)
 
 
 def _concluded(scene: Scene) -> tuple[str, str]:

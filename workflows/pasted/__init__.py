@@ -94,7 +94,7 @@ from workflows.pasted import (
     zpool_iostat_text,
     zpool_list_text,
 )
-from workflows.pasted.base import Reader, ReadOutput, Sight, Where
+from workflows.pasted.base import Reader, ReadOutput, Sight, Where, remembered
 
 READERS: Mapping[str, Reader] = {
     module.READER.name: module.READER
@@ -204,9 +204,13 @@ _WORD_OF_COMMAND = re.compile(
 
 def begins(lines: Sequence[str], i: int) -> str:
     """The reader whose output begins with this line; "" when it is not the beginning of any."""
-    if not _ANY.match(lines[i]):
-        return ""
-    return next((name for name, form in _FIRST.items() if form.match(lines[i]) and READERS[name].confirm(lines, i)), "")
+    return next((name for name in _alike(lines[i]) if READERS[name].confirm(lines, i)), "")
+
+
+@remembered
+def _alike(line: str) -> tuple[str, ...]:
+    """The readers whose outputs can begin with a line like this one."""
+    return tuple(name for name, form in _FIRST.items() if form.match(line)) if _ANY.match(line) else ()
 
 
 def asked(tool: str, rest: Sequence[str]) -> str:

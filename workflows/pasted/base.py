@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 from agents.collectors.base import Unparsed
 from agents.domain.wwid import normalise, scheme, strip_partition
@@ -95,6 +96,22 @@ class Reader:
     always: tuple[
         str, ...
     ] = ()  # patterns of lines that the tool prints each time, the first or the last of all: without them a part is missing
+
+
+REMEMBERED = 2048  # lines; whoever undoes wrappers and cuts a text asks several times about the same one
+REMEMBERED_LENGTH = 1000  # characters; a longer line is worked out anew each time
+Found = TypeVar("Found")
+
+
+def remembered(of_line: Callable[[str], Found]) -> Callable[[str], Found]:
+    """For what is asked of a line alone, and its answer is never changed by who asks: the answers for the lines that were asked last are kept."""
+    kept = lru_cache(maxsize=REMEMBERED)(of_line)
+
+    @wraps(of_line)
+    def asked(line: str) -> Found:
+        return kept(line) if len(line) <= REMEMBERED_LENGTH else of_line(line)
+
+    return asked
 
 
 def unread(lines: Sequence[str]) -> tuple[str, ...]:

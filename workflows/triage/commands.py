@@ -11,6 +11,7 @@ from agents.collectors.kstat_pools import ROOT
 from agents.collectors.parameters import FOLDERS, VALUES
 from workflows import pasted
 from workflows.pasted import zpool_list_text
+from workflows.pasted.base import remembered
 from workflows.triage import prompts
 
 NOTHING = ("", "")
@@ -38,6 +39,7 @@ _MAY_BE = re.compile(
 LOOKED_AT = 200  # characters, to see at a glance that a line is no command
 
 
+@remembered
 def asked(line: str) -> Asked | None:
     """The command on a prompt line, or of a line that is a command we know; None for anything else."""
     names_a_tool = pasted.names_a_tool(line)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from workflows.analysis.zfs_refusals import Refusal
+from workflows.pasted.base import remembered
 
 AT_ONCE = "Several commands at once. What they printed is read below, each by how it begins."
 _QUOTED = (
@@ -132,6 +133,7 @@ def _joined(found: list[Refusal]) -> list[Refusal]:
     return [whole if one is imports[0] else one for one in found if one is imports[0] or one.verb != "import"]
 
 
+@remembered
 def _head(line: str) -> tuple[str, str] | None:
     """(verb, about what) of a line that begins a refusal."""
     line = line.strip(" \t`")[:1000].removeprefix("Message: ")  # so the initramfs of a root pool repeats it

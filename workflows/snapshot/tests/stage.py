@@ -109,9 +109,10 @@ esac
 here=${0%/*}/answers/${0##*/}.$key
 [ -e "$here.hangs" ] && exec sleep 600
 [ -e "$here.out" ] || { echo "unexpected: $*" >&2; exit 99; }
+read -r code <"$here.code"
+[ "$code" != 0 ] || [ -s "$here.err" ] || exec cat "$here.out"
 [ -s "$here.out" ] && cat "$here.out"
 [ -s "$here.err" ] && cat "$here.err" >&2
-read -r code <"$here.code"
 exit "$code"
 """
 
