@@ -237,11 +237,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "R_ERR and ICRC count transfers that came damaged: a cable or a backplane, and no disk to be replaced for it. The whole report of `smartctl -x DEVICE` is read, and `dmesg`.",
     ),
     (
-        r"Ap_Id +Type +(?:Receptacle|Information)",
-        "`cfgadm`",
-        "`failing` and `failed` in its last column are the system's view of a disk; `iostat -En`, `fmadm faulty` and `zpool status` say more and are read.",
-    ),
-    (
         r" *Adapter Phy [0-9]{1,2}: {1,4}Link |  Invalid DWord Count +[0-9]",
         "the phy counters of `lsiutil`",
         "They count since the HBA's reset, so only growth tells: `sas_counters` or `grep . /sys/class/sas_phy/*/*count` shows the same and is read, as is `dmesg`.",
@@ -291,11 +286,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "a mail of a RAID watcher (mpt-statusd, megaclisas-statusd and their kind)",
         "What it found stands below that line, and is read where it was pasted: `mpt-status`, `megaclisas-status` or `sas2ircu-status` print it again.",
     ),
-    (
-        r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Power supply #[0-9]|Fan {2,8}Location)",
-        "`hplog` or `hpasmcli`",
-        "It shows power supplies and fans; `ipmitool sdr elist` and `ipmitool sel elist` show them, too, and are read.",
-    ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
     (r"AVAILABLE DISK SELECTIONS:", "`format`", "It lists disks; `iostat -En` and `zpool status -P -p` show their health."),
@@ -330,7 +320,6 @@ TOOLS: Mapping[str, str] = {
     "sg_requests": "`smartctl -x DEVICE` and `dmesg` are read.",
     "sg_readcap": "`lsblk` and `smartctl -x DEVICE` are read.",
     "hdparm": "`hdparm -I` and `-t` are read, and `smartctl -x DEVICE`.",
-    "cfgadm": "`iostat -En` and `fmadm faulty` are read.",
     "dmsetup": "`multipath -ll`, `lvs -a` and `lsblk` are read.",
     "lsiutil": "`sas3ircu 0 display` and `dmesg` are read.",
     "sas2flash": "`sas2ircu 0 display` shows disks and is read.",
