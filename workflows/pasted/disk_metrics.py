@@ -1,7 +1,7 @@
 """Health of disks as exporters print it for Prometheus: node_exporter with its textfile scripts, smartctl_exporter, nvme_exporter, and storcli's and IPMI's.
 
 Forms: smartmon.sh and smartmon.py (`smartmon_device_smart_healthy`, `smartmon_<attribute>_raw_value` with `smart_id`, `smartmon_attr_raw_value` with `name`),
-nvme_metrics.py and .sh, storcli.py (`megaraid_*`) of node-exporter-textfile-collector-scripts; metrics.go of smartctl_exporter; ipmi_exporter (`*_state`: 0 nominal,
+Telegraf's `smart_device`, nvme_metrics.py and .sh, storcli.py (`megaraid_*`) of node-exporter-textfile-collector-scripts; metrics.go of smartctl_exporter; ipmi_exporter (`*_state`: 0 nominal,
 1 warning, 2 critical); mdadm of node_exporter (`node_md_disks`, `node_md_state`). Each metric is of its moment, and a 0 of trouble in it is never good.
 """
 
@@ -20,6 +20,7 @@ from workflows.pasted.base import Reader, Where, plural, refused
 
 _FAMILY = r"(?:smartmon_|smartctl_|smart_device_|nvme_|megaraid_|node_md_|ipmi_)"
 _LINE = (
+    r" {0,8}smart_(?:device|attribute),\w{2,40}=|"
     rf" {{0,8}}(?:{_FAMILY}\w{{1,80}}(?:\{{[^{{}}]{{0,900}}\}})? [-+0-9.eEINaf]{{1,24}}(?: [0-9]{{9,14}})?$|# (?:HELP|TYPE) {_FAMILY}\w)"
 )
 _METRIC = re.compile(r" {0,8}(?P<name>[a-z]\w{1,90})(?:\{(?P<labels>[^{}]{0,900})\})? (?P<value>[-+0-9.eEINaf]{1,24})(?: [0-9]{9,14})?$")
@@ -28,6 +29,17 @@ _SMARTMON = re.compile(r"smartmon_(?P<what>\w{3,60})_raw_value$")
 _NUMBERS = {
     "reallocated_sector_ct": 5, "end_to_end_error": 184, "reported_uncorrect": 187, "current_pending_sector": 197, "offline_uncorrectable": 198,
     "udma_crc_error_count": 199, "crc_error_count": 199,
+}  # fmt: skip
+# Telegraf's input `smart`, in InfluxDB's own line form
+_INFLUX = re.compile(r" {0,8}smart_device(?P<tags>,(?:\\.|[^ \\]){1,900}) (?P<fields>\w{2,60}=[^ ]{1,1500})")
+_NUMBER = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,6})?)[iu]?")
+_TRUTH = {"true": 1.0, "false": 0.0, "t": 1.0, "f": 0.0}
+_TAG = re.compile(r",(\w{2,60})=((?:\\.|[^,\\]){1,200})")
+_FIELDS = {
+    "health_ok": "smart_device_health_ok", "pending_sector_count": "smartmon_current_pending_sector_raw_value",
+    "reallocated_sectors_count": "smartmon_reallocated_sector_ct_raw_value", "uncorrectable_sector_count": "smartmon_offline_uncorrectable_raw_value",
+    "udma_crc_errors": "smartmon_udma_crc_error_count_raw_value", "media_and_data_integrity_errors": "smartctl_device_media_errors",
+    "critical_warning": "smartctl_device_critical_warning", "percentage_used": "smartctl_device_percentage_used",
 }  # fmt: skip
 _SHARE = re.compile(r"_ratio$")
 _SPARE = re.compile(r"nvme_available_spare")  # nvme_metrics.sh gives it as a share without saying so
@@ -47,8 +59,19 @@ class Metrics:
 
 
 def parse(lines: Sequence[str]) -> Metrics | Unparsed:
-    found = tuple(metric for line in lines if (metric := _metric(line)) is not None)
+    found = tuple(metric for line in lines for metric in _of_line(line))
     return Metrics(found) if found else refused("an exporter of metrics", next(iter(lines), ""))
+
+
+def _of_line(line: str) -> Iterator[Metric]:
+    if influx := _INFLUX.match(line[:3000]):
+        labels = {name: value.replace("\\", "") for name, value in _TAG.findall(influx["tags"])}
+        for name, value in _TAG.findall(f",{influx['fields']}"):
+            number = _NUMBER.fullmatch(value)
+            if name in _FIELDS and (number or value in _TRUTH):
+                yield Metric(_FIELDS[name], labels, float(number.group(1)) if number else _TRUTH[value], line.strip())
+    elif (metric := _metric(line)) is not None:
+        yield metric
 
 
 def _metric(line: str) -> Metric | None:

@@ -262,6 +262,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows one disk; `geom disk list` shows all and is read, and `smartctl -x DEVICE` its health.",
     ),
     (
+        r"FRU Device Description : ",
+        "`ipmitool fru`",
+        "It lists parts of the machine with their serial numbers, and a part that is not present may never have been there; `ipmitool sdr elist` and `ipmitool sel elist` show what is at fault and are read.",
+    ),
+    (
+        r"Smart Extended Log for NVME device:|SMART Cloud Attributes|OCP Smart",
+        "`nvme ocp smart-add-log`",
+        "It is the maker's own log; `nvme smart-log` and `smartctl -x DEVICE` are read.",
+    ),
+    (
         r"Bad-blocks on /dev/",
         "`mdadm --examine-badblocks`",
         "md keeps a list of blocks that it could not read or write; `smartctl -x DEVICE`, which says whether the disk has them, and `cat /proc/mdstat` are read.",

@@ -74,6 +74,9 @@ def test_metrics_of_smartmon(healthy, pending, expected):
         ('node_md_state{device="md1",state="inactive"} 1', {("disk-missing", "act")}),
         ('ipmi_sensor_state{id="12",name="PSU2 Status",type="Power Supply"} 2', {("enclosure-fault", "act")}),
         ('ipmi_chassis_power_state 1', set()),
+        (r'smart_device,capacity=8001563222016,device=sdb,host=st2,model=HGST\ HDN726040,serial_no=K1QXYZ12 exit_status=8i,health_ok=false,temp_c=32i 1609459200000000000', {("disk-failing", "act")}),
+        ('smart_device,device=sdb,host=st2 exit_status=0i,health_ok=true,pending_sector_count=2i,reallocated_sectors_count=0i 1609459200000000000', {("disk-failing", "watch")}),
+        ('smart_device,device=sdb,host=st2 exit_status=0i,health_ok=true,pending_sector_count=0i 1609459200000000000', set()),
     ],
 )  # fmt: skip
 def test_one_metric(line, expected):
@@ -179,3 +182,48 @@ def test_a_list_of_devices_in_json_says_that_it_is_one():
     read = triage([("p", text)])
     assert not read.good
     assert "lists devices" in " ".join(read.reads[0].notes)
+
+
+TESTS = """Device Self Test Log for NVME device:nvme3n1
+Current operation  : 0
+Current Completion : 0%
+Self Test Result[0]:
+  Operation Result             : {newest}
+  Self Test Code               : 2
+  Valid Diagnostic Information : 0
+  Power on hours (POH)         : 0x2f1
+Self Test Result[1]:
+  Operation Result             : {older}
+  Self Test Code               : 2
+  Power on hours (POH)         : 0x2a0
+Self Test Result[2]:
+  Operation Result             : 0xf
+"""
+
+
+@pytest.mark.parametrize(
+    ("newest", "older", "expected"),
+    [
+        ("0", "0", set()),
+        ("0x7", "0", {("disk-failing", "act")}),
+        ("0", "0x6", set()),
+        ("0x1", "0x5", {("disk-failing", "act")}),
+        ("0x8", "0", set()),
+    ],
+)
+def test_self_tests_of_an_nvme_disk(newest, older, expected):
+    assert told(TESTS.format(newest=newest, older=older)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/dev/sda: HGST HUS726060ALE610: 41°C\n/dev/sdb: HGST HUS726060ALE610: drive is sleeping\n", set()),
+        ("/dev/sda: HGST HUS726060ALE610: 74°C\n", {("disk-hot", "watch")}),
+        ("/dev/sda: HGST HUS726060ALE610: 165°F\n", {("disk-hot", "watch")}),
+        ("|/dev/sda|HGST HUS726060ALE610|41|C||/dev/sdb|HGST HUS726060ALE610|74|C|", {("disk-hot", "watch")}),
+        ("|/dev/sda|HGST HUS726060ALE610|SLP|*|", set()),
+    ],
+)
+def test_lines_of_hddtemp(text, expected):
+    assert told(text) == expected

@@ -148,3 +148,62 @@ def test_other_parts_of_a_proliant(row, expected):
 )
 def test_the_condition_of_an_attachment_point(condition, expected):
     assert told(POINTS.format(condition=condition)) == expected
+
+
+CHASSIS = """System Power         : on
+Power Overload       : false
+Main Power Fault     : {power}
+Power Restore Policy : previous
+Drive Fault          : {drive}
+Cooling/Fan Fault    : false
+"""
+
+
+@pytest.mark.parametrize(
+    ("power", "drive", "expected"),
+    [
+        ("false", "false", set()),
+        ("true", "false", {("enclosure-fault", "act")}),
+        ("false", "true", {("disk-failing", "act")}),
+    ],
+)
+def test_the_status_of_a_chassis(power, drive, expected):
+    assert told(CHASSIS.format(power=power, drive=drive)) == expected
+
+
+def test_a_list_of_parts_says_of_none_that_it_is_away():
+    text = "FRU Device Description : PSU3 (ID 6)\n Device not present (Requested sensor, data, or record not found)\n"
+    assert not triage([("p", text)]).situations
+
+
+@pytest.mark.parametrize("said", ["Drive Fault          : false", "disk failure: no", "PSU fault : 0"])
+def test_a_fault_that_is_denied_behind_many_blanks_is_none(said):
+    assert not triage([("p", said)]).situations
+
+
+PAGE = """Enclosure Status diagnostic page:
+  INVOP=0, INFO={info}, NON-CRIT={watch}, CRIT={grave}, UNRECOV=0
+  generation code: 0x0
+  status descriptor list
+    Element type: Power supply, subenclosure id: 0 [ti=2]
+      Element 0 descriptor:
+        Predicted failure=0, Disabled=0, Swap=0, status: OK
+      Element 1 descriptor:
+        Predicted failure=0, Disabled=0, Swap=0, status: {second}
+"""
+
+
+@pytest.mark.parametrize(
+    ("info", "watch", "grave", "second", "expected"),
+    [
+        (0, 0, 0, "OK", set()),
+        (1, 0, 0, "OK", set()),
+        (0, 0, 1, "Not installed", {("enclosure-fault", "watch")}),
+        (0, 1, 0, "OK", {("enclosure-fault", "watch")}),
+        (0, 0, 1, "Critical", {("enclosure-fault", "act")}),
+    ],
+)
+def test_an_enclosure_that_raises_an_alarm_of_no_part(info, watch, grave, second, expected):
+    read = triage([("p", PAGE.format(info=info, watch=watch, grave=grave, second=second))])
+    assert {(each.slug, each.severity) for each in read.situations} == expected
+    assert read.good == (not expected)
