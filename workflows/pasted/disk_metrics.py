@@ -135,7 +135,11 @@ def _attribute(metric: Metric) -> tuple[int, str] | None:
 
 def _take_figure(name: str, count: int, value: float, disk: Counters) -> bool:
     percent = round(value * 100) if _SHARE.search(name) or (_SPARE.match(name) and value <= 1) else count
-    what = re.sub(r"^(?:smartctl_device_|smartctl_scsi_|smartctl_|smartmon_|nvme_)|(?:_total|_ratio|_raw_value|_count)+$", "", name)
+    what = name
+    for prefix in ("smartctl_device_", "smartctl_scsi_", "smartctl_", "smartmon_", "nvme_"):
+        what = what.removeprefix(prefix) if what == name else what
+    for suffix in ("_raw_value", "_total", "_ratio", "_count"):
+        what = what.removesuffix(suffix)
     if what in ("critical_warning",):
         disk.critical_warning = count
     elif what in ("media_errors", "media_and_data_integrity_errors"):

@@ -29,7 +29,8 @@ _HEAT = re.compile(
 _LOGGED = re.compile(
     r"\s{0,8}(?P<number>[0-9]{1,2}) {2,8}(?P<kind>[A-Z][A-Za-z. ]{2,18}?) {2,12}(?P<place>\S.{2,24}?) {1,12}(?P<state>Normal|Failed|Degraded|Absent|Nominal|Caution|Critical|Offline|Other|Unknown)\b"
 )
-_HEADING = r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Fan {1,8}Location|Sensor {1,8}Location|[-]{2,6} {1,8}-{4})"
+_HEADING = r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Fan {1,8}Location|Sensor {1,8}Location)"
+_RULE = r"\s{0,8}-{2,6} {1,8}-{4}"  # below a heading; other tables have the like
 _STATES: dict[str, Severity] = {"failed": "act", "degraded": "act", "critical": "act", "offline": "act", "caution": "watch"}
 _FINE = frozenset(("ok", "normal", "nominal", "absent", "other", ""))
 
@@ -126,7 +127,7 @@ READER = Reader(
     first=rf"{_plain(_SUPPLY)}|{_HEADING}|{_plain(_HEAT)}|{_plain(_FAN)}",
     tools=("hpasmcli", "hplog"),
     asks=lambda tool, rest: "-v" not in rest,
-    goes_on=rf"{_plain(_SUPPLY)}|{_FIELD.pattern}|{_HEADING}|{_plain(_HEAT)}|{_plain(_FAN)}|{_plain(_LOGGED)}|hpasmcli>",
+    goes_on=rf"{_plain(_SUPPLY)}|{_FIELD.pattern}|{_HEADING}|{_RULE}|{_plain(_HEAT)}|{_plain(_FAN)}|{_plain(_LOGGED)}|hpasmcli>",
     strict=True,
     open_ended=True,
     parse=parse,

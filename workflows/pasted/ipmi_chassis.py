@@ -34,7 +34,7 @@ def parse(lines: Sequence[str]) -> Chassis | Unparsed:
 
 
 def situations(value: Chassis, where: Where) -> tuple[Situation, ...]:
-    return tuple(_of(name, line, where) for name, said, line in value.fields if said == "true" and name in (*_PARTS, _DRIVE))
+    return tuple(_of(name, line, where) for name, state, line in value.fields if state == "true" and name in (*_PARTS, _DRIVE))
 
 
 def _of(name: str, line: str, where: Where) -> Situation:

@@ -36,7 +36,8 @@ class Tests:
 
 
 def parse(lines: Sequence[str]) -> Tests | Unparsed:
-    device, records, bearing = "", [], []
+    device, bearing = "", list[str]()
+    records: list[dict[str, int]] = []
     for line in lines:
         if head := _HEAD.match(line[:200]):
             device = head["device"]

@@ -179,7 +179,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "/proc/driver/cciss",
         "`ssacli ctrl all show config detail` shows the same of each drive and is read.",
     ),
-    (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
     (r"\s*(?:Device Statistics \(|0x[0-9a-f]{2}  (?:0x[0-9a-f]{3}  [0-9]|=====  =)) *", "the statistics of a disk", _WHOLE),
     (
         r"\s*(?:\.{3}|[0-9]{1,3}) +(?:\.\.\([ 0-9]+skipped\)\.|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} +[0-9?-]+)",

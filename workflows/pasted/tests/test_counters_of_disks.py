@@ -32,7 +32,7 @@ Informational Exceptions page  [0x2f]
 """
 
 
-def told(text):
+def found_in(text):
     read = triage([("p", text)])
     assert [each.outcome for each in read.reads] == ["read"], read.reads
     assert not read.good
@@ -49,7 +49,7 @@ def told(text):
     ],
 )
 def test_metrics_of_smartmon(healthy, pending, expected):
-    assert told(METRICS.format(healthy=healthy, pending=pending)) == expected
+    assert found_in(METRICS.format(healthy=healthy, pending=pending)) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_metrics_of_smartmon(healthy, pending, expected):
     ],
 )  # fmt: skip
 def test_one_metric(line, expected):
-    assert told(line) == expected
+    assert found_in(line) == expected
 
 
 def test_a_share_of_spare_blocks_is_taken_as_percent():
-    assert told('nvme_available_spare{device="nvme0n1"} 1\nnvme_available_spare_threshold{device="nvme0n1"} 0.1\n') == set()
-    assert told('nvme_available_spare_ratio{device="nvme0n1"} 0.08\nnvme_available_spare_threshold_ratio{device="nvme0n1"} 0.1\n') == {
+    assert found_in('nvme_available_spare{device="nvme0n1"} 1\nnvme_available_spare_threshold{device="nvme0n1"} 0.1\n') == set()
+    assert found_in('nvme_available_spare_ratio{device="nvme0n1"} 0.08\nnvme_available_spare_threshold_ratio{device="nvme0n1"} 0.1\n') == {
         ("disk-worn", "watch")
     }
 
@@ -111,7 +111,7 @@ def test_metrics_of_a_pool_between_those_of_disks_are_read_too():
     ],
 )
 def test_rows_of_checkmk(pending, warning, expected):
-    assert told(CHECKMK.format(pending=pending, warning=warning)) == expected
+    assert found_in(CHECKMK.format(pending=pending, warning=warning)) == expected
 
 
 @pytest.mark.parametrize("command", ["", "# sg_logs -a /dev/sdg\n"])
@@ -125,7 +125,7 @@ def test_rows_of_checkmk(pending, warning, expected):
     ],
 )
 def test_log_pages_of_a_disk_with_and_without_their_command(command, uncorrected, asc, ascq, expected):
-    assert told(command + PAGES.format(uncorrected=uncorrected, asc=asc, ascq=ascq)) == expected
+    assert found_in(command + PAGES.format(uncorrected=uncorrected, asc=asc, ascq=ascq)) == expected
 
 
 REPORT = """smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0-20-amd64] (local build)
@@ -212,7 +212,7 @@ Self Test Result[2]:
     ],
 )
 def test_self_tests_of_an_nvme_disk(newest, older, expected):
-    assert told(TESTS.format(newest=newest, older=older)) == expected
+    assert found_in(TESTS.format(newest=newest, older=older)) == expected
 
 
 @pytest.mark.parametrize(
@@ -226,4 +226,4 @@ def test_self_tests_of_an_nvme_disk(newest, older, expected):
     ],
 )
 def test_lines_of_hddtemp(text, expected):
-    assert told(text) == expected
+    assert found_in(text) == expected

@@ -45,7 +45,7 @@ sata2/1                        sata-port    empty        unconfigured ok
 """
 
 
-def told(text):
+def found_in(text):
     read = triage([("p", text)])
     assert {each.outcome for each in read.reads} == {"read"}, read.reads
     assert not read.good
@@ -56,7 +56,7 @@ def told(text):
     ("asserted", "expected"), [("", set()), ("\n                         [Power Supply AC lost]", {("enclosure-fault", "act")})]
 )
 def test_of_a_record_what_is_asserted_counts_and_not_what_can_be(asserted, expected):
-    assert told(RECORD.format(number="51", asserted=asserted)) == expected
+    assert found_in(RECORD.format(number="51", asserted=asserted)) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_of_a_record_what_is_asserted_counts_and_not_what_can_be(asserted, expec
     [("ok", set()), ("Lower Critical", {("enclosure-fault", "act")}), ("Lower Non-Critical", {("enclosure-fault", "watch")})],
 )
 def test_a_record_of_a_threshold(state, expected):
-    assert told(FAN.format(state=state)) == expected
+    assert found_in(FAN.format(state=state)) == expected
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_record_of_a_threshold(state, expected):
     ],
 )  # fmt: skip
 def test_rows_of_sensors_in_other_forms(row, expected):
-    assert told(row) == expected
+    assert found_in(row) == expected
 
 
 def test_bits_that_no_name_explains_are_named():
@@ -104,7 +104,7 @@ def test_bits_that_no_name_explains_are_named():
     ],
 )  # fmt: skip
 def test_events_of_a_machine(event, expected):
-    assert told(event) == expected
+    assert found_in(event) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_events_of_a_machine(event, expected):
     ],
 )
 def test_power_supplies_of_a_proliant(there, redundant, condition, expected):
-    assert told(SUPPLIES.format(there=there, redundant=redundant, condition=condition)) == expected
+    assert found_in(SUPPLIES.format(there=there, redundant=redundant, condition=condition)) == expected
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_power_supplies_of_a_proliant(there, redundant, condition, expected):
     ],
 )  # fmt: skip
 def test_other_parts_of_a_proliant(row, expected):
-    assert told(row) == expected
+    assert found_in(row) == expected
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_other_parts_of_a_proliant(row, expected):
     ],
 )
 def test_the_condition_of_an_attachment_point(condition, expected):
-    assert told(POINTS.format(condition=condition)) == expected
+    assert found_in(POINTS.format(condition=condition)) == expected
 
 
 CHASSIS = """System Power         : on
@@ -168,7 +168,7 @@ Cooling/Fan Fault    : false
     ],
 )
 def test_the_status_of_a_chassis(power, drive, expected):
-    assert told(CHASSIS.format(power=power, drive=drive)) == expected
+    assert found_in(CHASSIS.format(power=power, drive=drive)) == expected
 
 
 def test_a_list_of_parts_says_of_none_that_it_is_away():
@@ -176,9 +176,9 @@ def test_a_list_of_parts_says_of_none_that_it_is_away():
     assert not triage([("p", text)]).situations
 
 
-@pytest.mark.parametrize("said", ["Drive Fault          : false", "disk failure: no", "PSU fault : 0"])
-def test_a_fault_that_is_denied_behind_many_blanks_is_none(said):
-    assert not triage([("p", said)]).situations
+@pytest.mark.parametrize("line", ["Drive Fault          : false", "disk failure: no", "PSU fault : 0"])
+def test_a_fault_that_is_denied_behind_many_blanks_is_none(line):
+    assert not triage([("p", line)]).situations
 
 
 PAGE = """Enclosure Status diagnostic page:
