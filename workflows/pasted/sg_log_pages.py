@@ -29,7 +29,7 @@ NAMELESS = "unnamed"  # a text without its command line is filed under this and 
 
 
 def situations(value: Logs, lines: Sequence[str], where: Where) -> tuple[Situation, ...]:
-    """Nothing of a disk whose condition is known from its report, with these pages in it."""
+    """Nothing of a disk whose condition is known from its report, with these pages in it, or whose report alone says enough against it."""
     device = where.source.partition("/")[2]
     if _is_judged(device, where):
         return ()
@@ -44,8 +44,12 @@ def situations(value: Logs, lines: Sequence[str], where: Where) -> tuple[Situati
 
 
 def _is_judged(device: str, where: Where) -> bool:
-    disks = where.facts.disks if where.facts is not None else ()
-    return any(device in disk.names and known(disk.condition) for disk in disks) if known(disks) else False
+    if where.facts is None:
+        return False
+    disks = where.facts.disks if known(where.facts.disks) else ()
+    return any(device in disk.names and known(disk.condition) for disk in disks) or any(
+        report.asked == device and report.condition.findings for report in where.facts.loose_reports
+    )
 
 
 def _take(line: str, disk: Counters) -> None:

@@ -128,6 +128,12 @@ def test_log_pages_of_a_disk_with_and_without_their_command(command, uncorrected
     assert found_in(command + PAGES.format(uncorrected=uncorrected, asc=asc, ascq=ascq)) == expected
 
 
+def test_a_disk_whose_report_says_it_already_is_told_once():
+    report = "# smartctl -x /dev/sdg\nsmartctl 7.2 2020-12-30 r5155\n=== START OF READ SMART DATA SECTION ===\nSMART Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d, ascq=10]\n"
+    text = report + "# sg_logs -a /dev/sdg\n" + PAGES.format(uncorrected="0", asc="5d", ascq="10")
+    assert [each.slug for each in triage([("p", text)]).situations] == ["disk-failing"]
+
+
 REPORT = """smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0-20-amd64] (local build)
 === START OF INFORMATION SECTION ===
 Device Model:     TOSHIBA MG05ACA800E
