@@ -13,10 +13,12 @@ from typing import Any
 
 from agents.collectors import _attributes
 from agents.collectors._attributes import Attribute
+from agents.collectors._error_log import Unreadable, unreadable
 from agents.collectors.sas_phys import gigabits
 from agents.collectors.sg_logs import SelfTest
 
 TESTS_MAX = 21
+ERRORS_MAX = 200
 TESTS = tuple(f"scsi_self_test_{number}" for number in range(TESTS_MAX))
 NVME_RESULTS = {0: 0, 1: 1, 2: 2, 3: 1, 4: 1, 5: 3, 6: 4, 7: 7, 8: 1, 9: 1}  # of NVMe's self-test log -> of SCSI's, as in `SelfTest`
 PORTS = tuple((port, f"scsi_sas_port_{port}") for port in range(4))
@@ -73,6 +75,7 @@ class SmartDetails:
     exhausted: tuple[str, ...] = ()  # the same of old-age attributes: used up as designed
     too_hot: bool = False  # a temperature attribute is at or below its threshold now
     has_no_self_test: bool = False  # NVMe, where a self-test is optional: smartctl 7.5 and newer, or the text of 7.4, say that it has none
+    unreadable: Unreadable | None = None  # ATA: reads that failed, by its error log
     in_text: bool = False  # read from smartctl's text, which leaves out what JSON says
 
 
@@ -110,7 +113,17 @@ def details(document: dict[str, Any]) -> SmartDetails:
         exhausted=_attributes.exhausted(table),
         too_hot=_attributes.too_hot(table),
         has_no_self_test=_bool(document, "nvme_optional_admin_commands", "self_test") is False,
+        unreadable=unreadable(_logged(document), _int(document, "power_on_time", "hours")),
     )
+
+
+def _logged(document: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """The errors of an ATA disk's log, of the longer one where both are there."""
+    logs = [_dict(_dict(document.get("ata_smart_error_log")).get(name)).get("table") for name in ("extended", "summary")]
+    for row in next((log for log in logs if isinstance(log, list) and log), [])[:ERRORS_MAX]:
+        hours, why = _int(_dict(row), "lifetime_hours"), _text(_dict(row), "error_description")
+        if hours is not None and why:
+            yield hours, why
 
 
 UNCORRECTABLE = "Number of Reported Uncorrectable Errors"  # of the device statistics, General Errors (ACS-4, 9.5.5)

@@ -13,6 +13,7 @@ from typing import Any
 
 from agents.collectors import _attributes
 from agents.collectors._attributes import Attribute
+from agents.collectors._error_log import HEAD, WHY, unreadable
 from agents.collectors._smart_json import NVME_RESULTS, TESTS_MAX, ErrorLine, SmartDetails
 from agents.collectors.sg_logs import SelfTest
 from agents.domain.wwid import normalise
@@ -63,6 +64,7 @@ class Report:
     test_runs: bool | None = None
     background: str | None = None
     statistics: dict[str, int] = field(default_factory=dict)
+    logged: list[tuple[int, str]] = field(default_factory=list)  # errors of an ATA disk: hours of use, and why
     lines: int = 0  # that were understood
     section: str = ""
 
@@ -97,6 +99,7 @@ class Report:
             failing=_attributes.failing(self.table),
             exhausted=_attributes.exhausted(self.table),
             too_hot=_attributes.too_hot(self.table),
+            unreadable=unreadable(self.logged, of("power_on_hours", hours)),
             in_text=True,
         )
 
@@ -107,8 +110,20 @@ def read(text: str) -> Report:
     for raw in text.split("\n"):
         line = raw.strip()[:LINE_MAX]
         if line:
+            _log_error(report, line)
             report.lines += any(take(report, line) for take in _TAKERS)
     return report
+
+
+_ERROR, _WHY = re.compile(HEAD), re.compile(WHY)
+
+
+def _log_error(report: Report, line: str) -> None:
+    """An entry of the error log. Why it failed stands some lines below its head; the first counts."""
+    if head := _ERROR.match(line):
+        report.logged.append((int(head.group(1)), ""))
+    elif report.logged and not report.logged[-1][1] and (why := _WHY.match(line)):
+        report.logged[-1] = (report.logged[-1][0], why.group(1))
 
 
 def _heading(report: Report, line: str) -> bool:

@@ -49,6 +49,7 @@ class SesEnclosure:
     id: str  # "0x50050cc11ac016e2"
     slots: tuple[SesSlot, ...]
     elements: tuple[SesElement, ...] = ()  # where the text says how they are
+    alarms: tuple[str, ...] = ()  # bits in the head of the status page: some part is so, whichever it is ("CRIT")
 
 
 def keys(host: Host) -> tuple[str, ...]:
@@ -113,11 +114,20 @@ def parse(text: str) -> SesEnclosure | Unparsed:
         elif in_bays and slots and not slots[-1].take(line) and any(word in line for word in _MAYBE):
             return Unparsed("a line about a bay cannot be read", line)
     if identity is None or int(identity, 16) == 0:
-        return SesEnclosure("", (), elements) if elements else Unparsed("the enclosure gives no logical identifier")
+        return SesEnclosure("", (), elements, _alarms(lines)) if elements else Unparsed("the enclosure gives no logical identifier")
     numbers = [slot.number for slot in slots]
     if len(set(numbers)) != len(numbers):
         return Unparsed("two bays have the same slot number", next(f"slot {n}" for n in numbers if numbers.count(n) > 1))
-    return SesEnclosure(identity, tuple(slot.read() for slot in sorted(slots, key=lambda slot: slot.number)), elements)
+    return SesEnclosure(identity, tuple(slot.read() for slot in sorted(slots, key=lambda slot: slot.number)), elements, _alarms(lines))
+
+
+_HEAD = re.compile(r"\s{1,8}INVOP=[01], INFO=[01], NON-CRIT=([01]), CRIT=([01]), UNRECOV=([01])\s*")
+
+
+def _alarms(lines: list[str]) -> tuple[str, ...]:
+    """The bits of SES-4, 6.1.4 (enclosure status page) that are set; that of information is none."""
+    head = next(filter(None, map(_HEAD.fullmatch, lines)), None)
+    return tuple(name for name, bit in zip(("NON-CRIT", "CRIT", "UNRECOV"), head.groups(), strict=True) if bit == "1") if head else ()
 
 
 def _elements(lines: list[str]) -> tuple[SesElement, ...]:

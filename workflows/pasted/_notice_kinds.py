@@ -60,7 +60,7 @@ MACHINES: tuple[Kind, ...] = (
     (_of(r"Drive ECC error|[Rr]eallocated sector count|Sense key: {0,3}3\b|medium errors?|media errors?|Sense: {0,2}[0-9a-f]{1,2}/11/"), "disk-errors", "watch", "a disk has blocks or commands that failed"),
     (_of(r"(?:PD|drive|disk).{0,60}(?:removed|missing|not present)|Removed: PD|to (?:OFFLINE|MISSING)"), "disk-missing", "watch", "a disk is away"),
     (_of(r"SAS error counts|link errors?|link speed changed|PHY.{0,40}(?:error|lost)"), "link-crc", "watch", "transfers to a disk came damaged, or its link failed"),
-    (_of(r"(?:power supply|PSU|fan|enclosure|EMM|temperature sensor).{0,60}(?:fail|lost|critical|not ok|non-recoverable)"), "enclosure-fault", "watch", "a part of the machine or of a shelf failed"),
+    (_of(r"(?:power supply|PSU|fan|enclosure|EMM|temperature sensor).{0,60}(?:fail|lost|critical|not ok|non-recoverable)|redundancy lost|transition to (?:critical|non-recoverable)"), "enclosure-fault", "watch", "a part of the machine or of a shelf failed"),
     (_of(r"(?:battery|BBU|capacitor|cache module).{0,60}(?:fail|low|replace|degraded|not ok)|controller.{0,60}(?:fail|reset|lockup|hung)"), "hba-fault", "watch", "a controller, or its battery, is not well"),
 )  # fmt: skip
 

@@ -33,7 +33,7 @@ _TROUBLE = re.compile(
     r"|(?P<errors>(?<!0 )(?:i/o|io|read|write|checksum|cksum|medium|media|ecc|uncorrect(?:able|ed)|unrecover(?:able|ed)|hardware)[ /]{0,2}(?:data )?errors?(?! ?[:=]? ?0\b)|tim(?:e[ -]?out|ed out)(?: error)?|bad (?:blocks?|sectors?)|unreadable|(?:current[_ ])?pending[_ ]sectors?(?:[_ ]count)?|reallocated[_ ]sectors?(?:[_ ](?:ct|count))?|offline[_ ]uncorrectable|reported[_ ]uncorrect|with [1-9][0-9]{0,9} errors|[1-9][0-9]{0,9} inconsistenc(?:y|ies)|(?<!0 )errors (?:detected|found|reported|occurred)|in error)"
     r"|(?P<warned>warnings?|caution)"
     r"|(?P<failed>fail(?:ed|ures?|(?= event))|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= state| ?(?:$|[:,;.)\]]))|not passed|unrecoverable(?= state)|needs? (?:replacement|to be replaced)|(?:stopped|not spinning|below (?:the )?(?:threshold|minimum|critical\w{0,3}))(?= ?(?:$|[:,;.(]))|low(?= ?(?:$|[:,;.(]| on ))|non-?recoverable|damaged|corrupt(?:ed)?|(?<!spinning )(?<!spun )(?<!powering )(?<!shutting )down|reset unexpectedly|unexpected(?:ly)? reset|bad|lost))"
-    r"(?![\w-])(?! ?[:=]{1,2} ?(?:0(?![0-9.])|no\b|none\b|false\b|n/a\b))"
+    r"(?![\w-])(?! {0,24}[:=]{1,2} ?(?:0(?![0-9.])|no\b|none\b|false\b|inactive\b|n/a\b))"
 )
 _IS_ZERO = re.compile(
     r"[^0-9,;|]{0,30}?(?:\b(?:is|to|count|value)|[:=>]) ?(?:of )?[:=]? ?0(?![0-9.x])"

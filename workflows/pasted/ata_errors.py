@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from agents.collectors._error_log import HEAD, UNREADABLE, WHY
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Situation
 from workflows.pasted.base import Reader, Where, plural, refused
 
-HEAD = r"\s{0,8}Error [0-9]{1,6} (?:\[[0-9]{1,4}\] )?occurred at disk power-on lifetime: ([0-9]{1,9}) hours"
 COUNT = r"\s{0,8}(?:ATA Error Count|Device Error Count): ([0-9]{1,9})\b"
 _HEAD, _COUNT = re.compile(HEAD), re.compile(COUNT)
-_WHY = re.compile(r".{0,200}\bError: ([A-Z][A-Z0-9, ]{1,40}?)(?: (?:[0-9]{1,6} sectors )?at LBA = 0x[0-9a-f]{1,16} = ([0-9]{1,20}))?\s*$")
-_UNREADABLE, _LINK = ("UNC", "IDNF", "AMNF"), "ICRC"
+_WHY = re.compile(WHY)
+_LINK = "ICRC"
 
 
 # What smartctl calls the commands, in the table below an error: the first one is the one that failed
@@ -82,7 +82,7 @@ def situations(value: AtaErrors, where: Where) -> tuple[Situation, ...]:
 
 
 def _of(value: AtaErrors, where: Where) -> Iterator[Situation]:
-    unreadable = [error for error in value.errors if error.is_one_of(*_UNREADABLE)]
+    unreadable = [error for error in value.errors if error.is_one_of(*UNREADABLE)]
     link = [error for error in value.errors if error.is_one_of(_LINK)]
     if unreadable:
         yield _situation(

@@ -22,13 +22,17 @@ _SENSOR = re.compile(
     rf"{_NAME} {{0,2}}(?P<words>[^|]{{1,20}})\|[^|]{{1,24}}\| {{0,2}}(?P<state>{_STATES}|na|0x[0-9a-f]{{4}}) {{0,8}}\|(?:[^|]{{1,16}}\|){{4,5}}[^|]{{0,16}}$"
 )
 _FREE = re.compile(
-    r"\s{0,8}[0-9]{1,5} {0,4}\| {0,2}(?P<name>[^|]{1,60}?) {0,40}\| {0,2}(?P<type>[A-Z][^|]{1,40}?) {0,30}\|(?: {0,2}(?P<state>Nominal|Warning|Critical|N/A) {0,4}\|)?"
-    r"[^|]{1,20}\|[^|]{1,12}\| {0,2}(?P<words>(?:'|N/A)[^|]{0,200})$"
+    r"\s{0,8}[0-9]{1,5} {0,4}\| {0,2}(?P<name>[^|]{1,60}?) {0,40}\| {0,2}(?P<type>[A-Z][^|]{1,40}?) {0,30}\|(?: {0,2}(?P<state>Nominal|Warning|Critical|N/A) {0,8}\|)?"
+    r"[^|]{1,20}\|[^|]{1,20}\| {0,2}(?P<words>(?:'|N/A)[^|]{0,200})$"
 )
 _OLD_FREE = re.compile(
     r"\s{0,8}[0-9]{1,5}: (?P<name>[^(:|]{1,60}) \((?P<type>[A-Z][^()]{1,40})\): [^\[\]]{0,60}(?P<words>(?:\[[^\[\]]{1,60}\]){1,8})$"
 )
-_FORMS = (_ELIST, _SENSOR, _SDR, _FREE, _OLD_FREE)
+_COMMAS = re.compile(
+    rf"(?P<name>[^,|:;]{{1,40}}),(?:[0-9A-Fa-f]{{2}}h,(?P<state>{_STATES}),[0-9]{{1,3}}\.[0-9]{{1,3}},(?P<words>[^|;]{{0,200}})"
+    rf"|(?P<figure>-?[0-9]{{1,9}}(?:\.[0-9]{{1,6}})?,(?:degrees [CF]|RPM|Volts|Watts|Amps|percent|unspecified|CFM)),(?P<grade>{_STATES}))$"
+)  # ipmitool -c
+_FORMS = (_ELIST, _SENSOR, _SDR, _FREE, _OLD_FREE, _COMMAS)
 _NOISE = re.compile(
     r"(?:Unable to send command|Error (?:reading sensor|sending)|Get (?:SDR|Device)|Unable to renew SDR|Sensor data repository|ID +\| Name|Password:|Caching SDR|Cannot (?:read|retrieve) )"
 )
@@ -64,10 +68,29 @@ def _sensor(line: str) -> Sensor | None:
     return Sensor(
         row["name"].strip(),
         (parts.get("type") or "").strip(),
-        (parts.get("state") or "").strip(),
-        (row["words"] or "").strip(),
+        (parts.get("state") or parts.get("grade") or "").strip(),
+        _words(row["name"], (row["words"] or parts.get("figure") or "").strip(), (parts.get("state") or "").strip()),
         line.strip(),
     )
+
+
+# What the bits of a discrete sensor mean (IPMI 2.0, table 42-3), where its name says of which kind it is: `ipmitool sensor` prints them as 0x0980,
+# the lower byte first. Only with the bit of presence: a sensor that knows only "absent" and "present" has its second bit for that.
+_BITS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"(?i)^(?:PSU?|PWS|Power ?Supply) ?#?[0-9AB]?[ _]?(?:Status)?$"),
+     ("Presence detected", "Failure detected", "Predictive failure", "Power Supply AC lost", "AC lost or out-of-range", "AC out-of-range, but present", "Configuration error")),
+    (re.compile(r"(?i)^(?:HDD|Drive|Disk|SSD|Bay) ?#?[0-9]{1,3}[ _]?(?:Status)?$"),
+     ("Drive Present", "Drive Fault", "Predictive Failure", "Hot Spare", "Parity Check In Progress", "In Critical Array", "In Failed Array", "Rebuild In Progress")),
+)  # fmt: skip
+_RAW = re.compile(r"0x([0-9a-f]{2})[0-9a-f]{2}$")
+
+
+def _words(name: str, words: str, state: str) -> str:
+    """The words of a sensor; where `ipmitool sensor` prints its bits alone, what they mean."""
+    raw = _RAW.match(state)
+    names = next((bits for form, bits in _BITS if form.match(name.strip())), ()) if raw else ()
+    asserted = int(raw.group(1), 16) if raw else 0
+    return ", ".join(text for bit, text in enumerate(names) if asserted >> bit & 1) if names and asserted & 1 else words
 
 
 _BAD_STATES: dict[str, Severity] = {
@@ -100,7 +123,8 @@ def _of(sensor: Sensor, where: Where) -> Iterator[Situation]:
         return
     drive = _DRIVE.search(sensor.name) is not None or sensor.kind == "Drive Slot"
     slug = ("disk-hot" if _HEAT.search(sensor.name) else "disk-failing") if drive else "enclosure-fault"
-    words = f"{sensor.words}{f' ({sensor.state})' if sensor.state and sensor.state != 'ok' else ''}"
+    shown = sensor.state and sensor.state != "ok" and not _RAW.match(sensor.state)
+    words = f"{sensor.words}{f' ({sensor.state})' if shown else ''}"
     yield Situation(
         slug, f"{slug}:{where.node}:ipmi:{sensor.name}", where.node, severity,
         f"{sensor.name}: {words}",
@@ -113,7 +137,16 @@ def _of(sensor: Sensor, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Sensors) -> tuple[str, ...]:
+    raw = sum(_RAW.match(sensor.state) is not None and sensor.words.startswith("0x") for sensor in value.sensors)
+    bits = (
+        (
+            f"{plural(raw, 'sensor')} of them {'shows' if raw == 1 else 'show'} bits alone, which were not judged; `ipmitool sdr elist` says them in words.",
+        )
+        if raw
+        else ()
+    )
     return (
+        *bits,
         f"{plural(len(value.sensors), 'sensor')} of the machine {'was' if len(value.sensors) == 1 else 'were'} read. A sensor that is ok says nothing of how a disk is: smartctl -x and `zpool status -P -p` do.",
     )
 

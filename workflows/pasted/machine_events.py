@@ -17,6 +17,11 @@ from workflows.pasted.notices import Notice, Notices
 _SEL = re.compile(
     r"\s{0,8}[0-9a-f]{1,5} {0,4}\| {0,4}(?:[0-9/.-]{8,10}|Pre-Init[^|]{0,30}) {0,4}\| {0,4}[0-9:]{5,8}[^|]{0,12}\| {0,4}(?P<sensor>[^|]{1,80}?) {0,4}\| {0,4}(?P<event>[^|]{1,80}?) {0,4}\| {0,4}(?P<way>Asserted|Deasserted)\b"
 )
+# FreeIPMI's ipmi-sel, also with --output-event-state and with the direction of an event
+_FREE_SEL = re.compile(
+    r"\s{0,8}[0-9]{1,6} {0,6}\| {0,4}(?:[A-Z][a-z]{2}-[0-9]{2}-[0-9]{4}|PostInit|N/A) {0,6}\| {0,4}(?:[0-9:]{8}|PostInit|N/A) {0,6}\| {0,4}(?P<sensor>[^|]{1,80}?) {0,60}\| {0,4}(?P<kind>[A-Z][^|]{1,40}?) {0,40}\|"
+    r"(?: {0,4}(?P<state>Nominal|Warning|Critical|N/A) {0,6}\|)?(?: {0,4}(?P<way>Assertion|Deassertion) Event {0,6}\|)? {0,4}(?P<event>[^|]{1,160}?) {0,8}$"
+)
 _OPENMANAGE = re.compile(
     r".{0,160}?\bServer[ _]Administrator(?:\[[0-9]{1,9}\])?: Storage Service EventID: (?P<id>[0-9]{4}) +(?P<sentence>\S.{1,500})"
 )
@@ -35,7 +40,7 @@ _DRIVE = re.compile(
 )
 # Dell's lifecycle log and alert mails: the id of a message, and its sentence (Event and Error Message Reference Guide)
 _DELL = re.compile(
-    r"(?:.{0,80}?[\s|,:(])?(?:PDR|VDR|STOR|BAT|CTL|ENC|PSU|FAN|TMP|SSD|HWC|RDU|CBL)[0-9]{1,5}[\s|,:)-]{1,6}(?P<sentence>[A-Z][^|]{5,400})"
+    r"(?:.{0,80}?[\s|,:(])?(?:(?:PDR|VDR|STOR|CTL|ENC)[0-9]{1,5}|(?:BAT|PSU|FAN|TMP|SSD|HWC|RDU|CBL)[0-9]{4})[\s|,:)-]{1,6}(?P<sentence>[A-Z][^|]{5,400})"
 )
 _READYNAS = re.compile(
     r"(?:.{0,80}?: )?(?P<sentence>(?:Disk in channel [0-9]{1,2} .{0,40}changed state from|Volume \S{1,60} health changed from|Detected (?:increasing|high) [a-z ]{3,60}count: ).{1,200})"
@@ -51,7 +56,7 @@ _OF_HP = re.compile(r"^Drive Array ?- ?")  # what HP calls all that its controll
 _STATUS = re.compile(r"has a new status of (?P<status>[0-9]{1,2})")
 _FINE, _OF_LOGICAL = "2", re.compile(r"(?i)logical drive")  # CPQIDA-MIB: 2 is ok in each of its lists
 _QUIET = re.compile(
-    r"(?i)returned to normal|de-?asserted|operating normally|\bis (?:now )?(?:online|ready)\b|from (?:FAILED|OFFLINE|MISSING|Degraded) to |drive presence was asserted|hot spare was asserted|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|Shutdown command|Raw Sense|initialization|Log area|Sense: {0,2}5/|power state change"
+    r"(?i)returned to normal|de-?asserted|operating normally|\bis (?:now )?(?:online|ready)\b|from (?:FAILED|OFFLINE|MISSING|Degraded) to |drive presence was asserted|hot spare was asserted|Controller log file entry|Patrol|consistency check|learn|rebuild (?:complete|progress|start)|Inserted|drive present|presence detected|fully redundant|to (?:ONLINE|OPTIMAL|HOTSPARE|UNCONFIGURED_GOOD|REBUILD)\b|correct(?:ed|ing)|recovered|repaired|Time established|boot|Power off/down|State (?:De)?[Aa]sserted|Shutdown command|Raw Sense|initialization|Log area|Sense: {0,2}5/|power state change"
 )
 
 
@@ -72,6 +77,8 @@ def _events(lines: Sequence[str]) -> Iterator[Notice]:
             yield Notice(described["sentence"].strip(), _fields(quiet), line.strip())
         elif sel := _SEL.match(line[:400]):
             yield _of_sensor(sel["sensor"], sel["event"], sel["way"], line)
+        elif free := _FREE_SEL.match(line[:500]):
+            yield _of_free(free, line)
         elif found := event(line):
             yield found
 
@@ -82,10 +89,25 @@ def event(line: str) -> Notice | None:
     return _of_words(found.group("sentence").strip(), line) if found else None
 
 
+_GONE = (
+    ("Drive Present", "drive not present"),
+    ("Presence detected", "power supply is missing"),
+    ("Fully Redundant", "redundancy lost"),
+)  # once deasserted
+
+
+def _of_free(row: re.Match[str], line: str) -> Notice:
+    """An event whose state FreeIPMI calls Nominal is none; another one counts by its words."""
+    way = "Deasserted" if row["way"] == "Deassertion" else "Asserted"
+    if row["state"] == "Nominal" and way == "Asserted":
+        return Notice(f"{row['sensor']}: {row['event']}", _fields(True), line.strip())
+    return _of_sensor(row["sensor"], row["event"], way, line)
+
+
 def _of_sensor(sensor: str, event: str, way: str, line: str) -> Notice:
-    away = event.startswith("Drive Present") and way == "Deasserted"
-    words = "drive not present" if away else event
-    over = (way == "Deasserted" and not away) or (_QUIET.search(event) is not None and not away)
+    gone = next((words for name, words in _GONE if event.startswith(name)), "") if way == "Deasserted" else ""
+    words = gone or event
+    over = not gone and (way == "Deasserted" or _QUIET.search(event) is not None)
     return Notice(f"{sensor}: {words} ({event} {way})", _fields(over), line.strip())
 
 
@@ -111,13 +133,13 @@ def notes(value: Notices) -> tuple[str, ...]:
     )
 
 
-_FIRST = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in (_SEL, *_FORMS, _RECORD))
+_FIRST = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', form.pattern)})" for form in (_SEL, _FREE_SEL, *_FORMS, _RECORD))
 READER = Reader(
     name="machine_events",
     first=_FIRST,
-    tools=("ipmitool", "racadm"),
-    asks=lambda tool, rest: "sel" in rest or "getsel" in rest or "lclog" in rest,
-    goes_on=rf"{_FIRST}|(?:Date/Time|Date and Time|Source|Severity|Description|ID|Category) {0, 12}: |-{{20,}}$|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
+    tools=("ipmitool", "racadm", "ipmi-sel"),
+    asks=lambda tool, rest: tool == "ipmi-sel" or "sel" in rest or "getsel" in rest or "lclog" in rest,
+    goes_on=rf"{_FIRST}|ID +\| Date|(?:Date/Time|Date and Time|Source|Severity|Description|ID|Category) {0, 12}: |-{{20,}}$|\s{{0,8}}(?:seqNum|Time|Code|Class|Locale|Event Data|EVENT ID|SEVERITY LEVEL|LOCATION|Generated on) ?:|={{3,}}|[# ]{{0,4}}Error (?:ID|Code) = ",
     open_ended=True,
     inside=frozenset(("notices", "alerts", "zed_mail")),
     parse=parse,

@@ -123,7 +123,7 @@ _QUIET_SEVERITY = (
 _PATH = re.compile(r"/dev/[a-z](?:[\w/.-]{0,60}[\w])|(?<![\w-])(sd[a-z]{1,3}[0-9]{0,2}|nvme[0-9]{1,3}n[0-9](?:p[0-9]{1,2})?)(?![\w-])")
 _NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
 _PLACE = re.compile(
-    r"(?i)\b((?:p?disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск)[ :]{0,2}#?(?:0x[0-9a-f]{2}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
+    r"(?i)\b((?:p?disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск)[ :]{0,2}#?(?:0x[0-9a-f]{2}|[0-9][a-z]\.[0-9]{1,3}(?:\.[0-9]{1,3})?|[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})(?!\w|\.[0-9])"
     r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?|PD [0-9a-f]{1,3}(?:\(e0x[0-9a-f]{1,4}/s[0-9]{1,3}\)|(?= |$)))"
 )
 

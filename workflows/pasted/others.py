@@ -179,7 +179,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "/proc/driver/cciss",
         "`ssacli ctrl all show config detail` shows the same of each drive and is read.",
     ),
-    (r"smartctl_device\w{0,60}\{", "metrics of smartctl_exporter", "`smartctl -x DEVICE` of each disk is read."),
     (r"\s*(?:Device Statistics \(|0x[0-9a-f]{2}  (?:0x[0-9a-f]{3}  [0-9]|=====  =)) *", "the statistics of a disk", _WHOLE),
     (
         r"\s*(?:\.{3}|[0-9]{1,3}) +(?:\.\.\([ 0-9]+skipped\)\.|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} +[0-9?-]+)",
@@ -237,11 +236,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "R_ERR and ICRC count transfers that came damaged: a cable or a backplane, and no disk to be replaced for it. The whole report of `smartctl -x DEVICE` is read, and `dmesg`.",
     ),
     (
-        r"Ap_Id +Type +(?:Receptacle|Information)",
-        "`cfgadm`",
-        "`failing` and `failed` in its last column are the system's view of a disk; `iostat -En`, `fmadm faulty` and `zpool status` say more and are read.",
-    ),
-    (
         r" *Adapter Phy [0-9]{1,2}: {1,4}Link |  Invalid DWord Count +[0-9]",
         "the phy counters of `lsiutil`",
         "They count since the HBA's reset, so only growth tells: `sas_counters` or `grep . /sys/class/sas_phy/*/*count` shows the same and is read, as is `dmesg`.",
@@ -267,6 +261,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It shows one disk; `geom disk list` shows all and is read, and `smartctl -x DEVICE` its health.",
     ),
     (
+        r"FRU Device Description : ",
+        "`ipmitool fru`",
+        "It lists parts of the machine with their serial numbers, and a part that is not present may never have been there; `ipmitool sdr elist` and `ipmitool sel elist` show what is at fault and are read.",
+    ),
+    (
+        r"Smart Extended Log for NVME device:|SMART Cloud Attributes|OCP Smart",
+        "`nvme ocp smart-add-log`",
+        "It is the maker's own log; `nvme smart-log` and `smartctl -x DEVICE` are read.",
+    ),
+    (
         r"Bad-blocks on /dev/",
         "`mdadm --examine-badblocks`",
         "md keeps a list of blocks that it could not read or write; `smartctl -x DEVICE`, which says whether the disk has them, and `cat /proc/mdstat` are read.",
@@ -290,11 +294,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         r"\s{0,8}(?:Subject: info: .{1,40} raid status change|This is a RAID status update from )",
         "a mail of a RAID watcher (mpt-statusd, megaclisas-statusd and their kind)",
         "What it found stands below that line, and is read where it was pasted: `mpt-status`, `megaclisas-status` or `sas2ircu-status` print it again.",
-    ),
-    (
-        r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Power supply #[0-9]|Fan {2,8}Location)",
-        "`hplog` or `hpasmcli`",
-        "It shows power supplies and fans; `ipmitool sdr elist` and `ipmitool sel elist` show them, too, and are read.",
     ),
     (r"zfs-kmod-[0-9]", "`zfs version`", "It shows no pool; `zpool status -P -p` is read."),
     (r"lsblk: invalid option|Usage:\s*$", "an error or the help of a command", "Run it again without that option."),
@@ -330,7 +329,6 @@ TOOLS: Mapping[str, str] = {
     "sg_requests": "`smartctl -x DEVICE` and `dmesg` are read.",
     "sg_readcap": "`lsblk` and `smartctl -x DEVICE` are read.",
     "hdparm": "`hdparm -I` and `-t` are read, and `smartctl -x DEVICE`.",
-    "cfgadm": "`iostat -En` and `fmadm faulty` are read.",
     "dmsetup": "`multipath -ll`, `lvs -a` and `lsblk` are read.",
     "lsiutil": "`sas3ircu 0 display` and `dmesg` are read.",
     "sas2flash": "`sas2ircu 0 display` shows disks and is read.",

@@ -40,6 +40,8 @@ def _on(node: NodeFacts) -> Iterator[Situation]:
         names.add(enclosure.id)
         if broken:
             yield _situation(node, enclosure, broken)
+        elif enclosure.alarms:
+            yield _without_part(node, enclosure)
     yield from _of_the_kernel(node, names)
 
 
@@ -70,6 +72,27 @@ def _situation(node: NodeFacts, enclosure: EnclosureFacts, broken: tuple[tuple[S
         evidence=tuple(_words.evidence(node, enclosure.source, _line(element)) for element in elements[:SHOWN_MAX]),
         subject={"node": node.node} | ({"enclosure": enclosure.id} if enclosure.id else {}),
         cures=tuple(_cures(elements)),
+    )
+
+
+def _without_part(node: NodeFacts, enclosure: EnclosureFacts) -> Situation:
+    """The head of the page says that a part is not well, and no part of it does: its line is not here, or its place is empty."""
+    name, bits = (f"enclosure {enclosure.id}" if enclosure.id else "the enclosure"), ", ".join(f"{bit}=1" for bit in enclosure.alarms)
+    empty = [_named(element) for element in enclosure.elements if element.status.lower() == "not installed" and element.type in WHAT_COMES]
+    return Situation(
+        slug=SLUG,
+        key=f"{SLUG}:{node.node}:{enclosure.id or enclosure.source}",
+        node=node.node,
+        severity="watch",
+        title=f"{name[0].upper()}{name[1:]} raises {bits}, and shows no part that is so",
+        meaning=f"The head of its status page says that some part is not well ({bits}). None of the parts that were read says so of itself. "
+        + (f"An empty place can be the reason: {'; '.join(empty[:SHOWN_MAX])}. " if empty else "")
+        + "Look at the lights of the enclosure, its power supplies and fans.",
+        evidence=(_words.evidence(node, enclosure.source, bits),),
+        subject={"node": node.node} | ({"enclosure": enclosure.id} if enclosure.id else {}),
+        cures=(
+            Cure("look", "Ask the enclosure for all of its parts (`sg_ses --join`, `sg_ses -p es`), and compare them with what is in it."),
+        ),
     )
 
 

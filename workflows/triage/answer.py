@@ -422,7 +422,9 @@ def _key(source: str, mended: rewrap.Mended, texts: _NodeTexts) -> str | None:
         return f"{source.rpartition('_')[2]}{sum(where.startswith(f'{source}/') for where in texts.captures)}"
     if source in ("zpool_history", "kstat_txgs"):
         return str(mended.value.pool)
-    return None if source in ("sg_logs", "drive_modes") else ""
+    if source == "sg_logs":
+        return f"unnamed{len(texts.captures)}"  # what it says against a disk counts, whichever that is
+    return None if source == "drive_modes" else ""
 
 
 def _key_of_disk(piece: Piece, mended: rewrap.Mended, texts: _NodeTexts) -> str:

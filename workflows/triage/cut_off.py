@@ -343,6 +343,8 @@ def doubt(source: str, value: Any, lines: Sequence[str]) -> str:
 
 def _doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
     """Why a report that lists no trouble does not say that the disk is well; "" where it does, or was not asked for it."""
+    if smart.is_empty and any(map(_SCANNED.match, lines)):
+        return "It lists devices and says nothing of their health; `smartctl -x DEVICE` of each does."
     if smart.silent:
         return f"It says nothing of its health: {smart.silent}."
     if smart.passed is None and not smart.is_empty and not _BEGINNING.match(lines[0]):
@@ -358,6 +360,7 @@ def _doubt_of_disk(smart: Any, lines: Sequence[str]) -> str:
     return f"{ALONE} smartctl -x DEVICE shows its counters." if alone else ""
 
 
+_SCANNED = re.compile(r' *"devices": ?\[')  # `smartctl --scan -j`
 ALONE = "It shows the disk's verdict on itself alone: a disk that fails reads says PASSED all the same."
 
 

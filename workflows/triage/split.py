@@ -295,7 +295,13 @@ _SIGNS = (  # source, how the output begins (a group in it is the key), how its 
     ("zdb_config", re.compile(r"\s*(?:MOS Configuration|Cached configuration):$"), r" {8}version: [0-9]+$"),
     ("smart", re.compile(r"smartctl (?:pre-|version )?[0-9]+\.[0-9]+ "), ""),
     ("smart", re.compile(SMART_PART), ""),
-    ("sg_logs", re.compile(r"(?:Write|Read|Verify|Non-medium|Self-test|Background scan) .{0,30}page +\[0x[0-9a-f]{1,2}\]$"), ""),
+    (
+        "sg_logs",
+        re.compile(
+            r"(?:Write|Read|Verify|Non-medium|Self-test|Background scan|Informational Exceptions|Pending defects|Temperature) {1,2}.{0,30}page +\[0x[0-9a-f]{1,2}\]$"
+        ),
+        "",
+    ),
     ("ses", re.compile(r" *Primary enclosure logical identifier \(hex\): [0-9a-f]{16}$"), ""),
     ("ses", re.compile(r"(?:.*\S )?\[[0-9]+,-?[0-9]+\] +Element type: "), ""),
     ("ses", re.compile(r"Enclosure [Ss]tatus diagnostic page:"), ""),

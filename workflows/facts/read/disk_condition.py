@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agents.collectors import sg_logs as sg_logs_source
 from agents.collectors import smart as smart_source
+from agents.collectors._error_log import Unreadable
 from agents.collectors._smart_json import SmartDetails
 from agents.collectors.block import BlockDisk
 from agents.collectors.sg_logs import Logs
@@ -107,6 +108,7 @@ class ConditionFacts:
     temperature_warning: int | None = None  # NVMe
     silent: str = ""  # why it says nothing of its health
     has_no_self_test: bool = False  # NVMe
+    unreadable: Unreadable | None = None  # SATA: reads that failed, by its error log
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -210,6 +212,7 @@ def condition_of(smart: Smart, logs: Known[Logs]) -> ConditionFacts:
         temperature_warning=more.temperature_warning,
         silent=smart.silent,
         has_no_self_test=more.has_no_self_test,
+        unreadable=more.unreadable,
     )
 
 

@@ -20,6 +20,7 @@ class EnclosureFacts:
     source: str  # "ses/sg90"
     id: str  # "0x50050cc11ac016e2"; "" where the page does not say
     elements: tuple[SesElement, ...]
+    alarms: tuple[str, ...] = ()  # that the head of its status page raises
 
 
 def read_enclosures(sources: Sources) -> tuple[EnclosureFacts, ...]:
@@ -33,6 +34,6 @@ def _read(sources: Sources) -> tuple[EnclosureFacts, ...]:
         for key in sources.keys(source.NAME):
             reading = sources.read(source, key)
             if known(reading) and reading.elements:
-                one = EnclosureFacts(f"{source.NAME}/{key}", reading.id, reading.elements)
+                one = EnclosureFacts(f"{source.NAME}/{key}", reading.id, reading.elements, reading.alarms)
                 found.setdefault(reading.id or one.source, one)
     return tuple(found.values())

@@ -24,6 +24,10 @@ GROWN_ACT = 1000
 UNCORRECTED_WATCH = 1
 UNCORRECTED_ACT = 50  # our own judgement
 
+# Hours of use since a read failed on a SATA disk, by its error log. Many disks have no counter of it, and none of the place either once it was written anew, as ZFS
+# does with what it mends. An older one says little of today: our own judgement, a month.
+LOGGED_HOURS = 720
+
 # Data that was damaged inside the disk, between its cache and its port (ATA 184).
 END_TO_END_WATCH = 1
 

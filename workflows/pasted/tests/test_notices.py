@@ -111,3 +111,16 @@ def test_a_sentence_that_denies_it_is_no_notice_of_it(text: str):
     answer = triage([("p", f"{text}\n")])
     assert not answer.situations
     assert not answer.good
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("[node4: disk.ioMediumError:warning]: Medium error on disk 0b.01.11: op 0x28 sector 104538 SCSI:medium error - Unrecovered read error", "disk 0b.01.11"),
+        ("CRITICAL: Medium error on disk 2.10.3: Unrecovered read error", "disk 2.10.3"),
+        ("CRITICAL: disk 7 has failed", "disk 7"),
+        ("CRITICAL: disk 7e has failed", "a disk that it does not name"),
+    ],
+)  # fmt: skip
+def test_a_disk_is_named_by_its_whole_number_or_not(line, name):
+    assert [found.title.partition(":")[0] for found in triage([("p", line)]).situations] == [name]

@@ -66,10 +66,10 @@ def test_a_check_below_its_heading_is_a_part_of_the_mail():
     assert [found.slug for found in triage([("p", text)]).situations] == ["vdev-degraded"]
 
 
-def test_log_pages_without_their_command_are_named():
-    (read,) = triage([("p", "Read error counter page  [0x3]\n  Total errors corrected = 3\n  Total uncorrected errors = 9\n")]).reads
-    assert read.outcome == "not read"
-    assert "command line" in read.reason
+def test_log_pages_without_their_command_count_for_a_disk_that_nobody_names():
+    found = triage([("p", "Read error counter page  [0x3]\n  Total errors corrected = 3\n  Total uncorrected errors = 9\n")])
+    assert [(each.outcome, each.source) for each in found.reads] == [("read", "sg_logs")]
+    assert [(each.slug, each.title[:35]) for each in found.situations] == [("disk-failing", "A disk that the text does not name:")]
 
 
 def test_an_alert_that_is_quoted_among_somebodys_own_words_is_read_and_the_words_are_not():

@@ -62,7 +62,6 @@ def test_an_alert_is_read_in_its_own_words(name):
         "/dev/sdq: 8 bytes were erased at offset 0x00000200 (gpt): 45 46 49 20 50 41 52 54\n",
         "Device Identification VPD page:\n  Addressed logical unit:\n",
         "vg7-lv: 0 1953513472 raid raid1 2 AD 1953513472/1953513472 idle 0 0 -\n",
-        "Ap_Id                          Type         Receptacle   Occupant     Condition\nc7::w5000c5000000aaaa,0        disk-path    connected    configured   failing\n",
         "  Invalid DWord Count                                   1,204\n",
         "       tty            ada0             ada1             cpu\n tin  tout KB/t   tps  MB/s KB/t   tps  MB/s  us ni sy in id\n",
         " ? taskq_thread+0x2c0/0x4d0 [spl]\n thread_generic_wrapper+0x63/0x70 [spl]\n",

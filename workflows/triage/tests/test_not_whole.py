@@ -255,7 +255,6 @@ def test_a_driver_whose_lines_begin_with_a_colon_is_read():
     [
         ("Disk /dev/vdz: 32.1 GB, 32100000000 bytes, 62695312 sectors\n", "fdisk"),
         ("cciss0: HP Smart Array P999i Controller\nBoard ID: 0x1234103c\n", "/proc/driver/cciss"),
-        ('smartctl_device{device="sdz",model_name="EXAMPLE"} 1\n', "smartctl_exporter"),
     ],
 )
 def test_what_is_not_read_is_named_and_good_for_nothing(line, word):
