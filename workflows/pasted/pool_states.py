@@ -23,7 +23,9 @@ SLUGS = {
     "UNAVAIL": "pool-down",
     "DataCorruption": "data-errors",
 }  # every other one is vdev-degraded
-_LINE = r" {0,8}(?:(?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w{1,80}(?:[{,]| [-+0-9])|# (?:HELP|TYPE) (?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w)"
+_LINE = (
+    r" {0,8}(?:(?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w{1,80}(?:[{,]| [-+0-9])|# (?:HELP|TYPE) (?:node_zfs|zfs_(?:pool|zpool)|zpool)_\w)"
+)
 _STATE = r"(?P<state>ONLINE|DEGRADED|FAULTED|UNAVAIL|SUSPENDED|OFFLINE|REMOVED)"
 _NAME = r"['\"]?(?P<pool>[A-Za-z](?:[\w.:-]{0,79}[\w.-])?)['\"]?"
 _IN_ONE_LINE = tuple(
