@@ -164,10 +164,6 @@ class Schedule:
         for source in sources:
             source.due, source.again = 0.0, source.begun is not None
 
-    def _begin_what_waited(self) -> None:
-        """To hear which disks sleep."""
-        self._begin_due([source for source in self._order if source.wakes_all])
-
     def _begin_due(self, sources: Sequence[Source] | None = None) -> None:
         now = self._clock()
         for source in self._order if sources is None else sources:
@@ -249,7 +245,7 @@ class Schedule:
                 self._release(source.group)
             self._begin_due()
         elif source.name == SLEEP:
-            self._begin_what_waited()
+            self._begin_due([source for source in self._order if source.wakes_all])  # they waited to hear which disks sleep
 
     def _release(self, group: str) -> None:
         """It answers again: whoever could not do without it is asked now."""
@@ -380,7 +376,7 @@ class Schedule:
         jobs = self._crew.look_after()
         with self._lock:
             self._slow = {(job.source, job.key) for job in jobs if job.slow and job.key}
-            self._begin_what_waited()
+            self._begin_due([source for source in self._order if source.wakes_all])  # they waited to hear which disks sleep
             for job in jobs:
                 if not job.given_up and now - job.started > self._patience(job):
                     self._give_up(job, "The read hangs in the kernel and is not repeated until it returns.", now - job.started)
@@ -487,8 +483,8 @@ class Schedule:
 
     def _ask_what_is_news(self) -> None:
         """A label says that its disk is being filled, and is read seldom: when a resilver ends it must be read again. And what is asked of
-        disks once an hour is asked of one that came now: else its health is not known. Pools are listed seldom, too: a failover waits for it.
-        Whether an import looks for another host stands in the uberblocks: no import is offered before they are read."""
+        disks once an hour is asked of one that came now: else its health is not known. Pools are listed seldom, too, and a failover waits for it;
+        uberblocks tell whether an import looks for another host first, and none is offered before they are read."""
         if self._noticed.a_scan_ended(self._last_captures(zpool_status.NAME)):
             self._hurry([self._sources[zdb_label.NAME]])
         if self._noticed.a_disk_came(self._last_captures(block.NAME)):

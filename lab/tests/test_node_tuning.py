@@ -31,6 +31,9 @@ def resilvering(stage, ann) -> str:
     stage.enrol(ann)
     stage.allow("set_tunable")
     stage.answered()
+    stage.sh(
+        f"echo options zfs {IN_FLIGHT}={IN_FLIGHT_BYTES} > /etc/modprobe.d/scan.conf"
+    )  # a run refuses a value that the next boot takes back
     stage.sh(f"echo {IN_FLIGHT_BYTES} > /sys/module/zfs/parameters/{IN_FLIGHT}")
     for number in range(DISKS):
         stage.machine.slow(number, bytes_per_second=BYTES_PER_SECOND)
