@@ -162,7 +162,7 @@ PATTERNS = {
     "ata-up": rf"{_ATA}(?:SATA link up .*|configured for (?:[UM]W?DMA|PIO)[\w/:]{{0,12}}|ATA(?:PI)?-\d+: .*|\d+ sectors, .*|[SP]ATA max .*)",
     # multipathd's own lines, multipathd/main.c, and the kernel's, drivers/md/dm-mpath.c
     "path-down": (
-        r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - [\w ]+ checker (?:reports path is down|timed out).*|(?P<nvme>sd[a-z]+): mark as failed"
+        r"(?:\S+: )?(?P<disk>sd[a-z]+|nvme\w+) - (?:[\w ]+ checker (?:reports path is down|timed out).*|path offline)|(?P<nvme>sd[a-z]+): mark as failed"
         r"|device-mapper: multipath: (?:\d+:\d+: )?Failing path (?P<number>\d+:\d+)\.?|checker failed path (?P<path>\d+:\d+) in map \S+"
     ),
     "path-none": r"(?P<disk>[\w.:-]{1,80}): (?:remaining active paths: 0|Disable queueing)",
@@ -252,6 +252,7 @@ _HINTS = (
     *(
         "checker",
         "mark as failed",
+        "path offline",
         "Failing path",
         "active paths",
         "queueing",

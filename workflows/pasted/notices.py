@@ -14,7 +14,7 @@ from agents.collectors.base import Unparsed
 from workflows.engine.core import Severity, Situation
 from workflows.pasted._notice_kinds import TOPICS, of_language, of_sentence
 from workflows.pasted._stated import IS_RULE, is_of_action, of_statement
-from workflows.pasted.base import Reader, Where, refused
+from workflows.pasted.base import Reader, Where, plural, refused
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,11 @@ _QUIET_SEVERITY = (
     "informazioni",
 )
 _PATH = re.compile(r"/dev/[a-z](?:[\w/.-]{0,60}[\w])|(?<![\w-])(sd[a-z]{1,3}[0-9]{0,2}|nvme[0-9]{1,3}n[0-9](?:p[0-9]{1,2})?)(?![\w-])")
-_NAMED_POOL = re.compile(r"\b(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?(?!is\b|state\b|status\b|has\b)([A-Za-z][\w.:-]{0,80})['\"]?(?= )")
+_NO_NAME = r"(?!(?:is|was|are|has|state|status|health|usage|capacity|space|members?|disks?|drives?|on|of|in|at|with|and|which|that|still|now|alerts?|warning|errors?)\b)"
+_NAMED_POOL = re.compile(
+    rf"\b(?:(?:ZFS (?:z?pool|storage pool)|zpool) ['\"]?{_NO_NAME}([A-Za-z][\w.:-]{{0,80}})['\"]?(?= )"
+    rf"|[Pp]ool ['\"]?{_NO_NAME}([A-Za-z][\w.:-]{{0,80}})['\"]? (?:reports?|is|has|(?:health|state|status)(?: is|:| changed)?) )"
+)
 _PLACE = re.compile(
     r"(?i)\b((?:p?disk|drive|physical disk|bay|slot|HDD|SSD|Laufwerk|Festplatte|Datenträger|disque|disco|unidade?|unità|schijf|dysk|диск)[ :]{0,2}#?(?:0x[0-9a-f]{2}|[0-9][a-z]\.[0-9]{1,3}(?:\.[0-9]{1,3})?|[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|[0-9]{1,3}(?::[0-9]{1,3}){0,2})(?!\w|\.[0-9])"
     r"(?: in (?:backplane|disk drive bay|enclosure) ?[0-9]{1,3})?|PD [0-9a-f]{1,3}(?:\(e0x[0-9a-f]{1,4}/s[0-9]{1,3}\)|(?= |$)))"
@@ -236,7 +240,9 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
     is_of_part = slug in (*NO_DISK, "pool-filling", "pool-suspended") or (slug in ("link-crc", "path-lost") and not name and not serial)
     part = found.group(1) if is_of_part and (found := _PART.search(notice.field(STATED) or notice.sentence)) else ""
     gate = slug == "pool-down"
-    pool = notice.field("zpool", "pool", "pool name") or (named.group(1) if (named := _NAMED_POOL.search(notice.sentence)) else "")
+    pool = notice.field("zpool", "pool", "pool name") or (
+        named.group(1) or named.group(2) if (named := _NAMED_POOL.search(notice.sentence)) else ""
+    )
     return Situation(
         slug, f"{slug}:{where.node}:notice:{serial or part or name or notice.sentence[:60]}", where.node, severity,
         f"{of}: {words}" if not is_of_part else f"{pool or part}: {words}" if pool or part else words[0].upper() + words[1:],
@@ -251,7 +257,7 @@ def _situation(slug: str, severity: Severity, words: str, notice: Notice, where:
 def notes(value: Notices) -> tuple[str, ...]:
     over = sum(bool(_OVER.search(notice.sentence)) for notice in value.notices)
     return (
-        f"{len(value.notices)} notices of a monitor were read{f', {over} of them that a matter is over' if over else ''}. "
+        f"{plural(len(value.notices), 'notice')} of a monitor {'was' if len(value.notices) == 1 else 'were'} read{f', {over} of them that a matter is over' if over else ''}. "
         "How the disks are now stands in smartctl -x and `zpool status -P -p`.",
     )
 

@@ -316,7 +316,7 @@ TOOLS: Mapping[str, str] = {
     "iotop": "It shows processes; `zpool iostat -v -l 5 2` is read.",
     "mpsutil": "It is not read; `sas3ircu 0 display`, `camcontrol devlist` and `sesutil map` are.",
     "mprutil": "It is not read; `sas3ircu 0 display`, `camcontrol devlist` and `sesutil map` are.",
-    "diskinfo": "It shows one disk; `geom disk list` shows all and is read.",
+    "diskinfo": "It is not read. On FreeBSD `geom disk list` shows all disks; on SmartOS `fmadm faulty` and `iostat -En` show how they are. These are read.",
     "format": "It lists disks; `iostat -En` and `zpool status -P -p` show their health.",
     "midclt": "`zpool status -P -p` shows the same of each pool and is read.",
     "zed": "Its lines with eid= and class= are read as a kernel log; `zpool events -v` and `zpool status -P -p` show the rest.",

@@ -80,6 +80,7 @@ def test_a_histogram_that_ends_within_a_row_is_a_part():
     [
         "Jan 05 10:00:01 oss07 multipathd[811]: mpathq: sdk - tur checker reports path is down\n",
         "Jan 05 10:00:01 oss07 multipathd[811]: sdk: mark as failed\n",
+        "Jan 05 10:00:01 oss07 multipathd[811]: mpathq: sdk - path offline\n",
     ],
 )
 def test_a_path_that_multipathd_gives_up_is_reported(line):
@@ -123,3 +124,17 @@ def test_paths_of_nvme_that_lost_their_indentation_are_no_lost_paths():
     )
     assert found.situations == ()
     assert [each.outcome for each in found.reads if each.source] == ["read"]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("[CRITICAL] Pool oak reports health DEGRADED", "oak: an array or a pool is degraded"),
+        ("[CRITICAL] pool 'oak' is DEGRADED now", "oak: an array or a pool is degraded"),
+        ("[CRITICAL] the pool health is DEGRADED", "An array or a pool is degraded"),
+        ("[CRITICAL] pool on vault2 is DEGRADED", "An array or a pool is degraded"),
+    ],
+)
+def test_a_pool_that_a_notice_names_stands_in_its_title(line, title):
+    (found,) = read(f"{line}\n").situations
+    assert found.title == title
