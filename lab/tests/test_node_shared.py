@@ -97,7 +97,8 @@ def test_where_a_read_only_import_writes_a_claim_it_is_refused_and_the_pool_impo
     walk.insist("Check now", "Check that no host has it and all of it is here")
     walk.order("Import it, and mount nothing", approved=True)
     walk.insist("Check now", "See what is to be started")
-    walk.hands("Load keys, mount, and start what the pool serves", "Mounted.")
+    stage.sh(f"zfs mount {POOL}")
+    walk.hands("Load keys, mount, and start what the pool serves", "It is mounted; no key is needed, and nothing else is started from it.")
     walk.until_done()
     assert stage.sh(f"zpool get -Ho value readonly {POOL}").strip() == "off"
-    stage.sh(f"zfs mount {POOL}; test $(cat /{POOL}/file) = kept")
+    assert stage.sh(f"cat /{POOL}/file").strip() == "kept"
