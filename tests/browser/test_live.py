@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.people import Visitor
+from tests.browser.steps import PATIENCE
 
 SOON = 6_000  # well before a page looks by itself
 RINGS = """
@@ -42,7 +43,7 @@ def test_the_last_of_several_rings_is_shown(visit, stack):
     quiet(reader)
     reader.page.goto("/nodes/mds01/")
     head = reader.page.locator("#node .sl-head")
-    expect(head).to_contain_text("may operate")
+    expect(head).to_contain_text("may operate", timeout=PATIENCE)  # it has reported
     reader.page.wait_for_timeout(500)
     stack.manage("shell", "-c", RINGS)
     expect(head).to_contain_text("observes only", timeout=SOON)
