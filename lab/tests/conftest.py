@@ -64,6 +64,9 @@ SEEN: dict[str, tuple[str, ...]] = {
         "test_node_by_hand.py",
         "test_node_wipe.py",
         "test_node_boot_member.py",
+        "test_node_resume.py",
+        "test_node_shared.py",
+        "test_node_tuning.py",
     ),
 }
 
