@@ -119,8 +119,9 @@ class Player:
 
     @staticmethod
     def _is_cut_off(node: Node, leaf) -> bool:
-        on = (disk for disk in node.disks for part in disk.partitions if part.label and part.label.guid == leaf.guid)
-        return any(path.state != "running" for disk in on for path in disk.paths)
+        """Also one whose disk went, where nothing had called it REMOVED for that."""
+        on = [disk for disk in node.disks for part in disk.partitions if part.label and part.label.guid == leaf.guid]
+        return any(path.state != "running" for disk in on for path in disk.paths) or (not on and leaf.state == "ONLINE")
 
     def _offline(self, node: Node, *words: str) -> None:
         for word in words:
