@@ -34,7 +34,7 @@ READ: dict[Release, tuple[int, int]] = {  # series -> the first and the last pat
     (2, 3): (0, 9),
     (2, 4): (0, 4),
 }
-TRIED = ((2, 0), (2, 1), (2, 2), (2, 3), (2, 4))  # with a real kernel, not by source only
+TRIED = ((2, 1), (2, 2), (2, 3), (2, 4))  # with a real kernel, not by source only
 PATHS_ARE_SET, CLEAR_REFUSES, CLEAR_LOOKS, CLAIMS = ("2.2.0",), ("0.8.0",), ("2.2.4",), ("2.3.6", "2.4.1")
 PREPARES, SLOT_POWER, PULL_IS_IGNORED = ("2.1.15", "2.2.1"), ("2.1.15", "2.2.3"), ("2.3.0",)
 HAS_SIT_OUT, HAS_RESILVER, TREE_IS_WHOLE, HOSTID_OF_THE_POOL = ("2.4.0",), ("0.8.0",), ("2.0.2",), ("2.2.0",)
