@@ -18,20 +18,19 @@ _WORD = re.compile(r"[A-Z]{2,5}")
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Reads that failed, as far as the log goes back. `age` is of the newest, in hours of use before now."""
+    """Reads that failed, as far as the log goes back. `age` is of the newest, in hours of use before now; None where that is not known."""
 
     count: int
-    age: int
+    age: int | None
 
 
 def unreadable(entries: Iterable[tuple[int, str]], now: int | None) -> Unreadable | None:
-    """Of (hours, what smartctl says of the error) pairs; None where no read failed, or where nobody says how old the disk is."""
-    if not now:
+    """Of (hours, what smartctl says of the error) pairs, and the disk's hours of use now; None where no read failed."""
+    failed = [hours for hours, why in entries if not set(UNREADABLE).isdisjoint(_WORD.findall(why))]
+    if not failed:
         return None
-    ages = [
-        (now - hours) % _TURN if now >= _TURN else now - hours
-        for hours, why in entries
-        if not set(UNREADABLE).isdisjoint(_WORD.findall(why))
-    ]
-    sane = [age for age in ages if age >= 0]  # an error of the future tells that one of the two counts no hours
-    return Unreadable(len(sane), min(sane)) if sane else None
+    if not now:
+        return Unreadable(len(failed), None)
+    ages = [(now - hours) % _TURN if now >= _TURN else now - hours for hours in failed]
+    newest = min(ages)
+    return Unreadable(len(failed), newest if newest >= 0 else None)  # an error of the future: one of the two counts no hours

@@ -2,8 +2,11 @@
 
 import pytest
 
+from agents.tests.scenes import OWED, RELEASES
+from agents.zfs_releases import TRIED, numbers
 from lab import recipe
 from lab.recipe import Recipe
+from lab.tests.conftest import MINUTES, SEEN
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,9 @@ def test_what_only_one_release_of_debian_lacks_makes_no_other_image_of_the_other
     monkeypatch.setitem(recipe.MORE, "trixie", ("e2fsprogs", "another"))
     assert [series for series in recipe.SUITES if Recipe(series).digest != before[series]] == ["2.4"]
     assert "e2fsprogs" in Recipe("2.4").base  # mkfs.ext4, which the least bookworm has
+
+
+def test_a_series_is_called_tried_when_it_played_every_scene_and_a_walk_was_seen_green_on_it():
+    played = {(numbers(release) or ())[:2] for release in RELEASES if not OWED.get(release)}
+    walked = {tuple(map(int, series.split("."))) for series in recipe.SUITES if SEEN.get(series, MINUTES)}
+    assert set(TRIED) == played & walked

@@ -32,7 +32,7 @@ _LOGGED = re.compile(
 _HEADING = r"\s{0,8}(?:ID {2,8}TYPE {2,12}LOCATION|Fan {1,8}Location|Sensor {1,8}Location)"
 _RULE = r"\s{0,8}-{2,6} {1,8}-{4}"  # below a heading; other tables have the like
 _STATES: dict[str, Severity] = {"failed": "act", "degraded": "act", "critical": "act", "offline": "act", "caution": "watch"}
-_FINE = frozenset(("ok", "normal", "nominal", "absent", "other", ""))
+_FINE = frozenset(("ok", "normal", "nominal", "absent", ""))
 
 
 @dataclass

@@ -151,10 +151,10 @@ def _lost_places(condition: ConditionFacts) -> Iterator[Finding]:
         words = f"{errors:,} {'read or write' if errors == 1 else 'reads or writes'} failed for good, which it could not correct"
         yield Finding("failing", severity, words, f"uncorrected errors {errors}")
     logged = condition.unreadable
-    if logged is not None and logged.age <= at.LOGGED_HOURS and errors < at.UNCORRECTED_WATCH and waiting < at.PENDING_WATCH:
-        words = (
-            f"its error log has {_times(logged.count, 'read')} that failed on the disk, the newest {_times(logged.age, 'hour')} of use ago"
-        )
+    is_recent = logged is not None and (logged.age is None or logged.age <= at.LOGGED_HOURS)
+    if logged is not None and is_recent and errors < at.UNCORRECTED_WATCH and waiting < at.PENDING_WATCH:
+        when = "how long ago is not known" if logged.age is None else f"the newest {_times(logged.age, 'hour')} of use ago"
+        words = f"its error log has {_times(logged.count, 'read')} that failed on the disk, {when}"
         yield Finding("failing", "watch", words, f"errors in its log: {logged.count}")
     if damaged >= at.END_TO_END_WATCH:
         yield Finding("failing", "watch", f"data was damaged inside it {_times(damaged, 'time')}", f"End-to-End_Error {damaged}")

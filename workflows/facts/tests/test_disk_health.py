@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agents.collectors._error_log import Unreadable, unreadable
 from workflows.facts import SelfTestFacts, Unknown
 from workflows.facts.read import thresholds as at
 from workflows.facts.read.disk_health import findings
@@ -72,6 +73,9 @@ def test_a_disk_that_says_nothing_has_no_finding():
         ({"temperature": 71, "temperature_trip": Unknown("not said")}, [("hot", "watch")]),
         ({"temperature": 250, "temperature_trip": Unknown("not said")}, []),  # no number of degrees
         ({"too_hot": True}, [("hot", "watch")]),
+        ({"unreadable": Unreadable(2, at.LOGGED_HOURS)}, [("failing", "watch")]),
+        ({"unreadable": Unreadable(2, at.LOGGED_HOURS + 1)}, []),
+        ({"unreadable": Unreadable(2, None)}, [("failing", "watch")]),  # how long ago is not known
     ],
 )
 def test_each_number_is_weighed(changes, expected):
@@ -102,3 +106,17 @@ def test_a_failed_test_counts_until_a_long_one_has_passed(tests, fails):
 def test_the_certain_ones_come_first():
     found = findings(kinds_of(grown_defects=5000, passed=False, verdict="FAILED!"))
     assert [one.certain for one in found] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("entries", "now", "expected"),
+    [
+        ([(100, "ICRC, ABRT")], 900, None),
+        ([(100, "UNC"), (880, "UNC 8 sectors")], 900, Unreadable(2, 20)),
+        ([(100, "UNC")], None, Unreadable(1, None)),
+        ([(100, "UNC"), (901, "UNC")], 900, Unreadable(2, None)),  # one of the future: the log and the disk count otherwise
+        ([(100, "UNC")], (1 << 16) + 300, Unreadable(1, 200)),  # the log's hours have 16 bits
+    ],
+)
+def test_how_long_ago_a_read_failed_is_known_or_said_not_to_be(entries, now, expected):
+    assert unreadable(entries, now) == expected

@@ -163,7 +163,7 @@ No self-tests have been logged.  [To run self-tests, use: smartctl -t]
         (24100, 20026, "UNC", set()),  # long ago
         (24100, 24026, "ABRT", set()),
         (24100, 24026, "ICRC, ABRT", set()),
-        (24100, 30026, "UNC", set()),  # one of the two counts no hours
+        (24100, 30026, "UNC", {("disk-failing", "watch")}),  # one of the two counts no hours: how long ago is not known
         (65536 + 400, 300, "UNC", {("disk-failing", "watch")}),  # the log's field has 16 bits
     ],
 )

@@ -113,6 +113,7 @@ def test_events_of_a_machine(event, expected):
         ("Yes", "Yes", "Ok", set()),
         ("Yes", "No", "FAILED", {("enclosure-fault", "act")}),
         ("Yes", "No", "Degraded", {("enclosure-fault", "act")}),
+        ("Yes", "Yes", "Other", {("enclosure-fault", "watch")}),  # what it is the tool does not say
         ("Yes", "No", "Strange", {("enclosure-fault", "watch")}),
         ("No", "No", "Ok", set()),
     ],
