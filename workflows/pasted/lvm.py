@@ -73,10 +73,9 @@ def _of(value: Volumes, where: Where) -> Iterator[Situation]:
 
 
 def notes(value: Volumes) -> tuple[str, ...]:
-    count = plural(len(value.missing) + len(value.ill), "line")
-    return (
-        f"{count} of LVM's {'names' if count.startswith('1 ') else 'name'} trouble. It is no pool, and says nothing of the health of its disks; `zpool status -P -p` shows the pools.",
-    )
+    lines = len(value.missing) + len(value.ill)
+    trouble = f"Trouble of LVM stands in {plural(lines, 'line')}." if lines else "No line is about trouble of LVM."
+    return (f"{trouble} It is no pool, and says nothing of the health of its disks; `zpool status -P -p` shows the pools.",)
 
 
 READER = Reader(

@@ -30,6 +30,16 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "`cat /proc/mdstat` shows how the arrays are, and is read; `zpool status -P -p` shows the pools.",
     ),
     (
+        r"Attached devices:\s*$|Host: scsi[0-9]{1,4} Channel: [0-9]{2} Id: [0-9]{2} Lun: [0-9]{2,5}",
+        "/proc/scsi/scsi",
+        "It lists devices without their kernel names and shows no health; `lsscsi -i -g -s` and `smartctl -x DEVICE` are read.",
+    ),
+    (
+        r"\s*LVM2_(?:LV|VG|PV|DEV|SEG)_[A-Z_]{2,32}='",
+        "`pvs`, `vgs` or `lvs` with `--nameprefixes`",
+        "It is no pool; `pvs`, `vgs` and `lvs -a` without that option are read, and so is `zpool status -P -p`.",
+    ),
+    (
         r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
         "a tree of `sas_discover`",
         "It counts devices and shows no error; `sas_counters`, which shows the counters of each link, and `lsscsi -i -g -s` are read.",

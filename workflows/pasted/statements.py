@@ -28,11 +28,11 @@ NAMED = (
 )
 _OF_PERSON = re.compile(r"(?i:\b(?:I'm|I've|I'd|I'll|my|mine|me|hi|hello|thanks|thank you)\b)|\bI\b(?!/O)|\?(?: |$)")
 _NOT_STATED = re.compile(
-    r"(?i)\b(?:if|please|(?-i:may)|might|can|could|would|should|will|possibl[ey]|otherwise|recommend\w*|we|our|you|your|but|then|while|when|where|which|whether|until|means|unless|e\.g|such as|any|some|every|each|most|after|before|let's"
+    r"(?i)\b(?:if|please|(?-i:may)|might|can|could|would|should|will|possibl[ey]|otherwise|recommend\w*|we|our|you|your|but|then|while|when|where|which|whether|until|means|unless|e\.g|risks?|surviv(?:es?|able)|such as|any|some|every|each|most|after|before|let's"
     r"|how|why|what|test (?:alert|message|mail|notification)|replac\w*|fix(?:ed|es|ing)?|check(?:ing)? the|order(?:ed|ing)?|planned|scheduled)\b"
 )
 _IS_STORY = re.compile(
-    r"(?i)\b(?:so|because|had|although|however|usually|often|sometimes|always|typically|yesterday|last (?:week|night|month|year|time)|ago|customers?|ticket|release notes|changelog|chapter|bugs?)\b"
+    r"(?i)\b(?:so|because|had|although|however|usually|often|sometimes|always|typically|yesterday|last (?:week|night|month|year|time)|ago|customers?|ticket|release notes|changelog|chapter|bugs?|scenarios?)\b"
 )
 _IS_OVER = re.compile(
     r"(?i)\b(?:no longer|not|never|no|without|recover(?:ed|y)|resolved|restored|repaired|cleared|back to normal|returned to|(?<!not )healthy now|is healthy|rebuilt|replaced|closed|->? ?(?:OK|ONLINE)|(?<!from )(?:to|now|is|are) (?:OK|online|normal|optimal|good|ready|healthy))\b|rebuild(?:ing)? (?:is |has )?(?:complete|finish|done|end)\w{0,3}|n't\b"

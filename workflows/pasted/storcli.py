@@ -52,7 +52,7 @@ VOLUMES = {"optl": "", "pdgd": "partially degraded", "dgrd": "degraded", "ofln":
 CONTROLLER = {"optimal": "", "ok": "", "needs attention": "needs attention", "failed": "has failed", "critical": "is in a critical state"}
 _ROW = re.compile(r"([0-9]+|-)?:([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s")
 _VOLUME = re.compile(r"([0-9]+/[0-9]+)\s+(RAID[0-9]+|Cac\S+)\s+(\S+)\s")
-_PART = re.compile(r"((?:CVPM|CVFM|iBBU|BBU|CVCAP|CVM)[0-9A-Za-z-]{0,12}) +([A-Za-z]{2,20}(?: [A-Z][a-z]+)?) ")
+_PART = re.compile(r"((?:CVPM|CVFM|iBBU|BBU|CVCAP|CVM)[0-9A-Za-z-]{0,12}) +([A-Za-z]{2,20}(?: [A-Z][a-z]+)?) (?! *=)")
 PART_WELL = frozenset(("optimal", "optl", "learning", "charging", "ready", "ok"))
 _PHY = re.compile(r"([0-9]{1,3}) +([0-9]{1,10}) +([0-9]{1,10}) +([0-9]{1,10}) +([0-9]{1,10})")  # of `/cN/pall show phyerrorcounters`
 _COUNTED = ("invalid dwords", "running disparity errors", "losses of synchronisation", "phy resets that failed")

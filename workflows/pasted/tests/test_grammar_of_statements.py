@@ -57,6 +57,7 @@ SILENT = (
     "--PDisk 7 (0:1:7) 99 GB: ONLINE, Spare: no, S/N: Z1Z0AAA1 isFailing: 0",
     "Drive 7 status changed from Failed to OK",
     "Drive 7 rebuild completed",
+    "Risk: failure of drive 7 = pool loss",
     "Path sdq of mpathq recovered",
     "Backup of volume 7 failed",
     "Volume 7 snapshot failed",

@@ -137,6 +137,11 @@ def test_an_answer_of_storcli_that_tells_of_no_drive_is_read_and_good_for_nothin
     assert not found.good
 
 
+@pytest.mark.parametrize("line", ["BBU Status = 0", "BBU Status = NA", "BBU = Present", "Cache When BBU Bad = Off"])
+def test_a_property_of_the_controller_that_names_its_battery_is_no_row_about_one(line):
+    assert read(f"{STORCLI}Controller Properties :\n=====================\n\n{line}\n").situations == ()
+
+
 def test_a_phy_of_the_controller_that_counts_errors_is_told():
     (one,) = read(STORCLI + PHYS.format(n=12)).situations
     assert (one.slug, one.severity) == ("phy-errors", "watch")
