@@ -77,7 +77,7 @@ def reason(facts: NodeFacts, own: list[Situation]) -> tuple[str, str]:
     judged = judge_node(facts, about)
     loud = [one for one, concern in zip(own, about, strict=True) if not concern.is_reviewed]
     if loud and judged.tone == SEVERITY_TONES[loud[0].severity]:
-        more = f" and {len(loud) - 1} more" if len(loud) > 1 else ""
+        more = f", and {len(loud) - 1} more" if len(loud) > 1 else ""
         return judged.tone, f"{loud[0].title}{more}"
     return judged.tone, judged.words
 

@@ -21,5 +21,6 @@ def code(text: str) -> SafeString:
 
 @register.filter
 def in_words(count: object) -> str:
-    """A plan's number of bytes, in the unit disks are sold by and exactly; what is no number as it is."""
-    return f"{size(count)} ({count} bytes)" if isinstance(count, int) else str(count)
+    """A plan's number of bytes, in the unit disks are sold by and exactly; what is no number as it is. A plan's numbers are strings of digits."""
+    text = str(count)
+    return f"{size(int(text))} ({text} bytes)" if text.isascii() and text.isdigit() else text

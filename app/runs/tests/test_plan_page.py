@@ -7,6 +7,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 
+from app.ledger.forms import plain
 from app.runs.pages import panels
 from app.runs.pages.run_page import argv
 from workflows.engine import plan_losses
@@ -39,8 +40,8 @@ def at_its_confirmations(runbook: str):
 
 
 def shown(walk: Walk, names: tuple[str, ...] = ("_about", "_lost", "_plan")) -> str:
-    """The words of the head of the run's page, of what is lost, and of the plan."""
-    plan, run = walk.state.plan, SimpleNamespace(params=walk.kept["begun with"], node=walk.state.params["node"])
+    """The words of the head of the run's page, of what is lost, and of the plan as the receipt brings it: its numbers are strings."""
+    plan, run = plain(walk.state.plan), SimpleNamespace(params=walk.kept["begun with"], node=walk.state.params["node"])
     fields = {"run": run, "state": walk.state, "plan": plan, "argv": argv(plan), "plan_in_step": True, "lost": plan_losses.lost(plan)}
     pages = (render_to_string(f"runs/{name}.html", fields | panels.planned(plan)) for name in names)
     return " ".join(strip_tags(" ".join(pages).replace("<", " <")).split())
@@ -53,6 +54,11 @@ def test_what_has_to_be_typed_can_be_read_off_the_page(runbook):
         parts = re.split(" loses | from ", phrase) if " loses " in phrase or " from " in phrase else phrase.split()
         missing = [words for words in parts if f"{words} " not in f"{page} "]
         assert not missing, (walk.step.slug, phrase, page)
+
+
+def test_sizes_in_a_plan_have_their_unit():
+    pages = [shown(next(at_its_confirmations(runbook)), ("_plan",)) for runbook in ("wwid-mismatch-replace", "replace-in-place")]
+    assert all(re.search(r" Size [0-9.]+ [MGT]B \([0-9]+ bytes\)", page) for page in pages), pages
 
 
 def test_what_two_stories_of_the_disks_differ_by_stands_in_the_plan_that_deletes_one():
