@@ -347,7 +347,7 @@ class StubPortal:
             self.orders += orders
             self.changed.notify_all()
 
-    def wait(self, what: Callable[[], object], seconds: float = 10.0) -> None:
+    def wait(self, what: Callable[[], object], seconds: float = 30.0) -> None:
         """Until `what()` is true, which is asked after every request."""
         with self.changed:
             assert self.changed.wait_for(what, seconds), f"it did not happen within {seconds} s; asked so far: {self.asked}"

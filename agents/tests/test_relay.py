@@ -167,7 +167,7 @@ def test_root_without_a_network_and_nobody_with_one_carry_out_an_order(stub, tmp
     )
     try:
         stub.offer(rig.replace_order(host))
-        stub.wait(lambda: stub.receipts, 20)
+        stub.wait(lambda: stub.receipts, 60)
         assert stub.receipts[0]["outcome"] == "succeeded", stub.receipts[0]["reason"]
         assert stub.intake.reports
     finally:
