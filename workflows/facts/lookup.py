@@ -5,8 +5,10 @@ Every answer is the thing, None when it is certainly not there, or `Unknown` whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TypeVar
 
 from agents.collectors.enclosure import PORTS
 from agents.collectors.light_tools import PROGRAMS, READ_BACK
@@ -14,6 +16,7 @@ from agents.domain.wwid import DISKID, DSK, by_id_path, normalise, strip_partiti
 from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts, PoolFacts, VdevFacts
 from workflows.facts.unknown import Known, Unknown, derived, known, need
 
+T = TypeVar("T")
 IN_SERVICE = ("ONLINE", "DEGRADED", "AVAIL", "INUSE")
 UNWELL = (
     "DEGRADED",
@@ -25,6 +28,20 @@ UNWELL = (
 LOST_STATES = ("UNAVAIL", "FAULTED", "REMOVED", "OFFLINE")  # a leaf that serves nothing
 BAY_EVIDENCE_TO_LIGHT = 3  # domain: beyond the enclosure's own page a bay is a log line, an inventory or an elimination
 NO_BAY = "none"  # the enclosure and the slot of a run for a disk that no light leads to
+
+
+def once(asks: Callable[[NodeFacts], T]) -> Callable[[NodeFacts], T]:
+    """Keeps what a function makes of a node with those facts, which never change: guards ask it of every disk."""
+    name = f"_{asks.__module__}.{asks.__qualname__}"
+
+    @wraps(asks)
+    def answer(here: NodeFacts) -> T:
+        kept: dict[str, T] = vars(here)
+        if name not in kept:
+            kept[name] = asks(here)
+        return kept[name]
+
+    return answer
 
 
 def serves_nothing(leaf: VdevFacts) -> bool:
@@ -105,8 +122,15 @@ def why_trees_unknown(here: NodeFacts) -> str:
 def disk(fleet: FleetFacts, node_name: str, wwid: str) -> Known[DiskFacts | None]:
     """The disk with this WWID, as this node sees it."""
     here = need(node(fleet, node_name))
-    disks = need(here.disks, f"The disks of {node_name} are not known")
-    return next((d for d in disks if known(d.wwid) and d.wwid == wwid), None)
+    need(here.disks, f"The disks of {node_name} are not known")
+    return _by_wwid(here).get(wwid)
+
+
+@once
+def _by_wwid(here: NodeFacts) -> Mapping[str, DiskFacts]:
+    """The first disk of each WWID."""
+    disks = here.disks if known(here.disks) else ()
+    return {disk.wwid: disk for disk in reversed(disks) if known(disk.wwid)}
 
 
 def vdev(fleet: FleetFacts, node_name: str, pool_guid: int, vdev_guid: int) -> Known[VdevFacts | None]:
@@ -157,10 +181,13 @@ def path_of_file(leaf: VdevFacts) -> str:
 def members(fleet: FleetFacts) -> Iterator[Member]:
     """Every leaf of every imported pool, spares and cache devices included, on every node whose pools are known."""
     for name, here in fleet.nodes.items():
-        if known(here.pools):
-            for imported in here.pools:
-                for role, leaf in pool_leaves(imported):
-                    yield Member(name, imported.name, imported.guid, role, leaf)
+        yield from (member if member.node == name else replace(member, node=name) for member in _members(here))
+
+
+@once
+def _members(here: NodeFacts) -> tuple[Member, ...]:
+    pools = here.pools if known(here.pools) else ()
+    return tuple(Member(here.node, pool.name, pool.guid, role, leaf) for pool in pools for role, leaf in pool_leaves(pool))
 
 
 def pool_leaves(pool: PoolFacts) -> Iterator[tuple[str, VdevFacts]]:
@@ -202,10 +229,15 @@ def at_path(here: NodeFacts, path: str) -> Known[DiskFacts | None]:
 
 def is_called(here: NodeFacts, name: str, wwid: str) -> bool:
     """Whether a name leads to this disk on this node now."""
-    if name.startswith("/dev/disk/by-id/") and normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) == wwid:
-        return True
+    return wwid in wwids_called(here, name)
+
+
+def wwids_called(here: NodeFacts, name: str) -> tuple[str, ...]:
+    """The WWID that a name says, and that of the disk it leads to now."""
+    said = normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) if name.startswith("/dev/disk/by-id/") else None
     found = at_path(here, name)
-    return known(found) and found is not None and known(found.wwid) and found.wwid == wwid
+    there = found.wwid if known(found) and found is not None and known(found.wwid) else None
+    return tuple(dict.fromkeys(wwid for wwid in (said, there) if wwid is not None))
 
 
 def lineages(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:

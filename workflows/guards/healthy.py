@@ -1,7 +1,10 @@
 """Is the chosen disk well: by its own verdict, its self-tests, the errors it could not mend, and the rate of its link?"""
 
+from collections.abc import Mapping
+
 from workflows.engine.core import Params, Verdict, guard, ok, refuse, unknown
 from workflows.facts import ConditionFacts, DiskFacts, FleetFacts, HealthFacts, NodeFacts, known, need
+from workflows.facts.lookup import once
 from workflows.facts.read.disk_health import pending
 from workflows.guards.subject import name_of, the_disk
 
@@ -57,8 +60,7 @@ def the_disk_link_is_as_fast_as_others(facts: FleetFacts, params: Params) -> Ver
     rate = _rate(node, disk)
     if rate is None:
         return unknown(f"How fast the link of {name_of(disk)} is, is not known. Check that the node collects sas_phys, and look again.")
-    others = [_rate(node, other) for other in (node.disks if known(node.disks) else ()) if other.model == disk.model]
-    best = max((each for each in others if each is not None), default=rate)
+    best = _fastest(node).get(disk.model, rate)
     if rate < best:
         return refuse(
             f"The link of {name_of(disk)} came up at {rate:g} Gbit/s, those of its model at {best:g}. Check its bay, or choose another disk."
@@ -69,5 +71,25 @@ def the_disk_link_is_as_fast_as_others(facts: FleetFacts, params: Params) -> Ver
 def _rate(node: NodeFacts, disk: DiskFacts) -> float | None:
     """The slowest of its links that are up, by the disk itself and by the phys on our side."""
     rates = [link.gbit for link in disk.condition.links] if known(disk.condition) else []
-    rates += [phy.gbit for phy in node.fabric.phys if known(disk.wwid) and phy.wwid == disk.wwid] if known(node.fabric) else []
+    rates += [_slowest(node).get(disk.wwid)] if known(disk.wwid) else []
     return min((rate for rate in rates if rate is not None), default=None)
+
+
+@once
+def _slowest(node: NodeFacts) -> Mapping[str, float]:
+    """By WWID: the rate of the slowest phy on our side."""
+    rates: dict[str, float] = {}
+    for phy in node.fabric.phys if known(node.fabric) else ():
+        if phy.wwid is not None and phy.gbit is not None:
+            rates[phy.wwid] = min(phy.gbit, rates.get(phy.wwid, phy.gbit))
+    return rates
+
+
+@once
+def _fastest(node: NodeFacts) -> Mapping[str, float]:
+    """By model: the rate of the disk whose link is the fastest."""
+    rates: dict[str, float] = {}
+    for disk in node.disks if known(node.disks) else ():
+        if (rate := _rate(node, disk)) is not None:
+            rates[disk.model] = max(rate, rates.get(disk.model, rate))
+    return rates

@@ -8,13 +8,13 @@ disagreement refuses: not knowing which disk it is was how wrong disks got pulle
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from workflows.facts import lookup
-from workflows.facts.model import DiskFacts, FleetFacts
+from workflows.facts.model import DiskFacts, FleetFacts, NodeFacts
 from workflows.facts.unknown import Known, derived, known, need
 
 KINDS = {
@@ -186,12 +186,19 @@ def identify(fleet: FleetFacts, node: str, disk: DiskFacts, remembered: Remember
 def _by_pools(fleet: FleetFacts, node: str, wwid: str) -> Iterable[Statement]:
     """Which vdev the pools of this node have open on it. They opened a name; the label says what the disk is."""
     here = fleet.nodes.get(node)
-    if here is None:
-        return
-    for member in lookup.members(FleetFacts({node: here})):
+    return () if here is None else _of_open_vdevs(here).get(wwid, ())
+
+
+@lookup.once
+def _of_open_vdevs(here: NodeFacts) -> Mapping[str, list[Statement]]:
+    found: dict[str, list[Statement]] = {}
+    for member in lookup.members(FleetFacts({here.node: here})):
         serves = member.vdev.state in lookup.IN_SERVICE  # the name of a lost member may be another disk's by now
-        if serves and known(member.vdev.guid) and lookup.is_called(here, member.vdev.name, wwid):
-            yield Statement("label", str(member.vdev.guid), "zpool_status", f"the pool {member.pool}", "pool")
+        if serves and known(member.vdev.guid):
+            said = Statement("label", str(member.vdev.guid), "zpool_status", f"the pool {member.pool}", "pool")
+            for wwid in lookup.wwids_called(here, member.vdev.name):
+                found.setdefault(wwid, []).append(said)
+    return found
 
 
 def _by_others(fleet: FleetFacts, node: str, wwid: str) -> Iterable[Statement]:

@@ -25,6 +25,7 @@ from workflows.engine.core import (
     Params,
     PlanStep,
     Runbook,
+    Verdict,
     VerifyStep,
     WaitStep,
     ask,
@@ -94,17 +95,18 @@ path_params = whole_disk(zpool_set_path)
 
 def disks_there_are(facts: FleetFacts, params: Params) -> tuple[Option, ...]:
     """Every disk; one that is the lost member itself stands first, and leads to bringing it back."""
-    options = [_itself(option, facts, params) for option in every_disk(facts, params, CHOICE_GUARDS)]
+    against = blockers(ask((the_lost_member_has_not_come_back, nothing_of_the_pool_comes_first), facts, params))
+    options = [_itself(option, facts, params, against) for option in every_disk(facts, params, CHOICE_GUARDS)]
     return tuple(sorted(options, key=lambda option: option.leads_to != BACK))
 
 
-def _itself(option: Option, facts: FleetFacts, params: Params) -> Option:
+def _itself(option: Option, facts: FleetFacts, params: Params, against: tuple[Verdict, ...]) -> Option:
+    """The option as it is offered; `against` is what speaks against any disk but the lost member itself."""
     pool_guid, vdev_guid = number(params, "pool_guid"), number(params, "vdev_guid")
     if not known(pool_guid) or not known(vdev_guid):
         return option
     case = candidate_case(facts, params.get("node", ""), pool_guid, vdev_guid, option.value)
     if not known(case) or case.code != "A1":
-        against = blockers(ask((the_lost_member_has_not_come_back, nothing_of_the_pool_comes_first), facts, params))
         return replace(option, verdicts=(*option.verdicts, *against))
     text = f"It is the lost member {vdev_guid} itself. It is brought back by its guid, and nothing is replaced. {option.detail}"
     verdicts = ask(RETURN_GUARDS, facts, {**params, "wwid": option.value})
