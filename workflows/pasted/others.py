@@ -257,8 +257,18 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
     ),
     (
         r"\s{1,8}[0-9]{1,16}\s{0,12}# (?:sectorsize|mediasize)",
-        "`diskinfo`",
+        "`diskinfo` of FreeBSD",
         "It shows one disk; `geom disk list` shows all and is read, and `smartctl -x DEVICE` its health.",
+    ),
+    (  # usr/src/cmd/diskinfo/diskinfo.c of illumos
+        r"TYPE +DISK +VID +PID +S|(?:SCSI|NVME|ATA|SATA|USB|UNKNOWN|-) +c[0-9]{1,3}(?:t[0-9A-F]{1,32})?d[0-9]{1,4} +\S",
+        "`diskinfo` of illumos and SmartOS",
+        "It lists disks, and an F in the flags of `diskinfo -c` marks one that is called faulty; `fmadm faulty` and `iostat -En` show how they are and are read.",
+    ),
+    (
+        r"Found [0-9]{1,3} IBM ServeRAID controller|Read configuration has been initiated for controller [0-9]{1,3}\.",
+        "`ipssend` of IBM's ServeRAID",
+        "A logical drive that it calls Critical (CRT) has lost a disk, and one that is Offline (OFL) more than one: their list is read where it stands below. `zpool status -P -p` and `dmesg` are read.",
     ),
     (
         r"FRU Device Description : ",
