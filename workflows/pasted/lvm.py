@@ -99,8 +99,10 @@ def _lost(row: Mapping[str, str]) -> str:
 def _ill(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     name = row.get("lv_full_name") or "/".join(filter(None, (row.get("vg_name"), row.get("lv_name"))))
     letter = row.get("lv_attr", "")[8:9]
-    said = row.get("lv_health_status", "")
-    health = _HEALTH.get(letter) or (said and (_HEALTH.get(_IN_WORDS.get(said, "")) or f"has a health that is not known here: {said[:40]}"))
+    stated = row.get("lv_health_status", "")
+    health = _HEALTH.get(letter) or (
+        stated and (_HEALTH.get(_IN_WORDS.get(stated, "")) or f"has a health that is not known here: {stated[:40]}")
+    )
     if name and health:
         yield name, health
     if row.get("vg_attr", "")[3:4] == "p" and row.get("vg_name"):

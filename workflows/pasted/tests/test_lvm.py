@@ -37,8 +37,8 @@ def found(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("form", [of_json, with_prefixes])
 def test_what_a_field_says_of_a_volume_is_raised_in_either_form(form, row):
-    fields, said = ROWS[row]
-    assert found(form(fields)) == [said]
+    fields, title = ROWS[row]
+    assert found(form(fields)) == [title]
 
 
 def test_a_report_on_one_line_is_read_too():
