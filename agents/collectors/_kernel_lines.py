@@ -14,7 +14,9 @@ LINE_MAX = 1000  # characters of a line that are looked at; the kernel prints no
 REMEMBERED = 512  # lines; whoever cuts a text asks several times about the same one
 
 _HCTL = r"(?P<hctl>\d+:\d+:\d+:\d+)"
-_SD = rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] {{1,2}})?(?:tag#\d+ )?"  # Linux 3 printed two blanks
+_SD = (
+    rf"(?:sd|scsi|ses|st) {_HCTL}: (?:\[(?P<disk>[\w-]{{2,16}})\] {{1,2}})?(?:tag#\d+ |scsi: )?"  # Linux 3 printed two blanks, 2.6 "scsi: "
+)
 _CAM = r"\(?(?P<disk>(?:a?da|nda|pass|ses)\d+):(?P<hba>[a-z]+(?:-[a-z]+)?\d+):\d+:\w+:\w+\): "
 _ATA = r"(?P<ata>ata\d+(?:\.\d+)?): "
 _TASKS = r"(?:txg_|z_|zfs|zpool|zdb|zed|zvol|spa|arc_|dbu|dp_|l2arc|mmp|vdev|spl|zthr|dsl_|metaslab|livelist)"
@@ -189,7 +191,8 @@ PATTERNS = {
     # FreeBSD sys/dev/nvme/nvme_ctrlr.c, nvme_ctrlr_log_critical_warnings; bits of the critical warning of the health log
     "nvme-warning": r"(?P<disk>nvme\d+): (?P<warning>available spare space below threshold|temperature (?:above|outside) threshold|device reliability degraded|media placed in read only mode|volatile memory backup device failed)",
     "nvme-error": r"(?P<disk>nvme\d+(?:c\d+)?n\d+): I/O Cmd\(.*I/O Error.*",
-    "cam-sense": rf"{_CAM}SCSI sense: (?P<key>[A-Z][A-Za-z ]*?) asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
+    # FreeBSD to 8 printed no "SCSI sense:", sys/cam/scsi/scsi_all.c: scsi_sense_sbuf
+    "cam-sense": rf"{_CAM}(?:SCSI sense: )?(?P<key>[A-Z][A-Za-z ]{{1,40}}?)(?: info\??:[0-9a-f]{{1,16}})? asc:(?P<asc>[0-9a-f]+),(?P<ascq>[0-9a-f]+)(?: \((?P<detail>.*)\))?",
     "cam-command": rf"{_CAM}(?:[A-Z][A-Z0-9_ ]{{1,40}}(?:\(\d{{1,2}}\))?\. (?:CDB|ACB|NCB): .*|RES: [0-9a-f].*)",
     "cam-failed": rf"{_CAM}(?:Error \d+, (?:Retries exhausted|Unretryable error|Periph was invalidated).*|CAM status: (?P<status>Command timeout|Uncorrectable parity/CRC error|ATA Status Error|Unconditionally Re-queue Request|SCSI Bus.*|CCB request .*)|lost device.*|removing device entry.*|ATA status: .*\((?P<ata_status>.*ERR.*)\).*)",
     # FreeBSD sys/dev/ahci/ahci.c, siis.c, mvs.c: the driver of a channel, behind which is one disk or a port multiplier
@@ -209,10 +212,11 @@ PATTERNS = {
         r"(?:FAULT|IOC Fault|lockup|Host (?:adapter|bus) (?:reset|dead)|outstanding cmd: |failed \d+ commands|reset (?:logical|physical|device) +failed|[Cc]ontroller (?:is )?offline|adapter is dead|killing adapter|[Rr]esetting (?:fusion )?(?:adapter|controller)"
         r"|[Aa]bort request|timed out|Reinitializing controller|HOST RESET|not responding|LOOP DOWN detected|LIP reset occurred|[Ll]ink [Dd]own [Ee]vent|RESET (?:cmd|FAILED)|FW Fault|io_timeout_checker|task abort failed|executing (?:hw )?bus reset|abort device command|bus reset eh|Controller reset type is|Init cmd return status FAILED|Failed from megasas_init_fw|Failed to transition controller to ready|: wait '[^']{1,60}' timeout).*"
     ),
-    # drivers/scsi/3w-xxxx.c, 3w-9xxx.c, 3w-sas.c (twa_aen_queue_event), megaraid_sas_base.c (megasas_decode_evt): what a RAID controller reports by itself
+    # drivers/scsi/3w-xxxx.c, 3w-9xxx.c, 3w-sas.c (twa_aen_queue_event), megaraid_sas_base.c (megasas_decode_evt), aacraid/commsup.c (aac_printf): what a RAID controller reports by itself
     "raid-event": (
         r"(?P<card>3w-(?:xxxx|9xxx|sas)): (?:scsi\d+: )?(?:AEN: (?:ERROR|WARNING)\b.*|Command failed: status = .*)"
         r"|(?P<raid>megaraid_sas) [\w:.]{4,20}: \d+ \([^()]{1,40}/(?:WARN|CRIT|FATAL|DEAD)\) - .*"
+        r"|(?P<adaptec>aacraid):(?:Drive [\d:]{5,12} returning error.*|SCSI Channel\[\d{1,3}\]: Timeout Detected .*|ID\([\d:]{5,12}\);? (?:Timeout detected |Abort Timeout|Aborted Command |Error Event |Unit Attention ).*)"
     ),
     "handle-removed": r"(?P<hba>mpt\dsas(?:_cm)?\d+): removing handle\((?P<handle>0x[0-9a-f]+)\), sas_addr(?:ess)?\s?\((?P<sas_address>0x[0-9a-f]{16})\).*",
     "device-removed": r"end_device-[\d:]+: \w+: ioc\d+: removing \w+ device: .*sas_addr (?P<sas_address>0x[0-9a-f]+)(?![0-9a-f]).*",
@@ -318,6 +322,7 @@ _HINTS = (
     ),
     *(
         "SCSI sense",
+        " asc:",
         "Error ",
         "detached",
         "lost device",

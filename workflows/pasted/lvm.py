@@ -1,17 +1,19 @@
 """`pvs`, `vgs`, `lvs` and the warnings of LVM: physical volumes that are not there. LVM is no pool; its disks may be those of the machine's own system.
 
-Attributes by lvs(8) and vgs(8): the health of a volume is the ninth letter (p: partial, r: a disk had errors, m: mismatches), of a group the fourth (p: partial).
+Attributes by lvs(8), vgs(8) and pvs(8): the health of a volume is the ninth letter (p: partial, r: a disk had errors, m: mismatches; of a thin pool F: failed,
+D: out of space, M: its metadata read-only), of a group the fourth (p: partial), of a physical volume the third (m: missing). Read are tables, `--reportformat json`
+of lvmreport(7), and `--nameprefixes`, which writes each field as LVM2_LV_NAME='root'.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Cure, Situation
-from workflows.pasted.base import Reader, Where, plural, refused
+from workflows.pasted.base import Reader, Where, document, plural, refused
 
 _MISSING = re.compile(
     r"\s{0,8}(?:WARNING: )?(?:Couldn't find (?:device with uuid|all devices for LV) ?(?P<uuid>[\w/-]{4,60})|VG (?P<group>\S{1,80}) is missing PV (?P<pv>\S{1,60})|Device for PV (?P<lost>\S{1,60}) not found)"
@@ -19,8 +21,29 @@ _MISSING = re.compile(
 _UNKNOWN = re.compile(r"\s{0,8}(?:\[unknown\]|unknown device) +(?P<group>\S{1,80}) +lvm2 ")
 _VOLUME = re.compile(r"\s{0,8}(?P<name>\S{1,80}) +(?P<group>\S{1,80}) +(?P<attributes>[-a-zA-Z]{10})(?: |$)")
 _GROUP = re.compile(r"\s{0,8}(?P<name>\S{1,80}) +[0-9]{1,5} +[0-9]{1,5} +[0-9]{1,5} +(?P<attributes>[wr][z-][x-][p-][cnai-][cs-]) ")
-_HEALTH = {"p": "is partial: a disk of it is not there", "r": "had errors of a disk", "m": "has copies that differ"}
+_HEALTH = {
+    "p": "is partial: a disk of it is not there",
+    "r": "had errors of a disk",
+    "m": "has copies that differ",
+    "F": "has failed",
+    "D": "has no space left",
+    "M": "has metadata that is read-only",
+    "X": "has a health that LVM does not know",
+}
+LOOKED_AT = 6  # lines in which a report in JSON says what it lists
 NO_POOL = "LVM makes it and it is no pool: ZFS knows nothing of it."
+
+
+_PREFIXED = re.compile(r"LVM2_(?P<field>[A-Z_]{2,40})='(?P<value>[^']{0,400})'")
+_IN_JSON = re.compile(r'"(?:lv|vg|pv|seg|pvseg|fullreport)" ?: ?\[')
+_IN_WORDS = {
+    "partial": "p",
+    "refresh needed": "r",
+    "mismatches exist": "m",
+    "failed": "F",
+    "out_of_data": "D",
+    "metadata_read_only": "M",
+}  # lv_health_status
 
 
 @dataclass(frozen=True)
@@ -33,15 +56,59 @@ def parse(lines: Sequence[str]) -> Volumes | Unparsed:
     """What is not there and what is ill; Unparsed where no line is LVM's."""
     missing: list[tuple[str, str]] = []
     ill: list[tuple[str, str, str]] = []
-    for line in lines:
+    try:
+        fields = list(_fields(lines))
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+        return Unparsed("the JSON of LVM is torn", next(iter(lines), ""))
+    for row, line in fields:
+        if name := _lost(row):
+            missing.append((name, line))
+        ill += [(named, words, line) for named, words in _ill(row)]
+    for line in () if fields else lines:
         if found := _MISSING.match(line[:400]) or _UNKNOWN.match(line[:400]):
             missing.append((next(filter(None, found.groups())), line.strip()))
         elif (group := _GROUP.match(line[:400])) and group["attributes"][3] == "p":
             ill.append((group["name"], _HEALTH["p"], line.strip()))
         elif (volume := _VOLUME.match(line[:400])) and volume["attributes"][8] in _HEALTH:
             ill.append((f"{volume['group']}/{volume['name']}", _HEALTH[volume["attributes"][8]], line.strip()))
-    known = missing or ill or any(map(re.compile(READER.first).match, lines))
+    known = fields or missing or ill or any(map(re.compile(READER.first).match, lines))
     return Volumes(tuple(missing), tuple(ill)) if known else refused("LVM", next(iter(lines), ""))
+
+
+def _fields(lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], str]]:
+    """Each row with its fields by name, where LVM wrote their names beside them, and the line that names it."""
+    if next(iter(lines), "").lstrip().startswith("{"):
+        for report in document("\n".join(lines))["report"]:
+            for row in (row for rows in report.values() for row in rows):
+                name = next((row[key] for key in ("lv_name", "pv_name", "vg_name") if row.get(key)), "")
+                yield row, next((line.strip()[:400] for line in lines if f'"{name}"' in line), name)
+        return
+    for line in lines:
+        if found := _PREFIXED.findall(line[:8000]):
+            yield {field.lower(): value for field, value in found}, line.strip()[:400]
+
+
+def _lost(row: Mapping[str, str]) -> str:
+    """Of which group, or under which identity, a physical volume of this row is not there; "" where none is."""
+    missing = (
+        row.get("pv_missing", "") not in ("", "0")  # a number with `--binary`
+        or row.get("pv_attr", "").strip()[2:3] == "m"
+        or row.get("pv_name", "") in ("[unknown]", "unknown device")
+    )
+    return (row.get("vg_name") or row.get("pv_uuid") or row.get("pv_name") or "one without a name") if missing else ""
+
+
+def _ill(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    name = row.get("lv_full_name") or "/".join(filter(None, (row.get("vg_name"), row.get("lv_name"))))
+    letter = row.get("lv_attr", "")[8:9]
+    stated = row.get("lv_health_status", "")
+    health = _HEALTH.get(letter) or (
+        stated and (_HEALTH.get(_IN_WORDS.get(stated, "")) or f"has a health that is not known here: {stated[:40]}")
+    )
+    if name and health:
+        yield name, health
+    if row.get("vg_attr", "")[3:4] == "p" and row.get("vg_name"):
+        yield row["vg_name"], _HEALTH["p"]
 
 
 def situations(value: Volumes, where: Where) -> tuple[Situation, ...]:
@@ -80,8 +147,12 @@ def notes(value: Volumes) -> tuple[str, ...]:
 
 READER = Reader(
     name="lvm",
-    first=r"\s{0,8}(?:WARNING: )?(?:Couldn't find (?:device with uuid|all devices for LV)|VG \S{1,80} is missing PV|Device for PV )|\s{1,8}(?:PV +VG +Fmt |VG +#PV +#LV |LV +VG +Attr )",
+    first=r"\{|\s{0,8}LVM2_[A-Z_]{2,40}='|\s{0,8}(?:WARNING: )?(?:Couldn't find (?:device with uuid|all devices for LV)|VG \S{1,80} is missing PV|Device for PV )|\s{1,8}(?:PV +VG +Fmt |VG +#PV +#LV |LV +VG +Attr )",
     tools=("pvs", "vgs", "lvs"),
+    confirm=lambda lines, i: (
+        not lines[i].startswith("{")
+        or (_IN_JSON.search("".join(lines[i : i + LOOKED_AT])) is not None and '"report"' in "".join(lines[i : i + LOOKED_AT]))
+    ),
     open_ended=True,
     parse=parse,
     situations=situations,

@@ -35,11 +35,6 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
         "It lists devices without their kernel names and shows no health; `lsscsi -i -g -s` and `smartctl -x DEVICE` are read.",
     ),
     (
-        r"\s*LVM2_(?:LV|VG|PV|DEV|SEG)_[A-Z_]{2,32}='",
-        "`pvs`, `vgs` or `lvs` with `--nameprefixes`",
-        "It is no pool; `pvs`, `vgs` and `lvs -a` without that option are read, and so is `zpool status -P -p`.",
-    ),
-    (
         r"\|--host[0-9]{1,4} *$|\| {1,3}\|--[0-9]{1,2}x--(?:expander|end_device)-",
         "a tree of `sas_discover`",
         "It counts devices and shows no error; `sas_counters`, which shows the counters of each link, and `lsscsi -i -g -s` are read.",
@@ -267,8 +262,18 @@ INSTEAD: tuple[tuple[str, str, str], ...] = (  # how it begins, what it is, what
     ),
     (
         r"\s{1,8}[0-9]{1,16}\s{0,12}# (?:sectorsize|mediasize)",
-        "`diskinfo`",
+        "`diskinfo` of FreeBSD",
         "It shows one disk; `geom disk list` shows all and is read, and `smartctl -x DEVICE` its health.",
+    ),
+    (  # usr/src/cmd/diskinfo/diskinfo.c of illumos
+        r"TYPE +DISK +VID +PID +S|(?:SCSI|NVME|ATA|SATA|USB|UNKNOWN|-) +c[0-9]{1,3}(?:t[0-9A-F]{1,32})?d[0-9]{1,4} +\S",
+        "`diskinfo` of illumos and SmartOS",
+        "It lists disks, and an F in the flags of `diskinfo -c` marks one that is called faulty; `fmadm faulty` and `iostat -En` show how they are and are read.",
+    ),
+    (
+        r"Found [0-9]{1,3} IBM ServeRAID controller|Read configuration has been initiated for controller [0-9]{1,3}\.",
+        "`ipssend` of IBM's ServeRAID",
+        "A logical drive that it calls Critical (CRT) has lost a disk, and one that is Offline (OFL) more than one: their list is read where it stands below. `zpool status -P -p` and `dmesg` are read.",
     ),
     (
         r"FRU Device Description : ",

@@ -155,7 +155,7 @@ def notes(value: Adapter) -> tuple[str, ...]:
 
 READER = Reader(
     name="sas_ircu",
-    first=r"(?:LSI Corporation|Avago Technologies|Broadcom Limited|Broadcom Inc\.?) SAS[23] IR Configuration Utility|Read configuration has been initiated for controller|Device is a Hard disk$|Background command progress status for controller",
+    first=r"(?:LSI Corporation|Avago Technologies|Broadcom Limited|Broadcom Inc\.?) SAS[23] IR Configuration Utility|Read configuration has been initiated for controller(?! [0-9]{1,3}\.)|Device is a Hard disk$|Background command progress status for controller",
     tools=("sas2ircu", "sas3ircu", "sas2flash", "sas3flash"),
     asks=lambda tool, rest: any(word.lower() in ("display", "status", "list") for word in rest),
     goes_on=NOT_PROSE,

@@ -55,7 +55,7 @@ _TESTS: tuple[tuple[str, Callable[[KernelEvent], bool]], ...] = (
     ("dropped", lambda e: e.kind == "nvme-down" and "cntlid" not in e.line),
     ("gone", lambda e: e.kind in ("offlined", "vdev-open", "nvme-down", "ata-gone", "rejected", "detached") or (e.field("host") == "DID_NO_CONNECT" and not _is_farewell(e))),
     ("link", lambda e: (e.kind == "ata-error" and _BUS.search(e.line) is not None) or e.kind in ("ata-link", "nvme-path", "path-down", "path-none") or e.field("status") == "Uncorrectable parity/CRC error"
-     or (e.kind in ("sense-detail", "cam-sense") and _TRANSFER.search(e.field("detail") or "") is not None)),
+     or (e.kind in ("sense-detail", "cam-sense") and _TRANSFER.search(e.field("detail") or "") is not None) or (e.kind == "cam-sense" and e.field("asc") in ("47", "4b"))),
     ("timeout", lambda e: e.kind in ("nvme-timeout", "task-abort-begun", "abort", "channel") or e.field("host") in ("DID_TIME_OUT", "DID_TRANSPORT_DISRUPTED") or e.field("status") == "Command timeout"),
     ("io", lambda e: e.kind in ("cam-command", "io-error", "buffer-error", "zio-error", "vdev-io-failure", "nvme-error", "cam-failed", "ata-error", "illumos-disk")
      or (e.kind == "command-failed" and e.field("host") != "DID_OK" and not _is_farewell(e)) or (e.kind == "cam-sense" and _key(e) == "ILLEGAL REQUEST")),

@@ -12,6 +12,10 @@ CARDS = {
     "7000": "3w-xxxx: scsi7: AEN: ERROR: Drive error: Port #9.",
     "sas": "3w-sas: scsi7: AEN: WARNING (0x04:0x0042): Primary DCB read error occurred:port=9.",
     "megaraid": "megaraid_sas 0000:7f:00.0: 9911 (699999999s/0x0001/CRIT) - VD 07/7 is now DEGRADED",
+    "adaptec, a command": "aacraid:ID(0:07:0) Timeout detected on cmd[0x2a]",
+    "adaptec, a drive": "aacraid:Drive 0:7:0 returning error",
+    "adaptec, a bus": "aacraid:SCSI Channel[3]: Timeout Detected On 9 Command(s)",
+    "adaptec, what became of it": "aacraid:ID(0:07:0); Error Event [command:0x2a]",
 }
 
 

@@ -150,6 +150,9 @@ OTHERS = {
     "Buffer I/O error on dev sdb1, logical block 7, async page read": ("sdb", "io"),
     "end_request: I/O error, dev sdq, sector 5": ("sdq", "io"),
     "sd 1:0:3:0: Device offlined - not ready after error recovery": ("1:0:3:0", "gone"),
+    "(da7:ahd0:0:7:0): MEDIUM ERROR info:1f7a0 asc:11,0": ("da7", "medium"),
+    "(da7:ahd0:0:7:0): ABORTED COMMAND asc:47,3": ("da7", "link"),
+    "(da7:mps0:0:7:0): SCSI sense: ABORTED COMMAND asc:4b,3 (ACK/NAK timeout)": ("da7", "link"),
     "zio pool=tank vdev=/dev/disk/by-id/wwn-0x5000c500a65b200b-part1 error=5 type=1 offset=270336 size=8192 flags=180880": (
         "wwn-0x5000c500a65b200b",
         "io",
@@ -330,3 +333,10 @@ def test_an_event_of_a_class_that_nobody_knew_is_kept_as_unexplained():
     answer = triage([("p", HEADING + record("ereport.fs.zfs.moon", 1))])
     (node,) = answer.fleet.nodes.values()
     assert zfs_events.unexplained(node) == (("ereport.fs.zfs.moon", "ereport.fs.zfs.moon of tank"),)
+
+
+def test_a_disk_that_linux_2_6_gives_up_is_named_as_a_newer_one_says_it():
+    (one,) = triage(
+        [("p", "Nov 25 02:37:04 oss01 kernel: scsi 0:1:7:0: scsi: Device offlined - not ready after error recovery\n")]
+    ).situations
+    assert (one.slug, one.subject["name"], one.subject["why"]) == ("kernel-errors", "0:1:7:0", "gone")

@@ -177,3 +177,19 @@ def test_of_a_volume_that_has_lost_a_drive_the_drive_is_replaced_and_nothing_in_
     (found,) = read(text).situations
     assert [cure.kind for cure in found.cures] == ["look", "other"]
     assert "controller's own tool" in found.cures[1].text
+
+
+def test_a_logical_drive_of_serveraid_that_lost_a_disk_is_raised_and_its_list_is_none_of_sas_ircu():
+    text = (
+        "Read configuration has been initiated for controller 7...\n----------------------------------------\nLogical drive information\n"
+        " Logical drive number 9\n   Status of logical drive        : Critical (CRT)\n   RAID level                     : 5\n   Size (in MB)                   : 70018\n"
+        "Command completed successfully.\n"
+    )
+    (one,) = triage([("p", text)]).situations
+    assert (one.slug, one.severity, one.title) == ("hba-fault", "act", "RAID volume 9 of the controller: Critical")
+
+
+def test_a_disk_list_of_illumos_is_named_as_what_it_is():
+    (one,) = triage([("p", "SCSI\tc1t5000CCA0496FCA6Dd0\tACME\tM7\t0HWZ\t93.16\tF---\t[0] Slot07\n")]).reads
+    assert "illumos" in one.reason
+    assert "fmadm faulty" in one.reason

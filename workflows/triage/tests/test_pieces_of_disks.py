@@ -214,7 +214,6 @@ def test_a_decimal_number_at_the_beginning_of_a_line_is_no_number_of_that_line()
             "Attached devices:\nHost: scsi7 Channel: 00 Id: 07 Lun: 00\n  Vendor: ATA      Model: MTFD7            Rev: 0007\n",
             "/proc/scsi/scsi",
         ),
-        ("  LVM2_LV_UUID='q7-7q'|LVM2_LV_NAME='home'|LVM2_LV_ATTR='-wi-ao----'\n", "--nameprefixes"),
     ],
 )
 def test_what_is_known_and_not_read_is_named_with_what_to_run_instead(text, what):
