@@ -234,10 +234,10 @@ def is_called(here: NodeFacts, name: str, wwid: str) -> bool:
 
 def wwids_called(here: NodeFacts, name: str) -> tuple[str, ...]:
     """The WWID that a name says, and that of the disk it leads to now."""
-    said = normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) if name.startswith("/dev/disk/by-id/") else None
+    named = normalise(strip_partition(name)[0].rsplit("/", 1)[-1]) if name.startswith("/dev/disk/by-id/") else None
     found = at_path(here, name)
     there = found.wwid if known(found) and found is not None and known(found.wwid) else None
-    return tuple(dict.fromkeys(wwid for wwid in (said, there) if wwid is not None))
+    return tuple(dict.fromkeys(wwid for wwid in (named, there) if wwid is not None))
 
 
 def lineages(vdev: VdevFacts, above: tuple[VdevFacts, ...] = ()) -> Iterator[tuple[VdevFacts, ...]]:

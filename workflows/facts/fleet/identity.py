@@ -195,9 +195,9 @@ def _of_open_vdevs(here: NodeFacts) -> Mapping[str, list[Statement]]:
     for member in lookup.members(FleetFacts({here.node: here})):
         serves = member.vdev.state in lookup.IN_SERVICE  # the name of a lost member may be another disk's by now
         if serves and known(member.vdev.guid):
-            said = Statement("label", str(member.vdev.guid), "zpool_status", f"the pool {member.pool}", "pool")
+            statement = Statement("label", str(member.vdev.guid), "zpool_status", f"the pool {member.pool}", "pool")
             for wwid in lookup.wwids_called(here, member.vdev.name):
-                found.setdefault(wwid, []).append(said)
+                found.setdefault(wwid, []).append(statement)
     return found
 
 
