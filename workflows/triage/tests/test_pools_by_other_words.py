@@ -32,6 +32,25 @@ def test_what_exporters_and_their_alerts_say_of_a_pool(text, expected):
     assert (found(text), answer.good, answer.understood) == (expected, False, True)
 
 
+ROWS = "pool ost_4 - {} (0|0|0): errors: {}\nvdev raidz2-0 - ONLINE (0|0|0)\ndisk 1480 - {} ({}|0|0): was /dev/gptid/41\nvdev spares -  (0|0|0)\ndisk 77 - AVAIL (0|0|0): \n"
+WELL = "No known data errors"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ROWS.format("ONLINE", WELL, "ONLINE", 0), []),
+        (ROWS.format("ONLINE", WELL, "OFFLINE", 0), [("act", "vdev-degraded", "1480 of ost_4 is OFFLINE")]),
+        (ROWS.format("ONLINE", WELL, "ONLINE", 3), [("watch", "vdev-degraded", "ost_4 counts errors")]),
+        (ROWS.format("SUSPENDED", WELL, "ONLINE", 0), [("act", "pool-suspended", "ost_4 is SUSPENDED")]),
+        (ROWS.format("ONLINE", "2 data errors, use '-v' for a list", "ONLINE", 0), [("act", "data-errors", "ost_4: the reason given is DataCorruption")]),
+    ],
+)  # fmt: skip
+def test_rows_that_a_monitor_prints_with_their_counts_are_read_and_never_good(text, expected):
+    answer = triage([("p", text)])
+    assert (found(text), answer.good, answer.understood) == (expected, False, True)
+
+
 def test_a_check_names_the_member_and_how_full_the_pool_is():
     text = "ZFS POOL ALARM: POOL ost_4 health is DEGRADEDPOOL ost_4 has unhealthy disk sdq with state OFFLINEPOOL ost_4 usage is CRITICAL (91%)|ost_4=91%\n"
     first, second = triage([("p", text)]).situations
