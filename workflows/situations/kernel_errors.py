@@ -466,15 +466,11 @@ def _of_fault_manager(
     """One for each message id. What it says of a whole pool cannot wait, unless the kernel's own lines say it already or the pools are shown to be well."""
     for each in dict.fromkeys(e.field("id") or "" for e in lines):
         said, means = SAYS.get(each, ("a fault", meaning))
-        of_id = tuple(e for e in lines if e.field("id") == each)
         grave = each in OF_WHOLE_POOL and not suspended and not all_well(log.node)
         title = f"The fault manager of {log.node.node} reports {said}"
-        yield replace(
-            _node_wide(
-                log, "fma", "act" if grave else "watch", title, of_id, f"{each}: {means}" if each in SAYS else meaning, cures, grave
-            ),
-            key=f"{SLUG}:{log.node.node}:fma:{each}",
-        )
+        of_id = tuple(e for e in lines if e.field("id") == each)
+        one = _node_wide(log, "fma", "act" if grave else "watch", title, of_id, means, cures, grave)
+        yield replace(one, key=f"{SLUG}:{log.node.node}:fma:{each}")
 
 
 def _node_wide(
