@@ -74,6 +74,12 @@ PATTERNS = {
     "blocked": r"(?:INFO: )?task (?P<task>[^:]{1,40}(?::[^: ]{1,40})?):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*",
     "oom": r".*(?:Out of memory|out of memory|oom-kill).*\b(?P<task>zfs|zpool|zed|zdb)\b.*",
     "log-replay": r"(?:WARNING: )?ZFS (?:replay transaction|read log block) error (?P<error>\d+), dataset (?P<dataset>[^,]+), seq .*",
+    # FreeBSD's boot loader, before any kernel runs: stand/libsa/zfs/zfsimpl.c
+    "loader": (
+        r"ZFS: (?:i/o error - all block copies unavailable|can't read MOS of pool (?P<pool>\S{1,255})|corrupted MOS of pool (?P<of_pool>\S{1,255})"
+        r"|failed to read pool (?P<read_pool>\S{1,255}) directory object|can't find (?:pool by guid|root filesystem|dataset \d+)|can't open root filesystem.*|can't read object set for dataset \d+"
+        r"|inconsistent nvlist contents|pool (?P<old_pool>\S{1,255}) is not supported.*|unsupported (?:ZFS version|feature: ).*|can only boot from .*)|zio_read error: \d{1,4}|(?:gpt)?zfsboot: No ZFS pools located, can't boot"
+    ),
     "import-refused": (
         r"(?:WARNING: )?pool '(?P<pool>.+)' (?:could not be loaded as it was last accessed by another system|activity detected, aborted"
         r"|system hostid not set|could not claim every device|had I/O errors writing the claim).*"
@@ -247,6 +253,9 @@ _HINTS = (
         "Processing events",
         "agent post event",
         "Import ZFS pools",
+        "ZFS: ",
+        "zio_read error",
+        "No ZFS pools located",
         "zfs-import-",
     ),
     *(
@@ -419,6 +428,9 @@ _NAMES = {
     "ereport": "class",
     "invoked": "class",
     "zpool": "pool",
+    "of_pool": "pool",
+    "read_pool": "pool",
+    "old_pool": "pool",
     "nvme": "disk",
     "reset": "what",
     "driver_of": "hba",
