@@ -87,7 +87,8 @@ PATTERNS = {
     # systemd, of the units of etc/systemd/system; 249 and newer print the name of the unit before its description
     "import-unit": (
         r"(?:systemd\[\d+\]: )?(?:Failed to start (?:(?P<unit>zfs-import-(?:cache|scan)\.service) - )?Import ZFS pools by (?P<by>cache file|device scanning)\.?"
-        r"|(?P<failed>zfs-import-(?:cache|scan)\.service): (?:Main process exited, code=exited, status=(?P<status>\d+)/\w+|Failed with result '(?P<result>[\w-]+)'\.?))"
+        r"|(?P<failed>zfs-import-(?:cache|scan)\.service): (?:[Mm]ain process exited, code=exited, status=(?P<status>\d+)/\w+|Failed with result '(?P<result>[\w-]+)'\.?|Unit entered failed state\.)"
+        r"|Unit (?P<entered>zfs-import-(?:cache|scan)\.service) entered failed state\.)"
     ),
     "vdev-io-failure": (
         r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?!\S)(?: path=(?P<vdev>\S+)(?!\S))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+)(?!\d))?.*"
@@ -365,6 +366,7 @@ _EXPECTED = re.compile(
     r"|icp: (?:module|loading)|Checking MMP activity|(?:NOTICE: )?pool '.+' activity check (?:required|completed)|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
     r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
     r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f].*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
+    r"|(?:Starting|Started|Stopping|Stopped|Finished|Reached target) (?:Mount ZFS filesystems|Import ZFS pools by [a-z ]{4,20}|ZFS [\w ()-]{3,60})\.{0,3}$"  # systemd before 219 logs without its number
     r"|nvme\d+: resetting controller$|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"
     r"|ata\d+(?:\.\d+)?: (?:READ LOG DMA EXT failed, trying PIO|Read log (?:0x[0-9a-f]{2} )?page 0x[0-9a-f]{2} failed, Emask )"  # libata asks for logs that not every disk has
@@ -437,6 +439,7 @@ _NAMES = {
     "xhci": "hba",
     "smp": "hba",
     "failed": "unit",
+    "entered": "unit",
     "at": "usb",
     "of": "disk",
     "old_key": "key",

@@ -151,3 +151,15 @@ def test_a_boot_loader_that_cannot_read_its_pool_is_told_and_nothing_is_destroye
     (one,) = answer.situations
     assert (one.slug, one.severity, one.subject["why"], answer.good) == ("kernel-errors", "act", "loader", False)
     assert not any(argv for cure in one.cures for argv in cure.argv)
+
+
+def test_units_of_zfs_are_read_as_systemd_before_219_logs_them():
+    log = (
+        "Jul 18 11:15:53 heron systemd: Failed to start Import ZFS pools by cache file.\n"
+        "Jul 18 11:15:53 heron systemd: Unit zfs-import-cache.service entered failed state.\n"
+        "Jul 18 11:15:53 heron systemd: Starting Mount ZFS filesystems...\n"
+        "Jul 18 11:15:53 heron systemd: Started Mount ZFS filesystems.\n"
+    )
+    answer = triage([("p", log)])
+    assert any(one.subject.get("why") == "import-unit" for one in answer.situations)
+    assert not any("is not explained" in one.title for one in answer.situations)
