@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-SAYS: Mapping[str, tuple[str, str]] = {  # id -> what its title says, what it means
+OF_IDS: Mapping[str, tuple[str, str]] = {  # id -> what its title says, what it means
     "ZFS-8000-FD": ("that ZFS gave a member up after too many I/O errors", "The pool goes on without it if it has redundancy left. Cable, port and HBA lead to such errors as well as the disk."),
     "ZFS-8000-GH": ("too many checksum errors of a member", "What it returned was not what was written. Errors on several members have one cause: memory, HBA, cable."),
     "ZFS-8000-D3": ("that ZFS could not open a member", "Its disk is away, has another name, or does not answer; it need not be defective."),
