@@ -76,6 +76,12 @@ PATTERNS = {
     "blocked": r"(?:INFO: )?task (?P<task>[^:]{1,40}(?::[^: ]{1,40})?):(?P<pid>\d{1,10}) blocked (?:in I/O wait )?for more than (?P<seconds>\d{1,9}) seconds.*",
     "oom": r".*(?:Out of memory|out of memory|oom-kill).*\b(?P<task>zfs|zpool|zed|zdb)\b.*",
     "log-replay": r"(?:WARNING: )?ZFS (?:replay transaction|read log block) error (?P<error>\d+), dataset (?P<dataset>[^,]+), seq .*",
+    # FreeBSD's boot loader, before any kernel runs: stand/libsa/zfs/zfsimpl.c
+    "loader": (
+        r"ZFS: (?:i/o error - all block copies unavailable|can't read MOS of pool (?P<pool>\S{1,255})|corrupted MOS of pool (?P<of_pool>\S{1,255})"
+        r"|failed to read pool (?P<read_pool>\S{1,255}) directory object|can't find (?:pool by guid|root filesystem|dataset \d+)|can't open root filesystem.*|can't read object set for dataset \d+"
+        r"|inconsistent nvlist contents|pool (?P<old_pool>\S{1,255}) is not supported.*|unsupported (?:ZFS version|feature: ).*|can only boot from .*)|zio_read error: \d{1,4}|(?:gpt)?zfsboot: No ZFS pools located, can't boot"
+    ),
     "import-refused": (
         r"(?:WARNING: )?pool '(?P<pool>.+)' (?:could not be loaded as it was last accessed by another system|activity detected, aborted"
         r"|system hostid not set|could not claim every device|had I/O errors writing the claim).*"
@@ -83,7 +89,8 @@ PATTERNS = {
     # systemd, of the units of etc/systemd/system; 249 and newer print the name of the unit before its description
     "import-unit": (
         r"(?:systemd\[\d+\]: )?(?:Failed to start (?:(?P<unit>zfs-import-(?:cache|scan)\.service) - )?Import ZFS pools by (?P<by>cache file|device scanning)\.?"
-        r"|(?P<failed>zfs-import-(?:cache|scan)\.service): (?:Main process exited, code=exited, status=(?P<status>\d+)/\w+|Failed with result '(?P<result>[\w-]+)'\.?))"
+        r"|(?P<failed>zfs-import-(?:cache|scan)\.service): (?:[Mm]ain process exited, code=exited, status=(?P<status>\d+)/\w+|Failed with result '(?P<result>[\w-]+)'\.?|Unit entered failed state\.)"
+        r"|Unit (?P<entered>zfs-import-(?:cache|scan)\.service) entered failed state\.)"
     ),
     "vdev-io-failure": (
         r"vdev (?P<what>I/O failure|probe failure), zpool=(?P<pool>\S+)(?!\S)(?: path=(?P<vdev>\S+)(?!\S))?(?: offset=(?P<offset>\d+) size=(?P<size>\d+) error=(?P<error>\d+)(?!\d))?.*"
@@ -251,6 +258,9 @@ _HINTS = (
         "Processing events",
         "agent post event",
         "Import ZFS pools",
+        "ZFS: ",
+        "zio_read error",
+        "No ZFS pools located",
         "zfs-import-",
     ),
     *(
@@ -361,6 +371,7 @@ _EXPECTED = re.compile(
     r"|icp: (?:module|loading)|Checking MMP activity|(?:NOTICE: )?pool '.+' activity check (?:required|completed)|Trying to mount root from zfs:|(?:Kernel c|C)ommand line: |Modules linked in:"
     r"|0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} |#\d{1,3} +0x[0-9a-f]{8,16} (?:in|at) |\w{1,80}\(\) at \w{1,80}\+0x"  # frames as macOS and FreeBSD print them
     r"|CPU: \d+ (?:UID: \d+ )?PID: |Workqueue: |Call Trace|.* \[zfs\]$|.*\+0x[0-9a-f]+/0x[0-9a-f].*|task:\S+ +state:|systemd\[|audit: |.*taints kernel"
+    r"|(?:Starting|Started|Stopping|Stopped|Finished|Reached target) (?:Mount ZFS filesystems|Import ZFS pools by [a-z ]{4,20}|ZFS [\w ()-]{3,60})\.{0,3}$"  # systemd before 219 logs without its number
     r"|nvme\d+: resetting controller$|nvme nvme\d+: (?:Shutdown timeout set to |Removing ctrl: NQN \".{1,223}\"|resetting controller$)"
     r"|megaraid_sas \S+: (?:\S.{0,60} ?: \(?(?:[Dd]isabled|[Ee]nabled|\d+ secs/\d+ secs)\)?|FW provided .*|.*reset successful)|megaraid_sas:? .*no pending cmds after reset"
     r"|ata\d+(?:\.\d+)?: (?:READ LOG DMA EXT failed, trying PIO|Read log (?:0x[0-9a-f]{2} )?page 0x[0-9a-f]{2} failed, Emask )"  # libata asks for logs that not every disk has
@@ -378,7 +389,7 @@ _EXPECTED = re.compile(
     r"|Incomplete mode parameter data|Missing header in MODE_SENSE response)"  # what a bridge cannot say of its cache
     r"|\(\w+:[\w-]+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
     r"|\w{1,20} +[DRSTXZ] (?:[0-9a-f]{8,16} )? *\d+ +\d+ +\d+ +0x[0-9a-f]{8}$"  # the stack of a thread that hangs begins so before 5.10
-    r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bhttps?://\S{1,100}/msg/|Run 'zpool status -\w{1,3}' "  # below SUNW-MSG-ID:
+    r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bhttps?://\S{1,100}/msg/|Run 'zpool status -\w{1,3}' |'(?:zpool|fmadm) \w{1,12}'\.?$"  # below SUNW-MSG-ID:
     r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
 )
 _ZFS = re.compile(r"\b(?:ZFS|zfs|SPL|spl|zpool|zio|zil|zvol|txg_\w+|vdev)\b|\bPool '|\bpool '|\bMMP\b")
@@ -424,12 +435,16 @@ _NAMES = {
     "ereport": "class",
     "invoked": "class",
     "zpool": "pool",
+    "of_pool": "pool",
+    "read_pool": "pool",
+    "old_pool": "pool",
     "nvme": "disk",
     "reset": "what",
     "driver_of": "hba",
     "xhci": "hba",
     "smp": "hba",
     "failed": "unit",
+    "entered": "unit",
     "at": "usb",
     "of": "disk",
     "old_key": "key",

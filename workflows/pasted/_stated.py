@@ -30,6 +30,7 @@ _TROUBLE = re.compile(
     r"|(?P<predicted>attribute [\w-]{3,40} (?:is |has )?fail(?:ed|ing)|predict(?:ed|s|ive)?(?: to)? fail(?:ure|s)?|fail(?:ure)? (?:is )?(?:predicted|imminent|soon)|failing|about to fail|pre-?fail(?:ure)?|threshold exceeded|imminent)"
     r"|(?P<away>removed|missing|absent|disconnected|disappeared|detached|pulled(?: out)?|ejected|not (?:found|detected|present|responding)|no longer (?:detected|present|found|responding)|unplugged|plugged out|gone|by-?passed|kicked(?: out)?|dropped(?: out)?|unresponsive)"
     r"|(?P<full>is (?:almost |nearly )?full|out of space|space (?:is )?low|(?:capacity|usage|used)(?: is| at)?[ :=]{1,3}(?:is |at )?(?:9[0-9]|100) ?%)"
+    r"|(?P<damaged>(?<!0 )(?<!no )(?:permanent|unrecoverable|uncorrectable) (?:data )?(?:errors?|corruption)(?= (?:were |was |have been |has been )?(?:found|detected|reported|in|on|of)\b| ?$| ?[.,;])(?! ?[:=]? ?0\b)|(?<!0 )(?<!no )(?<!known )(?<!permanent )(?<!able )data errors?(?! ?[:=]? ?0\b))"
     r"|(?P<errors>(?<!0 )(?:i/o|io|read|write|checksum|cksum|medium|media|ecc|uncorrect(?:able|ed)|unrecover(?:able|ed)|hardware)[ /]{0,2}(?:data )?errors?(?! ?[:=]? ?0\b)|tim(?:e[ -]?out|ed out)(?: error)?|bad (?:blocks?|sectors?)|unreadable|(?:current[_ ])?pending[_ ]sectors?(?:[_ ]count)?|reallocated[_ ]sectors?(?:[_ ](?:ct|count))?|offline[_ ]uncorrectable|reported[_ ]uncorrect|with [1-9][0-9]{0,9} errors|[1-9][0-9]{0,9} inconsistenc(?:y|ies)|(?<!0 )errors (?:detected|found|reported|occurred)|in error)"
     r"|(?P<warned>warnings?|caution)"
     r"|(?P<failed>fail(?:ed|ures?|(?= event))|fault(?:ed|y|s)?|dead|defective|broken|crashed|error state|unavail(?:able)?|suspended|offlined?|inactive|not (?:available|ready|accessible|online|operational)|inaccessible|unmounted|critical(?= state| ?(?:$|[:,;.)\]]))|not passed|unrecoverable(?= state)|needs? (?:replacement|to be replaced)|(?:stopped|not spinning|below (?:the )?(?:threshold|minimum|critical\w{0,3}))(?= ?(?:$|[:,;.(]))|low(?= ?(?:$|[:,;.(]| on ))|non-?recoverable|damaged|corrupt(?:ed)?|(?<!spinning )(?<!spun )(?<!powering )(?<!shutting )down|reset unexpectedly|unexpected(?:ly)? reset|bad|lost))"
@@ -51,6 +52,10 @@ _MEANS: dict[tuple[str, str], tuple[str, Severity, str]] = {
     ("array", "failed"): ("pool-down", "act", "an array, volume or pool is down"),
     ("array", "away"): ("pool-down", "act", "an array, volume or pool is away"),
     ("array", "full"): ("pool-filling", "watch", "a pool or volume fills up"),
+    ("array", "damaged"): ("data-errors", "act", "a pool or volume has data that cannot be read whole"),
+    ("smart", "damaged"): ("disk-errors", "watch", "a disk has blocks or commands that failed"),
+    ("link", "damaged"): ("link-crc", "watch", "a link or a port on the way to disks counts errors"),
+    ("disk", "damaged"): ("disk-errors", "watch", "a disk has blocks or commands that failed"),
     ("array", "errors"): ("unexplained", "watch", "an array or a pool counts errors"),
     ("disk", "failed"): ("disk-failing", "act", "a disk has failed"),
     ("disk", "predicted"): ("disk-failing", "act", "its own record says that it fails or will fail"),
@@ -157,9 +162,17 @@ def is_of_action(text: str) -> bool:
 
 def _meant(thing: str, trouble: str, word: str, text: str) -> tuple[str, Severity, str] | None:
     if thing == "fan":
-        return None if trouble in ("full", "errors", "warned", "worn", "crc", "slow") or _OF_BATTERY_ALONE.fullmatch(word) else _OF_PART
+        return (
+            None
+            if trouble in ("full", "errors", "damaged", "warned", "worn", "crc", "slow") or _OF_BATTERY_ALONE.fullmatch(word)
+            else _OF_PART
+        )
     if thing == "hba":
-        return None if trouble in ("full", "errors", "warned", "hot", "worn", "crc", "slow") or _OF_FAN_ALONE.fullmatch(word) else _OF_HBA
+        return (
+            None
+            if trouble in ("full", "errors", "damaged", "warned", "hot", "worn", "crc", "slow") or _OF_FAN_ALONE.fullmatch(word)
+            else _OF_HBA
+        )
     if _OF_FAN_ALONE.fullmatch(word) or _OF_BATTERY_ALONE.fullmatch(word):
         return _MEANS["disk", "failed"] if thing == "disk" and word.lower().startswith("need") else None
     if thing in ("array", "disk") and trouble == "failed" and _REBUILD.search(text):

@@ -33,6 +33,8 @@ def _hung(messages: Sequence[Message], where: Where) -> Iterator[Situation]:
         elif found := _SLOW_SYNC.search(text):
             seconds, line = max(seconds, int(found.group("seconds"))), found.group()
     if not slow:
+        if seconds:
+            yield _waits(seconds, line, where)
         return
     paths = list(slow)
     which = ", ".join(paths[:NAMED]) + (f" and {len(paths) - NAMED} more" if len(paths) > NAMED else "")
@@ -53,6 +55,23 @@ def _hung(messages: Sequence[Message], where: Where) -> Iterator[Situation]:
         cures=(
             Cure("look", "See what the kernel says of these disks, and how the pools are.", (("dmesg",), ("zpool", "status", "-P", "-p"), ("multipath", "-ll"))),
             Cure("reseat", "Look at the way to them: cable, port, expander, HBA, the shelf's power; change one thing at a time."),
+        ),
+    )  # fmt: skip
+
+
+def _waits(seconds: int, line: str, where: Where) -> Situation:
+    """Where no device is named: the deadman found none whose I/O is late (spa_deadman in module/zfs/spa_misc.c), so that what is waited for is not known."""
+    return Situation(
+        "kernel-errors", f"kernel-errors:{where.node}:dbgmsg:slow-sync", where.node, "act",
+        f"A transaction group of a pool waits for {seconds} s",
+        f"ZFS has tried for {seconds} s to write one transaction group, and these lines name neither the pool nor a device that does not answer. What is written to that pool waits with "
+        "it, commands that change the pool as well. It may be a disk, an HBA, a suspended pool, or ZFS itself. Whether it waits still, these lines do not say. "
+        "If nothing is done, everything that uses the pool waits on; no disk is to be replaced for this line.",
+        where.evidence(line),
+        subject={"node": where.node, "why": "slow-sync"},
+        sure=False,
+        cures=(
+            Cure("look", "See which pool it is and what it waits for: the state of each pool, and the kernel's lines about disks and about threads that do not go on.", (("zpool", "status", "-P", "-p"), ("dmesg",))),
         ),
     )  # fmt: skip
 

@@ -222,7 +222,7 @@ def _of_other(text: str, slug: str) -> tuple[str, Severity, str] | None:
     return None
 
 
-NO_DISK = ("vdev-degraded", "pool-down", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
+NO_DISK = ("vdev-degraded", "pool-down", "data-errors", "unexplained", "enclosure-fault", "hba-fault")  # these are of no single disk
 
 
 _PART = re.compile(

@@ -2,6 +2,7 @@
 
 Forms: node_exporter (collector/zfs_linux.go: one gauge for each state, 1 for the one that is), zfs_exporter (collector/pool.go: zfs_pool_health,
 0 ONLINE, 1 DEGRADED, 2 FAULTED, 3 OFFLINE, 4 UNAVAIL, 5 REMOVED, 6 SUSPENDED), cmd/zpool_influxdb of OpenZFS (zpool_stats with name, state and vdev). Others write a number for each state and say in the HELP of the metric what each means.
+Monitors that read the tree of `zpool status` print a row of it as "disk NAME - STATE (read|write|checksum): note".
 A script's line counts where the state stands in it as ZFS writes it and ends it, so that people's own sentences are none. A colon behind a name is of a chat or a log,
 and what follows it a line of `zpool status`. Each is of its moment; ONLINE in it says nothing of the errors of members or of damaged data.
 """
@@ -37,7 +38,13 @@ _IN_ONE_LINE = tuple(
     )
 )
 _STATED = "|".join(form.pattern.replace("?P<pool>", "?:").replace("?P<state>", "?:") for form in _IN_ONE_LINE)
-_NAMES = re.compile(f"{_LINE}|{_STATED}")
+_COUNTS = r"\((?P<read>[0-9]{1,20})\|(?P<write>[0-9]{1,20})\|(?P<cksum>[0-9]{1,20})\)"
+_COUNTED = re.compile(
+    rf" {{0,8}}(?P<what>pool|vdev|disk) (?P<name>\S{{1,160}}) - (?P<state>[A-Z]{{4,12}})? ?{_COUNTS}(?:: ?(?P<more>.{{0,300}}))? *$"
+)
+_COUNTED_ROW = r" {0,8}(?:pool|vdev|disk) \S{1,160} - (?:[A-Z]{4,12})? ?\([0-9]{1,20}\|[0-9]{1,20}\|[0-9]{1,20}\)"
+_NO_ERRORS = "No known data errors"
+_NAMES = re.compile(f"{_LINE}|{_STATED}|{_COUNTED_ROW}")
 _OF_NODE = re.compile(r" {0,8}node_zfs_zpool_state\{(?P<labels>[^}]{1,600})\} (?P<value>[01])(?:\.0)?\b")
 _OF_ZFS = re.compile(r" {0,8}zfs_(?:pool|zpool)_health\{(?P<labels>[^}]{1,600})\} (?P<value>[0-6])(?:\.0)?\b")
 _HELP = re.compile(r" {0,8}# HELP (?P<metric>\w{1,80}) (?P<text>.{1,600})")
@@ -48,6 +55,7 @@ _CODED = re.compile(
 _WELL = ("Normal", "FeaturesAvailable")  # reasons of `zpool status` that are no trouble
 _LABEL = re.compile(r"(\w{1,40})=\"([^\"]{0,200})\"")
 _INFLUX = re.compile(r" {0,8}zpool_stats,(?P<tags>\S{1,600}) (?P<fields>\S{1,2000})")
+LINE_MAX = 600
 _ERRORS = ("read_errors", "write_errors", "checksum_errors")
 
 
@@ -72,7 +80,12 @@ def parse(lines: Sequence[str]) -> States | Unparsed:
     found: list[State] = []
     stray: list[str] = []
     words: dict[str, dict[int, str]] = {}  # of a metric the word for each number, as its HELP has them
+    pool = ""  # whose rows follow
     for line in filter(str.strip, lines):
+        if row := _COUNTED.match(line[:LINE_MAX]):
+            pool = row.group("name") if row.group("what") == "pool" else pool
+            found += _of_row(row, pool)
+            continue
         if explained := _HELP.match(line):
             words[explained.group("metric")] = {int(number): word for word, number in _CODE.findall(explained.group("text"))}
         coded = _CODED.match(line)
@@ -82,6 +95,18 @@ def parse(lines: Sequence[str]) -> States | Unparsed:
         elif not _NAMES.match(line) or (coded and not _is_read(coded, words, line)):
             stray.append(line)
     return States(tuple(found), tuple(stray))
+
+
+def _of_row(row: re.Match[str], pool: str) -> Iterator[State]:
+    """A row with its counts. The heading of spares, logs and caches has no state; a spare that waits is AVAIL."""
+    line, name, state = row.group(), row.group("name"), row.group("state") or ""
+    errors = tuple(int(row.group(each)) for each in ("read", "write", "cksum"))
+    if state or any(errors):
+        vdev = "" if row.group("what") == "pool" else name
+        yield State(pool or "a pool that is not named", "ONLINE" if state == "AVAIL" else state, line, vdev, errors)
+    data = re.match(r"errors: (.{1,200})", row.group("more") or "")
+    if data and data.group(1).strip() != _NO_ERRORS:
+        yield State(name, "DataCorruption", line)
 
 
 def _of_code(coded: re.Match[str], words: Mapping[str, Mapping[int, str]], line: str) -> State | None:
@@ -131,7 +156,7 @@ def situations(value: States, where: Where) -> tuple[Situation, ...]:
 
 def _of(state: State, where: Where) -> Iterator[Situation]:
     name = f"{state.vdev} of {state.pool}" if state.vdev else state.pool
-    then = f"It does not say which member nor why: run `zpool status -v -P -p {state.pool}` before anything is replaced."
+    then = f"It does not say {'why' if state.vdev else 'which member nor why'}: run `zpool status -v -P -p {state.pool}` before anything is replaced."
     subject = {"node": where.node, "pool": state.pool}
     if state.state != "ONLINE":
         slug = "vdev-degraded" if state.vdev else SLUGS.get(state.state, "vdev-degraded")
@@ -152,8 +177,8 @@ def _of(state: State, where: Where) -> Iterator[Situation]:
 
 READER = Reader(
     name="pool_states",
-    first=f"{_LINE}|{_STATED}",
-    goes_on=f"{_LINE}|{_STATED}",
+    first=f"{_LINE}|{_STATED}|{_COUNTED_ROW}",
+    goes_on=f"{_LINE}|{_STATED}|{_COUNTED_ROW}",
     inside=frozenset(("zpool_status", "zpool_import", "zed_mail", "alerts", "notices", "checks", "kernel_log", "systemctl_status")),
     strict=True,
     open_ended=True,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agents.collectors import zpool_list
@@ -51,6 +51,7 @@ TOOLS = {
     "zpool_status_guid": "zpool status -g",
 }
 NOT_NAMED = "a pool that is not named"
+OF_POOL = "pool="  # before the pool that the command names, in a heading whose columns do not have it
 FILL: tuple[tuple[int, Severity], ...] = ((95, "act"), (90, "watch"), (80, "info"))  # percent; what each means is in `_fills`
 
 
@@ -86,6 +87,8 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
     first = next(filter(str.strip, lines), "")
     if first.lstrip().startswith("{"):
         return _of_json("\n".join(lines), first)
+    if first.startswith(OF_POOL):
+        return _of_named(lines)
     lines = _joined(lines)
     first = next(filter(str.strip, lines), "")
     heading, section, seen = _without_heading(first), "", False
@@ -114,6 +117,17 @@ def parse(lines: Sequence[str]) -> Pools | Unparsed:
             pools.append((space, []))
     found = tuple(Pool(pool, tuple(vdevs)) for pool, vdevs in pools)
     return Pools(found, tuple(stray)) if found or seen else refused("zpool list", (stray or [""])[0])
+
+
+def _of_named(lines: Sequence[str]) -> Pools | Unparsed:
+    """What `zpool list -o health POOL` prints: one row, of the pool that the command names. More rows are of nobody knows which."""
+    filled = [line for line in lines if line.strip()]
+    of_pool, _, heading = filled[0].partition(" ")
+    found = parse([line for line in (heading, *filled[1:]) if line])
+    if isinstance(found, Unparsed) or len(found.pools) != 1 or found.pools[0].space.name != NOT_NAMED:
+        return found
+    (one,) = found.pools
+    return replace(found, pools=(replace(one, space=replace(one.space, name=of_pool.removeprefix(OF_POOL))),))
 
 
 _ENDS = frozenset(("CKPOINT", "EXPANDSZ", "FRAG", "CAP", "DEDUP", "HEALTH", "ALTROOT"))

@@ -61,6 +61,12 @@ OF_NODES: tuple[tuple[tuple[str, ...], str, str, str, tuple[Cure, ...]], ...] = 
      "The kernel ended a zfs, zpool or zed process to free memory. What that command was doing may be half done; if it was zed, nothing replaces a "
      "failed disk by a spare until it runs again.",
      (Cure("look", "See that zed runs (`systemctl status zfs-zed`), look at the size of the ARC, and at what took the memory."),)),
+    (("loader",), "loader", "The boot loader of {node} could not read a pool",
+     "FreeBSD's loader reads the pool before the kernel runs, through the disks that the firmware shows it. It fails on a pool that is whole as well: where a disk or an HBA is not shown yet, or "
+     "where the pool has features that this loader is too old for. It may be damaged data too; these lines do not say which. The machine does not start until one of the two is mended.",
+     (Cure("look", "Start the machine from rescue media of the same release or a newer one, and run `zpool import` without a name: it shows which members are there. Import nothing with -F before that was seen."),
+      Cure("reseat", "See in the firmware's setup that every disk of the pool is shown; look at cables, the HBA and the order of boot."),
+      Cure("other", "Where the pool is whole and `zpool upgrade` was run: write the loader of the running release to the boot partitions of its disks."))),
     (("log-replay",), "log-replay", "Records of the intent log could not be replayed on {node}",
      "After a crash ZFS writes what was acknowledged and not yet in the pool. Some of it could not be read or written, so the last seconds of that dataset are missing.",
      (Cure("look", "Look at the state of the log device first; its records are gone once the pool is written on."),)),

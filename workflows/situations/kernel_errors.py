@@ -17,6 +17,7 @@ from workflows.facts.read.hanging_disks import hanging
 from workflows.facts.read.past import last_suspension
 from workflows.situations import _words
 from workflows.situations._ata_ports import ATA_PORT, without_empty_ports, without_woken_ports
+from workflows.situations._fma import OF_IDS, OF_WHOLE_POOL
 from workflows.situations._kernel_of_nodes import OF_NODES
 from workflows.situations._kernel_whys import DATA, OPTIONAL, is_empty_drive, is_of_way, why_of
 from workflows.situations._kernel_words import CURES, ERROR_NUMBERS, MEANINGS, OF_DISKS
@@ -450,11 +451,26 @@ def _zfs(log: Log) -> Iterator[Situation]:
         lines = tuple(e for e in log.log.events if e.kind in kinds) if why == "pcie" and log.is_young else log.recent(*kinds)
         if why == "blocked" and (log.recent("hung-task") or all_well(log.node)):
             continue  # ZFS itself waits as well, or it does not concern the pools
-        if lines:
+        if lines and why == "fma":
+            yield from _of_fault_manager(log, lines, meaning, cures, suspended)
+        elif lines:
             explained = why == "hung" and (suspended or all_well(log.node))
             lost = why == "pcie" and any(map(PCIE_LOST.search, (e.line for e in lines))) and not all_well(log.node)
             severity: Severity = "watch" if (why in WATCHED and not lost) or explained else "act"
             yield _node_wide(log, why, severity, title.format(node=log.node.node), lines, meaning, cures, gate=why == "panic")
+
+
+def _of_fault_manager(
+    log: Log, lines: tuple[KernelEvent, ...], meaning: str, cures: tuple[Cure, ...], suspended: bool
+) -> Iterator[Situation]:
+    """One for each message id. What it says of a whole pool cannot wait, unless the kernel's own lines say it already or the pools are shown to be well."""
+    for each in dict.fromkeys(e.field("id") or "" for e in lines):
+        reported, means = OF_IDS.get(each, ("a fault", meaning))
+        grave = each in OF_WHOLE_POOL and not suspended and not all_well(log.node)
+        title = f"The fault manager of {log.node.node} reports {reported}"
+        of_id = tuple(e for e in lines if e.field("id") == each)
+        one = _node_wide(log, "fma", "act" if grave else "watch", title, of_id, means, cures, grave)
+        yield replace(one, key=f"{SLUG}:{log.node.node}:fma:{each}")
 
 
 def _node_wide(

@@ -325,10 +325,16 @@ def _asked(words: tuple[str, ...], node: str) -> Asked:
 
 
 def _headings(rest: Sequence[str]) -> str:
-    """The heading that -H leaves out, where -o chose the columns; "" for the columns of its own."""
+    """The heading that -H leaves out, where -o chose the columns, with the pool where it is no column; "" for the columns of its own."""
     letters = "".join(word[1:] for word in rest if re.fullmatch("-[A-Za-z]+", word))
     chosen = next((after for word, after in pairwise(rest) if re.fullmatch("-[A-Za-z]*o", word)), "")
-    return " ".join(zpool_list_text.HEADINGS.get(name, name.upper()) for name in chosen.split(",")) if "H" in letters and chosen else ""
+    if not chosen:
+        return ""
+    names = [zpool_list_text.HEADINGS.get(name, name.upper()) for name in chosen.split(",")]
+    others = [word for before, word in pairwise(rest) if not word.startswith("-") and not re.fullmatch("-[A-Za-z]*[oT]", before)]
+    alone = others[0] if len(others) == 1 and re.fullmatch(r"[A-Za-z][\w.:-]{0,80}", others[0]) else ""
+    pool = f"{zpool_list_text.OF_POOL}{alone}" if alone and "NAME" not in names else ""
+    return " ".join(filter(None, (pool, *(names if "H" in letters else ()))))
 
 
 _AND = frozenset(("&&", ";", "||", "&"))

@@ -107,6 +107,7 @@ _KERNEL_TROUBLE = (
         "blocked",
         "oom",
         "log-replay",
+        "loader",
         "import-refused",
         "vdev-io-failure",
         "vdev-open",

@@ -19,6 +19,10 @@ ALERTS = {
     "power": ("EVENT (03 May 04:05): Power Supply #7 Status has changed to: Failed.\nThe unit should be replaced.\n", ["enclosure-fault"]),
     "which disks": ("CRITICAL! PDs in FAILED status:  9 (7:9:0), WARNING! PDs in DEGRADED status: 6 (0:6:0),\n", ["disk-failing"]),
     "suspended": ("Pool gamma is suspended on oss7\n", ["pool-suspended"]),
+    "damaged data": ("Pool gamma has permanent data errors\n", ["data-errors"]),
+    "damaged data, counted": ("2 permanent data errors were found on pool gamma\n", ["data-errors"]),
+    "damaged data, of a plugin": ("CRITICAL: Pool gamma: 3 permanent data errors detected\n", ["data-errors"]),
+    "errors of a disk": ("Disk 7 has 3 uncorrectable errors\n", ["disk-errors"]),
     "the word first": ("Failed drive in bay 7 of shelf 2\n", ["disk-failing"]),
 }  # fmt: skip
 
@@ -40,6 +44,9 @@ def test_what_is_stated_of_a_part_of_storage_is_raised(name):
         "A degraded pool means that a device has failed. Usually the faulted disk is changed.\n",
         "Disk 7 is not failed, and pool gamma is healthy again.\n",
         "Redundancy is critical for large arrays. The controller battery matters as well.\n",
+        "Pool gamma: 0 permanent data errors\n",
+        "Pool gamma: no data errors were found\n",
+        "Pool gamma, errors: No known data errors\n",
         "Maintenance on Friday: disk 7 in shelf 2 will be removed and pool gamma will be degraded.\n",
         "Action items: replace failed disk in node 7, order spare drives, check the fan of shelf 2.\n",
         "Chapter 7. Failed drives and degraded arrays\n7.1 Replacing a failed drive\n",

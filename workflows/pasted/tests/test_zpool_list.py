@@ -56,9 +56,29 @@ def test_a_pool_that_every_text_calls_online_is_good_where_its_tree_is_one_of_th
 
 
 def test_a_health_without_a_name_is_of_a_pool_that_is_not_named():
-    for entry in ("HEALTH\nSUSPENDED\n", "# zpool list -H -o health tank\nSUSPENDED\n"):
+    for entry in (
+        "HEALTH\nSUSPENDED\n",
+        "# zpool list -H -o health\nSUSPENDED\n",
+        "# zpool list -H -o health tank dozer\nONLINE\nSUSPENDED\n",
+    ):
         (one,) = triage([("p", entry)]).situations
         assert (one.slug, one.title) == ("pool-suspended", "a pool that is not named is suspended")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "# zpool list -H -o health tank\nSUSPENDED\n",
+        "# zpool list -Ho health tank\nSUSPENDED\n",
+        "# zpool list -o health tank\nHEALTH\nSUSPENDED\n",
+        "# zpool list -Hp -o size,health tank\n1000\tSUSPENDED\n",
+    ],
+)
+def test_a_health_without_a_name_is_of_the_one_pool_that_its_command_names(entry):
+    (one,) = triage([("p", entry)]).situations
+    assert (one.slug, one.title, one.subject["pool"]) == ("pool-suspended", "tank is suspended", "tank")
+    well = triage([("p", entry.replace("SUSPENDED", "ONLINE"))])
+    assert (well.situations, well.good) == ((), False)
 
 
 def test_a_member_that_zpool_list_calls_faulted_and_the_tree_does_not_is_the_finding():

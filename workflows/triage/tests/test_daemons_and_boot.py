@@ -136,3 +136,30 @@ def test_what_lies_over_a_disk_is_not_a_second_disk():
 def test_a_status_of_ata_on_freebsd_says_that_sectors_cannot_be_read():
     answer = answered("Feb 12 17:56:23 oss9 kernel: (ada7:ahcich7:0:0:0): ATA status: 41 (DRDY ERR), error: 40 (UNC )\n")
     assert [one["subject"]["why"] for one in answer["situations"]] == ["medium"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zio_read error: 5\nZFS: i/o error - all block copies unavailable\nZFS: can't read MOS of pool ost_4\n",
+        "ZFS: i/o error - all block copies unavailable\nZFS: i/o error - all block copies unavailable\n",
+        "gptzfsboot: No ZFS pools located, can't boot\n",
+    ],
+)
+def test_a_boot_loader_that_cannot_read_its_pool_is_told_and_nothing_is_destroyed_for_it(text):
+    answer = triage([("p", text)])
+    (one,) = answer.situations
+    assert (one.slug, one.severity, one.subject["why"], answer.good) == ("kernel-errors", "act", "loader", False)
+    assert not any(argv for cure in one.cures for argv in cure.argv)
+
+
+def test_units_of_zfs_are_read_as_systemd_before_219_logs_them():
+    log = (
+        "Jul 18 11:15:53 heron systemd: Failed to start Import ZFS pools by cache file.\n"
+        "Jul 18 11:15:53 heron systemd: Unit zfs-import-cache.service entered failed state.\n"
+        "Jul 18 11:15:53 heron systemd: Starting Mount ZFS filesystems...\n"
+        "Jul 18 11:15:53 heron systemd: Started Mount ZFS filesystems.\n"
+    )
+    answer = triage([("p", log)])
+    assert any(one.subject.get("why") == "import-unit" for one in answer.situations)
+    assert not any("is not explained" in one.title for one in answer.situations)

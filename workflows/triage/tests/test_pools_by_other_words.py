@@ -32,6 +32,25 @@ def test_what_exporters_and_their_alerts_say_of_a_pool(text, expected):
     assert (found(text), answer.good, answer.understood) == (expected, False, True)
 
 
+ROWS = "pool ost_4 - {} (0|0|0): errors: {}\nvdev raidz2-0 - ONLINE (0|0|0)\ndisk 1480 - {} ({}|0|0): was /dev/gptid/41\nvdev spares -  (0|0|0)\ndisk 77 - AVAIL (0|0|0): \n"
+WELL = "No known data errors"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ROWS.format("ONLINE", WELL, "ONLINE", 0), []),
+        (ROWS.format("ONLINE", WELL, "OFFLINE", 0), [("act", "vdev-degraded", "1480 of ost_4 is OFFLINE")]),
+        (ROWS.format("ONLINE", WELL, "ONLINE", 3), [("watch", "vdev-degraded", "ost_4 counts errors")]),
+        (ROWS.format("SUSPENDED", WELL, "ONLINE", 0), [("act", "pool-suspended", "ost_4 is SUSPENDED")]),
+        (ROWS.format("ONLINE", "2 data errors, use '-v' for a list", "ONLINE", 0), [("act", "data-errors", "ost_4: the reason given is DataCorruption")]),
+    ],
+)  # fmt: skip
+def test_rows_that_a_monitor_prints_with_their_counts_are_read_and_never_good(text, expected):
+    answer = triage([("p", text)])
+    assert (found(text), answer.good, answer.understood) == (expected, False, True)
+
+
 def test_a_check_names_the_member_and_how_full_the_pool_is():
     text = "ZFS POOL ALARM: POOL ost_4 health is DEGRADEDPOOL ost_4 has unhealthy disk sdq with state OFFLINEPOOL ost_4 usage is CRITICAL (91%)|ost_4=91%\n"
     first, second = triage([("p", text)]).situations
@@ -94,3 +113,35 @@ def test_of_two_marked_members_none_is_replaced_while_the_counters_of_one_were_n
     assert cures
     assert not any(cure.kind == "replace" for cure in cures)
     assert any("was not read" in cure.text for cure in cures)
+
+
+def of_truenas(status="ONLINE", healthy="true", errors=0, leaf="ONLINE", counted=0):
+    return (
+        f'[\n  {{\n    "id": 3,\n    "name": "ost_4",\n    "guid": "77",\n    "status": "{status}",\n    "healthy": {healthy},\n'
+        f'    "scan": {{\n      "function": "SCRUB",\n      "state": "FINISHED",\n      "errors": {errors}\n    }},\n'
+        f'    "topology": {{\n      "data": [\n        {{\n          "name": "mirror-0",\n          "status": "ONLINE",\n          "children": [\n'
+        f'            {{\n              "disk": "sdq",\n              "status": "{leaf}",\n              "stats": {{"read_errors": {counted}}}\n            }}\n'
+        "          ]\n        }\n      ]\n    }\n  }\n]\n"
+    )
+
+
+@pytest.mark.parametrize("above", ["", "root@nas[~]# midclt call pool.query | jq\n"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (of_truenas(), []),
+        (of_truenas(status="DEGRADED", healthy="false"), [("act", "vdev-degraded", "ost_4 is DEGRADED")]),
+        (of_truenas(status="OFFLINE", healthy="false", leaf="UNAVAIL"), [("act", "vdev-degraded", "ost_4 is OFFLINE"), ("act", "vdev-degraded", "sdq of ost_4 is UNAVAIL")]),
+        (of_truenas(healthy="false"), [("act", "vdev-degraded", "ost_4: the reason given is Unhealthy")]),
+        (of_truenas(counted=4), [("watch", "vdev-degraded", "ost_4 counts errors")]),
+        (of_truenas(errors=2), [("act", "data-errors", "ost_4: the reason given is DataCorruption")]),
+    ],
+)  # fmt: skip
+def test_the_pools_of_truenas_are_told_by_their_states_and_counts_and_never_good(above, text, expected):
+    answer = triage([("p", above + text)])
+    assert (found(above + text), answer.good, answer.understood) == (expected, False, True)
+
+
+def test_json_of_truenas_that_was_cut_is_named_and_never_good():
+    answer = triage([("p", of_truenas(status="DEGRADED")[:120])])
+    assert (answer.situations, answer.good) == ((), False)

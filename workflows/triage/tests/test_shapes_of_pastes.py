@@ -225,6 +225,24 @@ def test_what_the_fault_manager_says_is_one_fault(text: str) -> None:
     assert slugs(read(text)) == ["kernel-errors"]
 
 
+SUSPENDED = """SUNW-MSG-ID: ZFS-8000-HC, TYPE: Error, VER: 1, SEVERITY: Major
+EVENT-TIME: Fri Nov 29 13:52:14 UTC 2024
+SOURCE: zfs-diagnosis, REV: 1.0
+DESC: The ZFS pool has experienced currently unrecoverable I/O
+            failures.  Refer to http://illumos.org/msg/ZFS-8000-HC for more information.
+IMPACT: Read and write I/Os cannot be serviced.
+REC-ACTION: Make sure the affected devices are connected, then run
+            'zpool clear'.
+"""
+
+
+def test_a_whole_pool_that_the_fault_manager_reports_cannot_wait_and_a_member_is_watched() -> None:
+    suspended, member = (read(text).situations for text in (SUSPENDED, FAULT))
+    assert [(one.severity, one.gate, "suspended pool" in one.title) for one in suspended] == [("act", True, True)]
+    assert [(one.severity, "too many I/O errors" in one.title) for one in member] == [("watch", True)]
+    assert [one.severity for one in read(SUSPENDED + "\n" + FAULT).situations] == ["act", "watch"]
+
+
 def test_the_old_half_of_a_replacement_in_place_keeps_its_name() -> None:
     rows = "\t    replacing-1  DEGRADED  0 0 0\n\t      slot6/old  FAULTED  12 0 0  too many errors\n\t      slot6  ONLINE  0 0 0  (resilvering)\n"
     text = STATUS.replace("\t    ata-A_VK02  FAULTED     12     3     0  too many errors\n", rows)

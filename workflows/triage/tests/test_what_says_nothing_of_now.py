@@ -252,6 +252,11 @@ def test_the_deadman_says_what_hangs(names: tuple[str, ...], gate: bool) -> None
     assert "replace" not in kinds(one)
 
 
+def test_a_transaction_group_that_waits_is_told_where_no_device_is_named() -> None:
+    (one,) = read(WAITS + WAITS.replace("6076", "6081")).situations
+    assert (one.slug, one.severity, "6081 s" in one.title, kinds(one)) == ("kernel-errors", "act", True, ["look"])
+
+
 def titled(number: int, body: str) -> str:
     return f"{'-' * 44}\nLABEL {number}\n{'-' * 44}\n{body}"
 
