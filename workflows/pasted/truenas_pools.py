@@ -15,6 +15,7 @@ from workflows.pasted.pool_states import State, States
 
 WELL = frozenset(("ONLINE", "AVAIL"))
 COUNTS = ("read_errors", "write_errors", "checksum_errors")
+HEAD_LINES = 14  # id, name, guid, encrypt, encryptkey, path and status, in every release
 DEPTH_MAX = 8  # a replacement in a mirror in a class of vdevs is five
 
 
@@ -66,12 +67,9 @@ def _of_vdevs(pool: str, vdevs: Any, depth: int) -> Iterator[State]:
 
 
 def _begins(lines: Sequence[str], i: int) -> bool:
-    if not any('"healthy"' in line for line in lines[i:]):
-        return False
-    try:
-        return bool(_pools("\n".join(lines[i:])))
-    except (ValueError, RecursionError):
-        return False
+    """By the keys with which a pool of it begins."""
+    head = "".join(lines[i : i + HEAD_LINES])
+    return all(key in head for key in ('"id"', '"name"', '"guid"', '"status"')) and '"vdev_type"' not in head
 
 
 READER = Reader(
