@@ -69,7 +69,8 @@ def _of_vdevs(pool: str, vdevs: Any, depth: int) -> Iterator[State]:
 def _begins(lines: Sequence[str], i: int) -> bool:
     """By the keys with which a pool of it begins."""
     head = "".join(lines[i : i + HEAD_LINES])
-    return all(key in head for key in ('"id"', '"name"', '"guid"', '"status"')) and '"vdev_type"' not in head
+    begins = '"healthy"' in head or ('"id"' in head and '"guid"' in head)
+    return begins and '"name"' in head and '"status"' in head and '"vdev_type"' not in head
 
 
 READER = Reader(

@@ -30,8 +30,6 @@ def test_a_date_with_two_blanks_is_one_note(note):
     [
         ("zfs: pool tank activity check required\n", "zpool import"),
         ("Avago Technologies SAS3 Flash Utility\nVersion 16.00.00.00 (2017.05.02)\n", "sas3flash"),
-        ('[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n', "midclt"),
-        ('[{"id": 1, "name": "tank", "guid": "1234567890", "path": "/mnt/tank", "status": "DEGRADED", "healthy": false}]\n', "midclt"),
         (
             "hcil    dev dev_t pri dm_st  chk_st dev_st  next_check\n2:0:0:1 sdc 8:32  10  failed faulty running XXXXXXXX.. 16/20\n",
             "multipathd show paths",
@@ -42,4 +40,18 @@ def test_what_is_known_and_not_read_is_named(text, name):
     found = triage([("p", text)])
     assert name in found.reads[0].reason
     assert found.reads[0].recognised
+    assert not found.good
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[\n  {\n    "name": "tank",\n    "healthy": false,\n    "status": "DEGRADED"\n  }\n]\n',
+        '[{"id": 1, "name": "tank", "guid": "1234567890", "path": "/mnt/tank", "status": "DEGRADED", "healthy": false}]\n',
+    ],
+)
+def test_a_pool_of_truenas_that_is_degraded_is_told_however_little_of_it_was_kept(text):
+    found = triage([("p", text)])
+    assert [(read.outcome, read.source) for read in found.reads] == [("read", "truenas_pools")]
+    assert [(one.slug, one.severity, one.title) for one in found.situations] == [("vdev-degraded", "act", "tank is DEGRADED")]
     assert not found.good
