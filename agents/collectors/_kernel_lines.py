@@ -390,6 +390,7 @@ _EXPECTED = re.compile(
     r"|\(\w+:[\w-]+:\d+:\w+:\w+\): (?:CAM status: |SCSI status: |ATA status: |Retrying|Info: |[A-Z_].*\. (?:CDB|ACB): |RES: |Actual Retry|Field|Deferred|Error \d)"
     r"|\w{1,20} +[DRSTXZ] (?:[0-9a-f]{8,16} )? *\d+ +\d+ +\d+ +0x[0-9a-f]{8}$"  # the stack of a thread that hangs begins so before 5.10
     r"|(?:EVENT-TIME|EVENT-ID|PLATFORM|SOURCE|DESC|AUTO-RESPONSE|IMPACT|REC-ACTION): |.{0,200}\bhttps?://\S{1,100}/msg/|Run 'zpool status -\w{1,3}' |'(?:zpool|fmadm) \w{1,12}'\.?$"  # below SUNW-MSG-ID:
+    r"|(?:\S{1,64} )?z(?:pool|fs)(?:\[\d{1,9}\])?: {1,4}cannot (?:import|export|open|u?n?mount|create|destroy) ['\"]"  # a command that was refused, which is told as such
     r"|(?:EDAC MC|mce: CPU|MCE: In-kernel|EDAC .*: Giving out))"
 )
 _ZFS = re.compile(r"\b(?:ZFS|zfs|SPL|spl|zpool|zio|zil|zvol|txg_\w+|vdev)\b|\bPool '|\bpool '|\bMMP\b")

@@ -23,6 +23,9 @@ _OF_STORAGE = re.compile(
     r"|\b(?:nas|ilo|sas|scsi|hba|ses|monit|3dm2|tw_cli|synos?\w{0,12}|cma\w{2,8}|truenas|middlewared)\b"
 )
 _READ_ELSEWHERE = re.compile(r"\b(?:smartd|zed|multipathd|kernel|mdadm)$")
+_REFUSED = re.compile(
+    r"(?:\S{1,64} )?(?:zpool|zfs)(?:\[\d{1,9}\])?: {1,4}cannot (?:import|export|open|u?n?mount|create|destroy) ['\"]"
+)  # told as the command that was refused
 _CONTENT = re.compile(r"(?:.{0,300}?\bContent: )?(?P<sentence>\S.{3,600})")  # QNAP puts who it was before what happened
 
 
@@ -37,7 +40,7 @@ def _notice(line: str) -> Notice | None:
     if one is None or classify(one.message.strip()) is not None or (one.ours and "event log: " not in line):
         return None
     by = _BY.match(one.message)
-    if by is None or _READ_ELSEWHERE.search(by["program"]) or not _OF_STORAGE.search(by["program"]):
+    if by is None or _REFUSED.match(one.message) or _READ_ELSEWHERE.search(by["program"]) or not _OF_STORAGE.search(by["program"]):
         return None
     content = _CONTENT.match(by["message"])
     return machine_events.event(line) or (statements.notice(content["sentence"], line) if content else None)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from workflows.analysis.zfs_refusals import FORCE_WORDS, Refusal
 from workflows.engine.core import Cure, Situation
-from workflows.facts import FleetFacts, NodeFacts
+from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.situations import _words
 
 SLUG = "refused-command"
@@ -23,10 +23,13 @@ def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
 
 
 def _each_once(node: NodeFacts) -> Iterator[Refusal]:
-    """The same command refused for the same reason is listed once, with -f where it was tried with it."""
+    """The same command refused for the same reason is listed once, with -f where it was tried with it; a unit that the kernel's log has is told from there."""
+    logged = known(node.kernel_log) and any(event.kind == "import-unit" for event in node.kernel_log.events)
     first_of_each: dict[tuple[str, str, str], Refusal] = {}
     for one in node.refusals:
         where = (one.verb, one.about, one.sentences()[0].slug)
+        if logged and where == ("import", "", "unit-failed"):
+            continue
         if where not in first_of_each or one.forced or _ALONE.search(one.command):
             first_of_each[where] = one
     yield from first_of_each.values()

@@ -163,3 +163,12 @@ def test_units_of_zfs_are_read_as_systemd_before_219_logs_them():
     answer = triage([("p", log)])
     assert any(one.subject.get("why") == "import-unit" for one in answer.situations)
     assert not any("is not explained" in one.title for one in answer.situations)
+
+
+def test_a_unit_of_import_that_failed_is_told_once_beside_the_pool_that_it_could_not_import():
+    unit = "Apr 10 15:10:15 heron systemd[1]: Failed to start Import ZFS pools by cache file.\n"
+    main = "Apr 10 15:10:15 heron systemd[1]: zfs-import-cache.service: Main process exited, code=exited, status=1/FAILURE\n"
+    pool = "Apr 10 15:10:15 heron zpool[185]: cannot import 'ost_4': one or more devices is currently unavailable\n"
+    assert found(answered(unit + main)) == [("watch", "kernel-errors")]
+    assert found(answered(main + unit + pool)) == [("watch", "kernel-errors"), ("watch", "refused-command")]
+    assert found(answered(unit)) in ([("watch", "kernel-errors")], [("watch", "refused-command")])
