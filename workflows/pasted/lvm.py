@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agents.collectors.base import Unparsed
 from workflows.engine.core import Cure, Situation
@@ -58,7 +59,7 @@ def parse(lines: Sequence[str]) -> Volumes | Unparsed:
     ill: list[tuple[str, str, str]] = []
     try:
         fields = list(_fields(lines))
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+    except (ValueError, RecursionError):
         return Unparsed("the JSON of LVM is torn", next(iter(lines), ""))
     for row, line in fields:
         if name := _lost(row):
@@ -76,16 +77,25 @@ def parse(lines: Sequence[str]) -> Volumes | Unparsed:
 
 
 def _fields(lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], str]]:
-    """Each row with its fields by name, where LVM wrote their names beside them, and the line that names it."""
+    """Each row with its fields by name, where LVM wrote their names beside them, and the line that names it. Raises ValueError where its JSON is torn."""
     if next(iter(lines), "").lstrip().startswith("{"):
-        for report in document("\n".join(lines))["report"]:
-            for row in (row for rows in report.values() for row in rows):
-                name = next((row[key] for key in ("lv_name", "pv_name", "vg_name") if row.get(key)), "")
-                yield row, next((line.strip()[:400] for line in lines if f'"{name}"' in line), name)
+        for row in _rows(document("\n".join(lines))):
+            name = next((row[key] for key in ("lv_name", "pv_name", "vg_name") if row.get(key)), "")
+            yield row, next((line.strip()[:400] for line in lines if f'"{name}"' in line), name)
         return
     for line in lines:
         if found := _PREFIXED.findall(line[:8000]):
             yield {field.lower(): value for field, value in found}, line.strip()[:400]
+
+
+def _rows(whole: Mapping[str, Any]) -> Iterator[Mapping[str, str]]:
+    """Every row of every report. `json_std` writes numbers, and null for what is not set."""
+    reports = whole.get("report")
+    for report in reports if isinstance(reports, list) else ():
+        for rows in report.values() if isinstance(report, dict) else ():
+            for row in rows if isinstance(rows, list) else ():
+                if isinstance(row, dict):
+                    yield {key: "" if value is None else str(value) for key, value in row.items()}
 
 
 def _lost(row: Mapping[str, str]) -> str:

@@ -28,7 +28,7 @@ NAMED = (
 )
 _OF_PERSON = re.compile(r"(?i:\b(?:I'm|I've|I'd|I'll|my|mine|me|hi|hello|thanks|thank you)\b)|\bI\b(?!/O)|\?(?: |$)")
 _NOT_STATED = re.compile(
-    r"(?i)\b(?:if|please|(?-i:may)|might|can|could|would|should|will|possibl[ey]|otherwise|recommend\w*|we|our|you|your|but|then|while|when|where|which|whether|until|means|unless|e\.g|risks?|surviv(?:es?|able)|such as|any|some|every|each|most|after|before|let's"
+    r"(?i)\b(?:if|please|(?-i:may)|might|can|could|would|should|will|possibl[ey]|otherwise|recommend\w*|we|our|you|your|but|then|while|when|where|which|whether|until|means|unless|e\.g|(?<!at )risk(?=:)|survivable|such as|any|some|every|each|most|after|before|let's"
     r"|how|why|what|test (?:alert|message|mail|notification)|replac\w*|fix(?:ed|es|ing)?|check(?:ing)? the|order(?:ed|ing)?|planned|scheduled)\b"
 )
 _IS_STORY = re.compile(

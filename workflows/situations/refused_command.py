@@ -7,6 +7,7 @@ from workflows.analysis.zfs_refusals import FORCE_WORDS, Refusal
 from workflows.engine.core import Cure, Situation
 from workflows.facts import FleetFacts, NodeFacts, known
 from workflows.situations import _words
+from workflows.situations._log import Log
 
 SLUG = "refused-command"
 MANUALS: tuple[str, ...] = ()
@@ -19,16 +20,16 @@ ENDINGS = {"killed": ("ended with", "was ended before it was done"), "hangs": ("
 
 
 def detect(fleet: FleetFacts) -> tuple[Situation, ...]:
-    return tuple(_situation(node, refusal, i) for node in fleet.nodes.values() for i, refusal in enumerate(_each_once(node)))
+    return tuple(_situation(node, refusal, i) for node in fleet.nodes.values() for i, refusal in enumerate(_each_once(fleet, node)))
 
 
-def _each_once(node: NodeFacts) -> Iterator[Refusal]:
-    """The same command refused for the same reason is listed once, with -f where it was tried with it; a unit that the kernel's log has is told from there."""
-    logged = known(node.kernel_log) and any(event.kind == "import-unit" for event in node.kernel_log.events)
+def _each_once(fleet: FleetFacts, node: NodeFacts) -> Iterator[Refusal]:
+    """The same command refused for the same reason is listed once, with -f where it was tried with it; a failed unit that `kernel_errors` raises is not listed again."""
+    is_raised = known(node.kernel_log) and bool(Log(fleet, node, node.kernel_log).recent("import-unit"))
     first_of_each: dict[tuple[str, str, str], Refusal] = {}
     for one in node.refusals:
         where = (one.verb, one.about, one.sentences()[0].slug)
-        if logged and where == ("import", "", "unit-failed"):
+        if is_raised and where == ("import", "", "unit-failed"):
             continue
         if where not in first_of_each or one.forced or _ALONE.search(one.command):
             first_of_each[where] = one

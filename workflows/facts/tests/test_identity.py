@@ -7,7 +7,7 @@ import pytest
 
 from agents.collectors.base import Capture
 from agents.tests.scenarios import STEPS
-from workflows.facts import FleetFacts, Remembered, identify, known, node_facts
+from workflows.facts import FleetFacts, Remembered, Unknown, identify, known, lookup, node_facts
 from workflows.facts.fleet.identity import Statement, same_serial, weigh
 from workflows.facts.read.sources import Sources
 from workflows.facts.read.witnesses import identity, lists
@@ -183,3 +183,16 @@ def test_the_unit_on_its_vpd_page_is_a_witness_and_its_port_is_none(names, verdi
     page = tuple(SimpleNamespace(about=about, kind="naa", value=value) for about, value in names)
     device = SimpleNamespace(name="sda", wwid=SDA, serial=None, slot_link=None, sas_address=None, designators=page)
     assert identity(Sources({}), lists(Sources({}), {}), [device], ()).verdict == verdict
+
+
+def test_what_is_kept_of_a_node_is_not_that_of_its_changed_facts():
+    node = played(HEALTHY)
+    assert known(node.disks)
+    assert lookup.disk(FleetFacts({"oss01": node}), "oss01", SDA) is not None
+    without = replace(node, disks=tuple(disk for disk in node.disks if disk.wwid != SDA))
+    dark = replace(node, disks=Unknown("Not read."))
+    assert lookup.disk(FleetFacts({"oss01": without}), "oss01", SDA) is None
+    assert not known(lookup.disk(FleetFacts({"oss01": dark}), "oss01", SDA))
+    by_pools = [statement for statement in of(node).statements if statement.source == "zpool_status"]
+    assert by_pools
+    assert not [statement for statement in of(replace(node, pools=())).statements if statement.source == "zpool_status"]

@@ -58,3 +58,16 @@ def test_no_row_hides_another():
 def test_a_report_that_is_cut_is_not_read():
     text = of_json(ROWS["partial"][0], WELL)
     assert not triage([("p", text[: len(text) // 2])]).good
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"pv_missing": None, "pv_attr": None}, []),
+        ({"pv_missing": 0}, []),
+        ({"pv_missing": 1}, [("disk-missing", "LVM does not find a physical volume (vg7)")]),
+        ({"pv_missing": "missing"}, [("disk-missing", "LVM does not find a physical volume (vg7)")]),
+    ],
+)
+def test_numbers_and_null_of_the_stricter_json_are_read(changes, expected):
+    assert found(of_json({"pv_name": "/dev/sdq7", "vg_name": "vg7", "pv_attr": "a--"} | changes)) == expected

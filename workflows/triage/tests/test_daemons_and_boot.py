@@ -171,4 +171,12 @@ def test_a_unit_of_import_that_failed_is_told_once_beside_the_pool_that_it_could
     pool = "Apr 10 15:10:15 heron zpool[185]: cannot import 'ost_4': one or more devices is currently unavailable\n"
     assert found(answered(unit + main)) == [("watch", "kernel-errors")]
     assert found(answered(main + unit + pool)) == [("watch", "kernel-errors"), ("watch", "refused-command")]
-    assert found(answered(unit)) in ([("watch", "kernel-errors")], [("watch", "refused-command")])
+    assert found(answered(unit)) == [("watch", "refused-command")]
+
+
+@pytest.mark.parametrize("later", ["", "[90000.000000] mpt3sas_cm0: log_info(0x31120303): originator(PL), code(0x12), sub_code(0x0303)\n"])
+def test_a_unit_of_import_that_failed_while_the_node_started_is_never_passed_over(later):
+    boot = "[    0.000000] Linux version 6.1.0\n[   12.345678] systemd[1]: Failed to start Import ZFS pools by cache file.\n"
+    answer = answered(boot + later)
+    assert any(one["slug"] in ("kernel-errors", "refused-command") and "mport" in one["title"] for one in answer["situations"])
+    assert answer["good"] is False
